@@ -1,0 +1,1 @@
+"""Agents: who decides which fitness functions are active. One file each."""

@@ -1,0 +1,7 @@
+"""fitgym: choosing what a test generator should optimise, as a reinforcement-learning problem."""
+
+from __future__ import annotations
+
+__all__ = ["__version__"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The parts that search algorithms are made of."""

@@ -1,0 +1,1 @@
+"""Running test cases in a limited, disposable worker process."""

@@ -1,0 +1,1 @@
+"""Fitness functions: how far a trace is from each target. One file each."""

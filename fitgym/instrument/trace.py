@@ -1,0 +1,101 @@
+"""A trace: what one execution of one test case recorded."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Call", "Failure", "Raised", "Stop", "Trace"]
+
+Failure = Literal["", "fuel", "timeout", "memory", "crash", "exit", "blocked", "recursion_of_worker", "setup"]
+"""Why an execution cannot be trusted: "" it can; "fuel" a loop went on for too long (deterministic); "timeout" the clock
+ran out; "memory" the limit was hit; "crash" and "exit" the process ended; "blocked" the sandbox refused an action;
+"setup" an error of the test's own code. A test case with a failure is never archived nor exported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One executed statement.
+
+    Attributes:
+        operation: id of the operation that was called.
+        returned: it returned (and its result was driven to the end) without an exception.
+        output: abstract values of what came back as `(partition, value)`, the value only for numbers and 0.0 otherwise;
+            recorded only when "output" is needed and the call returned.
+        inputs: `(parameter name, partition, value)` of the arguments, recorded only when "input" is needed.
+    """
+
+    operation: int
+    returned: bool
+    output: tuple[tuple[str, float], ...] = ()
+    inputs: tuple[tuple[str, str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The exception that ended a test case.
+
+    Attributes:
+        type: `module.qualname` of its class; the bare name for builtins.
+        function: id of the innermost function of the subject on the traceback, -1 if there is none.
+        operation: id of the operation whose statement raised.
+        position: index of the statement that raised.
+        kind: "declared" (documented as raised), "explicit" (a `raise` statement or a failed `assert` of the subject
+            raised it), "implicit" (anything else).
+        counted: it counts as discovered; False for a failure to bind the arguments of the call itself, for errors of
+            the test's own code and for exceptions that never entered the subject.
+        mro: names of the exception's classes from itself up to `BaseException`.
+    """
+
+    type: str
+    function: int
+    operation: int
+    position: int
+    kind: Literal["declared", "explicit", "implicit"]
+    counted: bool
+    mro: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """An exception left a block before its end.
+
+    Attributes:
+        site: id of the block.
+        line: the line that raised; later lines of the block did not run that time.
+        count: how often this happened.
+    """
+
+    site: int
+    line: int
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """What one execution of one test case recorded. Equal executions share one object.
+
+    Attributes:
+        counts: how often each site was reached, `array("q")` of length `len(subject.sites)`.
+        distances: least distance to each outcome of each site, `array("d")` of length `subject.n_slots`; 0 exactly
+            when the outcome occurred, `inf` when the site was not reached.
+        direct_counts: like `counts`, only for code that a statement of the test case called itself (no other function
+            of the subject in between); empty unless "direct" was needed.
+        direct_distances: like `distances`, likewise.
+        calls: one entry for each statement that ran, the raising one included, in order.
+        raised: the exception that ended the test case, or None.
+        stops: where exceptions left blocks early (caught ones included).
+        failure: see `Failure`.
+        fuel: how much fuel was burnt, a deterministic measure of run time.
+    """
+
+    counts: array[int]
+    distances: array[float]
+    direct_counts: array[int]
+    direct_distances: array[float]
+    calls: tuple[Call, ...] = ()
+    raised: Raised | None = None
+    stops: tuple[Stop, ...] = ()
+    failure: Failure = ""
+    fuel: int = field(default=0)

@@ -1,0 +1,67 @@
+"""Extensions by file: the name of an extension is the name of the file that defines it.
+
+A folder of extensions holds `base.py` with the base class and one file per extension; each file defines exactly one
+public subclass. Files are listed without being imported, and imported only when their name is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from typing import Generic, TypeVar
+
+from fitgym.errors import FitgymError, UnknownName
+
+__all__ = ["Registry"]
+
+Base = TypeVar("Base")
+
+
+class Registry(Generic[Base]):
+    """The extensions of one folder.
+
+    Args:
+        package: the folder as an import name, for example "fitgym.fitness".
+        base: the class that every extension in it extends.
+        noun: what one extension is called in messages, for example "fitness function".
+    """
+
+    def __init__(self, package: str, base: type[Base], noun: str) -> None:
+        self.package = package
+        self.base = base
+        self.noun = noun
+
+    def names(self) -> list[str]:
+        """The names of all extensions, sorted; nothing is imported but the folder itself."""
+        folder = importlib.import_module(self.package)
+        return sorted(
+            module.name
+            for module in pkgutil.iter_modules(folder.__path__)
+            if not module.ispkg and module.name != "base" and not module.name.startswith("_")
+        )
+
+    def load(self, name: str) -> type[Base]:
+        """The class that the file `name` defines.
+
+        Raises:
+            UnknownName: there is no such file.
+            FitgymError: the file does not define exactly one public subclass of the base class.
+        """
+        if name not in self.names():
+            raise UnknownName(self.noun, name, self.names())
+        module = importlib.import_module(f"{self.package}.{name}")
+        found = [
+            member
+            for key, member in vars(module).items()
+            if inspect.isclass(member)
+            and issubclass(member, self.base)
+            and member.__module__ == module.__name__
+            and not key.startswith("_")
+        ]
+        if len(found) != 1:
+            raise FitgymError(
+                f"{module.__file__} defines {len(found)} public subclasses of {self.base.__name__}, expected exactly "
+                "one: start the names of the others with an underscore or move them to files of their own"
+            )
+        return found[0]

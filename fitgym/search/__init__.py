@@ -1,0 +1,1 @@
+"""Search algorithms: what to try next. One file each."""

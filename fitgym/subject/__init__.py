@@ -1,0 +1,1 @@
+"""What is tested: the module or class under test as plain data."""

@@ -1,0 +1,256 @@
+"""The subject: the module or class under test as immutable, picklable data.
+
+The parent process never imports the subject. The worker imports it, completes this description and sends it back;
+everything the search knows about the code under test is in here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fitgym.subject.hints import ANY, Hint
+
+__all__ = [
+    "Branch",
+    "Class",
+    "Drive",
+    "Function",
+    "Operation",
+    "OperationKind",
+    "Parameter",
+    "ParameterKind",
+    "Reference",
+    "Site",
+    "SiteKind",
+    "Subject",
+]
+
+ParameterKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
+
+OperationKind = Literal[
+    "function",  # module.f(...)
+    "constructor",  # module.C(...)
+    "method",  # receiver.m(...)
+    "static_method",  # module.C.m(...)
+    "class_method",  # module.C.m(...)
+    "property",  # receiver.p
+    "setter",  # receiver.p = argument
+    "operator",  # receiver + argument, len(receiver), receiver[argument], ...: `operator` holds the method's name
+]
+
+Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter"]
+
+SiteKind = Literal[
+    "comparison",  # site(a, b): three slots, the least distance to a < b, a == b, a > b
+    "membership",  # in, not in, is, is not: two slots, the least distance to true, to false
+    "truth",  # any other condition, two slots
+    "loop",  # for: entered, not entered, two slots
+    "case",  # match case: matched, not matched, two slots
+    "block",  # a straight run of code: counted only, no slot
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the user asked for, located but not imported.
+
+    Attributes:
+        text: as given: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
+        module: the name under which the module is imported.
+        path: absolute path of its source file.
+        class_name: qualified name of the class under test, "" for the whole module.
+        search_path: folders that must stand first on `sys.path` for the import to work.
+    """
+
+    text: str
+    module: str
+    path: str
+    class_name: str = ""
+    search_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One probe in the subject.
+
+    Attributes:
+        id: index of the site; `trace.counts[id]` is how often it was reached.
+        kind: what it records, see `SiteKind`.
+        function: index of the function (or module body) that owns it, in `Subject.functions`.
+        line: first source line of the condition or block, from 1.
+        operator: `<`, `<=`, `==`, `!=`, `>`, `>=`, `in`, `not in`, `is`, `is not`, or "".
+        slot: index of its first distance in `trace.distances`, -1 for blocks.
+        lines: for a block the source lines it runs in order when nothing stops it, else empty.
+        in_loop: the site decides whether a loop goes round again.
+    """
+
+    id: int
+    kind: SiteKind
+    function: int
+    line: int
+    operator: str = ""
+    slot: int = -1
+    lines: tuple[int, ...] = ()
+    in_loop: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many distance slots the site has."""
+        return {"comparison": 3, "block": 0}.get(self.kind, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One outcome of one predicate, or the entry of a function.
+
+    Attributes:
+        site: id of the predicate's site, or of the function's entry block for a root.
+        outcome: true or false; roots are always true.
+        root: the branch is the entry of a function body (or of the module body).
+    """
+
+    site: int
+    outcome: bool
+    root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One code object of the subject: a function, a method, a lambda or the module body.
+
+    Attributes:
+        id: index in `Subject.functions`; 0 is the module body.
+        name: qualified name, `<module>` for the module body.
+        line: line of its first statement or of its `def`.
+        end_line: last line.
+        entry: id of the block site at its start.
+    """
+
+    id: int
+    name: str
+    line: int
+    end_line: int
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an operation, the receiver left out.
+
+    Attributes:
+        name: as written in the signature.
+        kind: as in `inspect.Parameter`, in lower case.
+        hint: which values it takes; `Hint("any")` where nothing is known.
+        required: it has no default.
+    """
+
+    name: str
+    kind: ParameterKind
+    hint: Hint
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that a statement of a test case can do with the subject or with what it needs.
+
+    Attributes:
+        id: index in `Subject.operations`.
+        kind: see `OperationKind`.
+        module: module that a test imports it from.
+        name: qualified name in that module, for example `Version.bump_major`.
+        owner: name of the class (`module.qualname`, a key of `Subject.classes`) that it belongs to or constructs, or "".
+        parameters: without the receiver.
+        returns: what comes back (of the drained iterator or the awaited coroutine where `drive` says so).
+        function: index in `Subject.functions` of the body it finally runs after unwrapping decorators, or -1.
+        under_test: it belongs to what the user asked to test; others only help to build arguments.
+        drive: what has to be done with the result so that the body runs: await it, iterate over it, enter it.
+        declared: names of exception classes that its docstring says it raises.
+        operator: name of the special method for kind "operator", else "".
+    """
+
+    id: int
+    kind: OperationKind
+    module: str
+    name: str
+    owner: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    returns: Hint = ANY
+    function: int = -1
+    under_test: bool = True
+    drive: Drive = ""
+    declared: tuple[str, ...] = ()
+    operator: str = ""
+
+    @property
+    def needs_receiver(self) -> bool:
+        """The operation acts on an object of the class `owner`."""
+        return self.kind in ("method", "property", "setter", "operator")
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class that occurs in the subject or in the types of its parameters.
+
+    Attributes:
+        name: `module.qualname`, its key in `Subject.classes`.
+        module: module that a test imports it from.
+        qualname: qualified name in that module.
+        bases: names of all classes it inherits from, itself first, `object` last (its method resolution order).
+        members: names of its members if it is an enum.
+        demands: names of the attributes a value must have if it is a protocol.
+        abstract: it cannot be instantiated.
+        instances: module-level names, as `module:qualname`, of existing objects of this class that a test may use.
+    """
+
+    name: str
+    module: str
+    qualname: str
+    bases: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    demands: tuple[str, ...] = ()
+    abstract: bool = False
+    instances: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Everything that is known about the code under test.
+
+    Attributes:
+        reference: how it was asked for and where it is.
+        source: its source text.
+        sites: all probes, by id.
+        functions: all code objects, by id; 0 is the module body.
+        branches: what the goal `branch` is made of: the root of every function first, then both outcomes of every
+            predicate in source order. Restricted to the class under test if one was named.
+        dependences: for each site id the branches it is control dependent on, as indexes of nothing but
+            `(site id, outcome)` pairs; a site that runs whenever its function runs depends on its function's entry
+            `(entry site, True)`, an entry site on nothing.
+        operations: everything that a test case can do, by id.
+        classes: by name; what is needed to build and check values.
+        constants: literals of the source, each as Python source text, first occurrence first.
+        patterns: regular expressions of the source.
+    """
+
+    reference: Reference
+    source: str
+    sites: tuple[Site, ...]
+    functions: tuple[Function, ...]
+    branches: tuple[Branch, ...]
+    dependences: tuple[tuple[tuple[int, bool], ...], ...]
+    operations: tuple[Operation, ...]
+    classes: dict[str, Class]
+    constants: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+    @property
+    def under_test(self) -> tuple[Operation, ...]:
+        """The operations that the user asked to test, by id."""
+        return tuple(operation for operation in self.operations if operation.under_test)
+
+    @property
+    def n_slots(self) -> int:
+        """Length of `trace.distances`."""
+        return sum(site.width for site in self.sites)

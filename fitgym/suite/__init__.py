@@ -1,0 +1,1 @@
+"""Finishing a suite: minimise, assert, check stability, export."""

@@ -1,0 +1,103 @@
+"""Expressions: the arguments of a statement, as immutable data.
+
+An expression is one of five small classes. It refers to results of earlier statements of its test case by position, so
+a test case is closed: nothing outside it is needed to run it or to write it as Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+__all__ = ["Collection", "CollectionKind", "Expression", "Lambda", "Literal", "Name", "Ref", "map_refs", "refs"]
+
+CollectionKind = OneOf["list", "tuple", "set", "frozenset", "dict", "iter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant, held as its Python source text, so that 1, 1.0, True and -0.0, 0.0 are four and two things.
+
+    Attributes:
+        text: an expression without names that evaluates to None, bool, int, float, complex, str, bytes or Ellipsis;
+            `float("nan")`, `float("inf")` and `float("-inf")` are the only calls.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The result of statement `index` (from 0) of the same test case."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A container built afresh at every execution.
+
+    Attributes:
+        kind: `dict` has keys and values in turn in `items`; `iter` is an iterator over the list of `items`.
+        items: the elements.
+    """
+
+    kind: CollectionKind
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An importable object: a class, an enum member, a function, an object at module level.
+
+    Attributes:
+        module: where it is imported from; "builtins" needs no import.
+        qualname: dotted path inside the module.
+    """
+
+    module: str
+    qualname: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A small function as an argument.
+
+    Attributes:
+        arity: number of positional parameters, -1 for any (`*args`).
+        body: a constant result, or `Ref(-1 - k)` for the k-th parameter.
+    """
+
+    arity: int
+    body: Expression
+
+
+Expression = Literal | Ref | Collection | Name | Lambda
+
+
+def refs(expression: Expression) -> Iterator[int]:
+    """Indexes of the earlier statements that the expression uses, from left to right."""
+    if isinstance(expression, Ref):
+        if expression.index >= 0:
+            yield expression.index
+    elif isinstance(expression, Collection):
+        for item in expression.items:
+            yield from refs(item)
+    elif isinstance(expression, Lambda):
+        yield from refs(expression.body)
+
+
+def map_refs(expression: Expression, position: dict[int, int]) -> Expression:
+    """The same expression with every reference `i` replaced by `position[i]`.
+
+    Raises:
+        KeyError: it refers to a statement that has no new position.
+    """
+    if isinstance(expression, Ref):
+        return Ref(position[expression.index]) if expression.index >= 0 else expression
+    if isinstance(expression, Collection):
+        return Collection(expression.kind, tuple(map_refs(item, position) for item in expression.items))
+    if isinstance(expression, Lambda):
+        return Lambda(expression.arity, map_refs(expression.body, position))
+    return expression

@@ -1,0 +1,98 @@
+"""Statements: one operation applied to arguments, and the table that interns them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from fitgym.testcase.expression import Expression, map_refs, refs
+
+__all__ = ["Statement", "StatementTable", "TestCase"]
+
+TestCase = tuple[int, ...]
+"""A generated test: the ids of its statements in order. References inside statements are positions in this tuple."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One operation applied to arguments; its result can be referred to by later statements.
+
+    Attributes:
+        operation: index in `Subject.operations`.
+        receiver: position of the statement whose result is the receiver, -1 for none.
+        args: positional arguments.
+        kwargs: keyword arguments, in the order in which they are written.
+        iterate: drain the result like `list(itertools.islice(result, 100))`, because the operation was seen to return an
+            iterator although its signature does not say so (`Operation.drive` covers those that say so).
+    """
+
+    operation: int
+    receiver: int = -1
+    args: tuple[Expression, ...] = ()
+    kwargs: tuple[tuple[str, Expression], ...] = ()
+    iterate: bool = False
+
+    def refs(self) -> Iterator[int]:
+        """Positions of the earlier statements that this one needs, receiver first."""
+        if self.receiver >= 0:
+            yield self.receiver
+        for argument in self.args:
+            yield from refs(argument)
+        for _, argument in self.kwargs:
+            yield from refs(argument)
+
+    def moved(self, position: dict[int, int]) -> Statement:
+        """The same statement with every reference `i` replaced by `position[i]`.
+
+        Raises:
+            KeyError: it refers to a statement that has no new position.
+        """
+        return Statement(
+            self.operation,
+            position[self.receiver] if self.receiver >= 0 else -1,
+            tuple(map_refs(argument, position) for argument in self.args),
+            tuple((name, map_refs(argument, position)) for name, argument in self.kwargs),
+            self.iterate,
+        )
+
+
+class StatementTable:
+    """Interns statements: equal statements have one id, so a test case is a cheap tuple of numbers.
+
+    Ids are given in order of first appearance and never used twice. `retain` forgets what no living test case uses.
+    """
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, Statement] = {}
+        self._ids: dict[Statement, int] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __getitem__(self, identifier: int) -> Statement:
+        return self._by_id[identifier]
+
+    def intern(self, statement: Statement) -> int:
+        """The id of `statement`, a new one if it has not been seen."""
+        identifier = self._ids.get(statement)
+        if identifier is None:
+            identifier = self._next
+            self._next += 1
+            self._ids[statement] = identifier
+            self._by_id[identifier] = statement
+        return identifier
+
+    def testcase(self, statements: Iterable[Statement]) -> TestCase:
+        """The statements as a test case."""
+        return tuple(self.intern(statement) for statement in statements)
+
+    def statements(self, testcase: TestCase) -> list[Statement]:
+        """The statements of a test case, in order."""
+        return [self._by_id[identifier] for identifier in testcase]
+
+    def retain(self, living: Iterable[TestCase]) -> None:
+        """Forget every statement that none of the `living` test cases uses."""
+        keep = {identifier for testcase in living for identifier in testcase}
+        self._by_id = {i: s for i, s in self._by_id.items() if i in keep}
+        self._ids = {s: i for i, s in self._by_id.items()}
