@@ -1,0 +1,399 @@
+"""What an agent is: it acts without changing (`predict`), or it acts and learns inside a run (`act`, `observe`).
+
+The protocol has two halves. `predict` has the signature of a Stable-Baselines3 model, so an agent can be evaluated
+wherever such a model can, and it never changes what the agent has learnt nor the numbers that `act` will draw. `act`
+and `observe` are for agents that learn while they choose. `learn`, `save` and `load` are common to all.
+
+An extension is a file of this folder with one subclass of `Agent`. It writes `act` and `choose`; if it learns it also
+writes `update`, `arrays` and `restore`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsFloat
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+
+from fitgym.errors import InputError
+from fitgym.registry import Registry
+
+if TYPE_CHECKING:
+    import gymnasium
+
+__all__ = ["Agent", "Callback", "Transition", "agents", "make"]
+
+FORMAT = 1
+"""Version of the saved form; `load` refuses any other."""
+
+
+def agents() -> Registry[Agent]:
+    """The agents that can be named on the command line."""
+    return Registry("fitgym.agents", Agent, "agent")
+
+
+def make(
+    text: str, action_space: spaces.Space[Any] | int, *, action_names: Sequence[str] | None = None, seed: int = 0
+) -> Agent:
+    """The agent that `text` names: `name`, or `name:argument` where the agent takes one.
+
+    `ucb`, `ucb:c=0.5`, `fixed:exception+branch` and `uniform` are examples.
+
+    Raises:
+        UnknownName: there is no such agent.
+        InputError: the agent does not understand the argument or cannot act in this space.
+    """
+    name, _, argument = text.partition(":")
+    cls = agents().load(name)
+    return cls(action_space, action_names=action_names, seed=seed, **cls.options(argument))
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One step of an environment, as an agent sees it afterwards.
+
+    Attributes:
+        observation: what was seen before the action.
+        action: what was chosen.
+        reward: what came of it.
+        next_observation: what was seen afterwards.
+        terminated: the episode ended by the rules of the environment.
+        truncated: the episode was cut off from outside.
+        info: the `info` returned with `next_observation`.
+        generations: how many generations the step lasted, at least 0 (the duration of a semi-Markov decision).
+    """
+
+    observation: Any
+    action: int
+    reward: float
+    next_observation: Any
+    terminated: bool = False
+    truncated: bool = False
+    info: Mapping[str, Any] = field(default_factory=dict)
+    generations: int = 1
+
+
+Callback = Callable[["Agent", Transition], "bool | None"]
+"""Called by `learn` after every step; learning ends when it returns False."""
+
+
+class Agent(ABC):
+    """Chooses one action of a `Discrete` space, one step after the other.
+
+    Every keyword-only argument of a subclass's constructor is a hyper-parameter and is kept in an attribute of the
+    same name; that is how `save` finds them.
+
+    Args:
+        action_space: `Discrete(n)` starting at 0, or just `n`.
+        action_names: what each action is called, `n` of them; the numbers if not given.
+        seed: of the two generators of the agent, one for `act` and one for `predict`.
+
+    Raises:
+        InputError: the space is not `Discrete`, or the names do not fit it.
+    """
+
+    learns: ClassVar[bool] = False
+    """Whether `observe` changes what the agent does."""
+
+    def __init__(
+        self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
+    ) -> None:
+        self.n_actions = _size(action_space, type(self).__name__)
+        self.action_space = spaces.Discrete(self.n_actions)
+        self.action_names = tuple(action_names) if action_names is not None else tuple(map(str, range(self.n_actions)))
+        if len(self.action_names) != self.n_actions:
+            raise InputError(f"{len(self.action_names)} action names were given for {self.n_actions} actions")
+        self.seed = seed
+        self.rng, self._predict_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
+        self._n_updates = 0
+
+    # Acting
+
+    @abstractmethod
+    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+        """The action to take now; may draw from `self.rng` and count the choice."""
+
+    @abstractmethod
+    def choose(self, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+        """The action of the policy learnt so far, without changing anything.
+
+        Args:
+            allowed: which actions may be taken, `(n_actions,)`, at least one.
+            rng: where chance comes from; None asks for the deterministic choice, the one judged best.
+        """
+
+    def predict(
+        self,
+        observation: Any,
+        state: tuple[NDArray[Any], ...] | None = None,
+        episode_start: ArrayLike | None = None,
+        deterministic: bool = False,
+        action_masks: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.int64], tuple[NDArray[Any], ...] | None]:
+        """Actions for one observation or a batch, changing neither the agent nor what `act` will draw.
+
+        With `deterministic` no randomness is consumed at all.
+
+        Args:
+            observation: a number or vector for one, an array with one more axis for a batch.
+            state: of a recurrent policy; handed back unchanged.
+            episode_start: which of the batch begin an episode; its length also says that there is a batch.
+            deterministic: take the action judged best.
+            action_masks: which actions are allowed, `(n_actions,)` or `(batch, n_actions)`.
+
+        Returns:
+            The actions, shape `()` for one observation and `(batch,)` for a batch, and the state.
+        """
+        batch = _batch(observation, episode_start)
+        rng = None if deterministic else self._predict_rng
+        masks = np.ones(self.n_actions, bool) if action_masks is None else np.asarray(action_masks, bool)
+        if batch is None:
+            return np.array(self.choose(self._checked(masks.reshape(-1)), rng), np.int64), state
+        rows = masks if masks.ndim == 2 else np.broadcast_to(masks, (batch, masks.size))
+        if len(rows) != batch:
+            raise InputError(f"{len(rows)} action masks were given for {batch} observations")
+        return np.array([self.choose(self._checked(row), rng) for row in rows], np.int64).reshape(batch), state
+
+    def allowed(self, info: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Which actions `info["action_mask"]` allows, all of them if there is no mask; `(n_actions,)`.
+
+        Raises:
+            InputError: the mask has another length or allows nothing.
+        """
+        mask = info.get("action_mask")
+        return np.ones(self.n_actions, bool) if mask is None else self._checked(np.asarray(mask, bool))
+
+    def _checked(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        if mask.shape != (self.n_actions,):
+            raise InputError(f"the action mask has shape {mask.shape}, expected ({self.n_actions},)")
+        if not mask.any():
+            raise InputError(f"the action mask forbids all {self.n_actions} actions")
+        return mask
+
+    # Learning
+
+    def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:  # noqa: B027 (meant to be optional)
+        """An episode begins; agents that carry something from step to step forget it here."""
+
+    def observe(self, transition: Transition) -> None:
+        """Learn from one step.
+
+        Raises:
+            InputError: the action is not one of this agent's.
+        """
+        if not 0 <= transition.action < self.n_actions:
+            raise InputError(f"the action is {transition.action}, expected 0 to {self.n_actions - 1}")
+        self.update(transition)
+        self._n_updates += 1
+
+    def update(self, transition: Transition) -> None:  # noqa: B027 (agents that do not learn leave it empty)
+        """What `observe` does with a transition whose action is known to be valid."""
+
+    @property
+    def n_updates(self) -> int:
+        """How many transitions were observed."""
+        return self._n_updates
+
+    def learn(
+        self,
+        env: gymnasium.Env[Any, Any],
+        total_timesteps: int | None = None,
+        *,
+        episodes: int | None = None,
+        callback: Callback | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Act in `env` and observe what comes of it, until the steps, the episodes or the callback say so.
+
+        Args:
+            env: its actions must be this agent's.
+            total_timesteps: at most so many steps; the last episode may be left unfinished.
+            episodes: at most so many episodes.
+            callback: called as `callback(agent, transition)` after each step; False ends learning.
+            seed: of the first `env.reset`; later episodes go on from there.
+
+        Raises:
+            InputError: neither limit was given, or the environment has other actions.
+        """
+        if total_timesteps is None and episodes is None:
+            raise InputError("learning needs a limit: give total_timesteps or episodes")
+        self.check(env.action_space)
+        steps = done_episodes = 0
+        while (total_timesteps is None or steps < total_timesteps) and (episodes is None or done_episodes < episodes):
+            observation, info = env.reset(seed=seed if done_episodes == 0 else None)
+            self.begin_episode(observation, info)
+            done = False
+            while not done and (total_timesteps is None or steps < total_timesteps):
+                action = self.act(observation, info)
+                seen, reward, terminated, truncated, news = env.step(action)
+                transition = _transition(observation, action, reward, seen, terminated, truncated, info, news)
+                self.observe(transition)
+                steps += 1
+                if callback is not None and callback(self, transition) is False:
+                    return self
+                observation, info, done = seen, news, terminated or truncated
+            done_episodes += 1
+        return self
+
+    def check(self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None) -> None:
+        """Make sure that the agent fits a space.
+
+        Raises:
+            InputError: another number of actions, or other names.
+        """
+        n = _size(action_space, type(self).__name__)
+        if n != self.n_actions:
+            raise InputError(f"the environment has {n} actions, this agent was made for {self.n_actions}")
+        for i, (theirs, ours) in enumerate(zip(action_names or self.action_names, self.action_names, strict=True)):
+            if theirs != ours:
+                raise InputError(f"action {i} is '{theirs}' in the environment and '{ours}' for this agent")
+
+    # Keeping
+
+    @classmethod
+    def options(cls, argument: str) -> dict[str, Any]:
+        """Constructor arguments from what follows the colon on the command line: `key=value,key=value`.
+
+        Raises:
+            InputError: an unknown key, or a value that is not JSON.
+        """
+        known = cls.hyper_parameter_names()
+        found: dict[str, Any] = {}
+        for part in filter(None, argument.split(",")):
+            key, equals, value = part.partition("=")
+            if not equals or key not in known:
+                accepted = ", ".join(f"{name}=..." for name in known) or "nothing"
+                raise InputError(f"agent '{_name(cls)}' does not understand '{part}' (after the colon: {accepted})")
+            try:
+                found[key] = json.loads(value)
+            except json.JSONDecodeError:
+                raise InputError(
+                    f"agent '{_name(cls)}': {key} is '{value}', expected a number, true or false"
+                ) from None
+        return found
+
+    @classmethod
+    def hyper_parameter_names(cls) -> list[str]:
+        """The keyword-only arguments of the constructor."""
+        parameters = inspect.signature(cls).parameters.values()
+        return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+
+    def hyper_parameters(self) -> dict[str, Any]:
+        """The values of the keyword-only arguments of the constructor."""
+        return {name: getattr(self, name) for name in self.hyper_parameter_names()}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that was learnt, as arrays by name; numbers only, since nothing is ever pickled."""
+        return {}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027 (nothing learnt, nothing to restore)
+        """Put back what `arrays` gave."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the agent to the folder `path`: `agent.json` and `arrays.npz`, no pickle; returns the folder.
+
+        A loaded agent goes on exactly as this one would, its generators included.
+        """
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        description = {
+            "format": FORMAT,
+            "agent": _name(type(self)),
+            "action_names": self.action_names,
+            "seed": self.seed,
+            "hyper_parameters": self.hyper_parameters(),
+            "n_updates": self.n_updates,
+            "generators": [self.rng.bit_generator.state, self._predict_rng.bit_generator.state],
+        }
+        (folder / "agent.json").write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+        arrays: dict[str, Any] = self.arrays()
+        np.savez(folder / "arrays.npz", **arrays)
+        return folder
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        action_space: spaces.Space[Any] | int | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> Self:
+        """The agent that `save` wrote.
+
+        Args:
+            path: the folder.
+            action_space: where it is to act; checked against what it was made for.
+            action_names: likewise.
+
+        Raises:
+            InputError: there is no agent there, it is of another kind or format, or it does not fit the space.
+        """
+        folder = Path(path)
+        try:
+            description = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
+            with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+        except (OSError, ValueError) as error:
+            raise InputError(f"no saved agent in '{folder}': {error}") from None
+        if description.get("format") != FORMAT:
+            raise InputError(f"'{folder}' holds format {description.get('format')}, this version reads {FORMAT}")
+        name = description["agent"]
+        # A class asked for by name loads its own kind only; `Agent.load` finds the kind in the registry.
+        kind = agents().load(name) if cls is Agent else cls
+        if _name(kind) != name or not issubclass(kind, cls):
+            raise InputError(f"'{folder}' holds the agent '{name}', not '{_name(cls)}'")
+        names = description["action_names"]
+        agent = kind(len(names), names, description["seed"], **description["hyper_parameters"])
+        if action_space is not None:
+            agent.check(action_space, action_names)
+        agent.restore(arrays)
+        agent._n_updates = description["n_updates"]
+        for generator, state in zip((agent.rng, agent._predict_rng), description["generators"], strict=True):
+            generator.bit_generator.state = state
+        return agent
+
+
+def _name(cls: type[Agent]) -> str:
+    return cls.__module__.rpartition(".")[2]
+
+
+def _size(action_space: spaces.Space[Any] | int, who: str) -> int:
+    if isinstance(action_space, int):
+        n = action_space
+    elif isinstance(action_space, spaces.Discrete) and action_space.start == 0:
+        n = int(action_space.n)
+    else:
+        raise InputError(f"{who} chooses from Discrete(n) starting at 0, the action space is {action_space}")
+    if n < 1:
+        raise InputError(f"the number of actions is {n}, expected at least 1")
+    return n
+
+
+def _batch(observation: Any, episode_start: ArrayLike | None) -> int | None:
+    """How many observations there are, None for a single one that is not in a batch."""
+    if episode_start is not None and np.ndim(episode_start) == 1:
+        return len(np.atleast_1d(episode_start))
+    if isinstance(observation, Mapping):
+        observation = next(iter(observation.values()))
+    return len(observation) if np.ndim(observation) >= 2 else None
+
+
+def _transition(
+    observation: Any,
+    action: int,
+    reward: SupportsFloat,
+    seen: Any,
+    terminated: bool,
+    truncated: bool,
+    info: Mapping[str, Any],
+    news: Mapping[str, Any],
+) -> Transition:
+    # Environments that count generations say so in `info["generation"]`; others are taken to last one each step.
+    generations = int(news["generation"]) - int(info.get("generation", 0)) if "generation" in news else 1
+    return Transition(observation, action, float(reward), seen, terminated, truncated, news, generations)

@@ -1,0 +1,205 @@
+"""What every agent promises, tried on each file of the folder `agents`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from fitgym.agents.base import Agent, Transition, agents, make
+from fitgym.errors import InputError
+
+NAMES = agents().names()
+ACTIONS = ("exception", "branch+exception", "exception+line", "exception+output", "branch+exception+line")
+
+
+class Bandit(gymnasium.Env[Any, Any]):
+    """Five actions; action k pays k / 10 and a little noise; an episode has seven steps."""
+
+    observation_space = spaces.Box(0, 1, (3,), np.float32)
+    action_space = spaces.Discrete(5)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self.np_random.random(3, np.float32), {"generation": 0}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        reward = action / 10 + float(self.np_random.random()) / 100
+        return self.np_random.random(3, np.float32), reward, self.steps == 7, False, {"generation": 3 * self.steps}
+
+
+def trained(name: str, seed: int = 0, steps: int = 12) -> Agent:
+    """An agent that has learnt for a while, its next decision not yet taken."""
+    return make(name, Bandit.action_space, action_names=ACTIONS, seed=seed).learn(Bandit(), steps, seed=1)
+
+
+def everything(agent: Agent, folder: Path) -> tuple[str, dict[str, list[Any]]]:
+    """The whole state of an agent as text and lists."""
+    agent.save(folder)
+    return (folder / "agent.json").read_text(), {name: array.tolist() for name, array in agent.arrays().items()}
+
+
+def actions(agent: Agent, n: int = 20) -> list[int]:
+    """What the agent does in the next steps of one more run."""
+    seen: list[int] = []
+    agent.learn(Bandit(), n, seed=5, callback=lambda _, transition: seen.append(transition.action))
+    return seen
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_the_three_agents_are_there() -> None:
+    assert {"fixed", "ucb", "uniform"} <= set(NAMES)
+
+
+def test_every_action_is_in_the_space(name: str) -> None:
+    assert all(Bandit.action_space.contains(action) for action in actions(trained(name)))
+
+
+def test_act_returns_a_plain_int(name: str) -> None:
+    assert type(trained(name).act(np.zeros(3), {})) is int
+
+
+def test_predict_changes_neither_what_was_learnt_nor_what_comes_next(name: str, tmp_path: Path) -> None:
+    undisturbed, disturbed = trained(name), trained(name)
+    learnt = {key: array.copy() for key, array in disturbed.arrays().items()}
+    for _ in range(3):
+        disturbed.predict(np.zeros(3))
+    assert {key: array.tolist() for key, array in learnt.items()} == {
+        key: array.tolist() for key, array in disturbed.arrays().items()
+    }
+    assert disturbed.n_updates == undisturbed.n_updates
+    assert actions(disturbed) == actions(undisturbed)
+
+
+def test_a_deterministic_prediction_changes_nothing_at_all(name: str, tmp_path: Path) -> None:
+    agent = trained(name)
+    before = everything(agent, tmp_path / "before")
+    first, _ = agent.predict(np.zeros(3), deterministic=True)
+    second, _ = agent.predict(np.zeros(3), deterministic=True)
+    assert first == second
+    assert everything(agent, tmp_path / "after") == before
+
+
+def test_one_observation_gives_one_action_without_axes(name: str) -> None:
+    action, state = trained(name).predict(np.zeros(3, np.float32), None, None, True)
+    assert action.shape == () and action.dtype == np.int64 and state is None
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_batch_of_observations_gives_a_batch_of_actions(name: str, batch: int) -> None:
+    observations = np.zeros((batch, 3), np.float32)
+    predicted, _ = trained(name).predict(observations, episode_start=np.ones(batch, bool))
+    assert predicted.shape == (batch,)
+    assert all(Bandit.action_space.contains(action) for action in predicted)
+
+
+def test_a_state_is_handed_back(name: str) -> None:
+    state = (np.ones(2),)
+    assert trained(name).predict(np.zeros(3), state)[1] is state
+
+
+@pytest.mark.parametrize("steps", [0, 3, 12])
+def test_a_loaded_agent_goes_on_as_the_saved_one(name: str, steps: int, tmp_path: Path) -> None:
+    saved = trained(name, steps=steps)
+    loaded = Agent.load(saved.save(tmp_path / "agent"), Bandit.action_space, ACTIONS)
+    assert type(loaded) is type(saved)
+    assert loaded.n_updates == saved.n_updates == steps
+    assert [loaded.predict(np.zeros(3))[0] for _ in range(9)] == [saved.predict(np.zeros(3))[0] for _ in range(9)]
+    assert actions(loaded) == actions(saved)
+
+
+def test_what_is_saved_holds_no_pickle(name: str, tmp_path: Path) -> None:
+    folder = trained(name).save(tmp_path / "agent")
+    assert sorted(path.name for path in folder.iterdir()) == ["agent.json", "arrays.npz"]
+    json.loads((folder / "agent.json").read_text())
+    with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
+        assert not any(stored[key].dtype.hasobject for key in stored.files)
+
+
+def test_the_same_seed_gives_the_same_run(name: str) -> None:
+    assert actions(trained(name, seed=3)) == actions(trained(name, seed=3))
+
+
+def test_a_mask_is_honoured_when_acting_and_when_predicting(name: str) -> None:
+    agent = trained(name)
+    mask = np.array([True, False, False, True, False])
+    for _ in range(10):
+        action = agent.act(np.zeros(3), {"action_mask": mask})
+        assert mask[action]
+        agent.observe(Transition(np.zeros(3), action, 0.0, np.zeros(3)))
+        for deterministic in (False, True):
+            assert mask[agent.predict(np.zeros(3), deterministic=deterministic, action_masks=mask)[0]]
+
+
+def test_each_observation_of_a_batch_has_its_own_mask(name: str) -> None:
+    masks = np.array([[True, True, False, False, False], [True, False, False, False, True]])
+    predicted, _ = trained(name).predict(np.zeros((2, 3)), action_masks=masks)
+    assert masks[0, predicted[0]] and masks[1, predicted[1]]
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        ([False] * 5, "the action mask forbids all 5 actions"),
+        ([True] * 4, "the action mask has shape (4,), expected (5,)"),
+    ],
+)
+def test_a_useless_mask_is_an_error(name: str, mask: list[bool], message: str) -> None:
+    for ask in (lambda a: a.act(None, {"action_mask": mask}), lambda a: a.predict(np.zeros(3), action_masks=mask)):
+        with pytest.raises(InputError) as caught:
+            ask(trained(name))
+        assert str(caught.value) == message
+
+
+def test_another_number_of_actions_is_an_error(name: str, tmp_path: Path) -> None:
+    agent = make(name, 4)
+    message = "the environment has 5 actions, this agent was made for 4"
+    with pytest.raises(InputError, match=message):
+        agent.learn(Bandit(), 1)
+    with pytest.raises(InputError, match=message):
+        Agent.load(agent.save(tmp_path / "agent"), Bandit.action_space)
+
+
+def test_other_action_names_are_an_error(name: str, tmp_path: Path) -> None:
+    folder = trained(name).save(tmp_path / "agent")
+    with pytest.raises(InputError, match="action 1 is 'exception' in the environment and 'branch"):
+        Agent.load(folder, Bandit.action_space, ["exception"] * 5)
+
+
+@pytest.mark.parametrize("space", [spaces.MultiBinary(3), spaces.Box(0, 1), spaces.Discrete(5, start=1)], ids=str)
+def test_an_unsuitable_space_is_an_error(name: str, space: spaces.Space[Any]) -> None:
+    with pytest.raises(InputError, match="chooses from Discrete"):
+        make(name, space)
+
+
+@pytest.mark.parametrize("action", [-1, 5])
+def test_an_action_that_does_not_exist_is_not_learnt_from(name: str, action: int) -> None:
+    agent = trained(name)
+    with pytest.raises(InputError, match=f"the action is {action}, expected 0 to 4"):
+        agent.observe(Transition(None, action, 1.0, None))
+    assert agent.n_updates == 12
+
+
+def test_every_hyper_parameter_is_kept_under_its_name(name: str) -> None:
+    agent = make(name, 5)
+    keyword_only = [p for p in inspect.signature(type(agent)).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    assert agent.hyper_parameters().keys() == {p.name for p in keyword_only}
+
+
+def test_an_agent_that_does_not_learn_stays_as_it_is(name: str) -> None:
+    agent = make(name, 5)
+    before = {key: array.tolist() for key, array in agent.arrays().items()}
+    agent.observe(Transition(None, 2, 1.0, None))
+    assert ({key: array.tolist() for key, array in agent.arrays().items()} == before) is not agent.learns
