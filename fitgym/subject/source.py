@@ -1,0 +1,296 @@
+"""Finding the subject: from what the user typed to a file, a module name and the folders its import needs.
+
+Nothing of the subject is imported here. Packages are walked folder by folder with Python's own path finder, so that
+namespace packages, `.pth` files and editable installs are found where the import would find them.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.machinery
+import os
+import pkgutil
+import re
+import sys
+import sysconfig
+import tokenize
+from collections.abc import Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+
+from fitgym.errors import SubjectError
+from fitgym.subject.subject import Reference
+
+__all__ = ["locate", "parse", "read"]
+
+_CLASS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def locate(text: str, path: str | os.PathLike[str] | None = None) -> Reference:
+    """The module or class that `text` means, found but not imported.
+
+    Args:
+        text: `package.module`, `package.module:Class`, `package.module:Outer.Inner` or `path/to/file.py[:Class]`.
+        path: a folder to look in first; after it the current folder (as for `python -m`), then `sys.path`.
+
+    A file inside a package (a folder with `__init__.py`) is named by its dotted name, any other file by its stem.
+
+    Raises:
+        SubjectError: there is no such module, file or class, or it is not Python source that can be parsed.
+    """
+    place, class_name = _split(text)
+    if path is not None and not os.path.isdir(path):
+        raise SubjectError(f"no such folder: '{os.fspath(path)}'")
+    first = [os.path.abspath(path)] if path is not None else []
+    first.append(os.getcwd())
+    if _is_file_name(place):
+        file, module, root = _file(place)
+        folders = [root, *first]
+    else:
+        file, root = _module(place, [*first, *(entry or os.getcwd() for entry in sys.path)])
+        module = place
+        folders = first if root in first or _is_installed(root) else [*first, root]
+    reference = Reference(text, module, file, class_name, tuple(dict.fromkeys(folders)))
+    tree = parse(reference, read(reference))
+    if class_name:
+        _check_class(reference, tree)
+    return reference
+
+
+def read(reference: Reference) -> str:
+    """The source text of the subject, decoded as its encoding cookie says, with `\\n` line ends.
+
+    Raises:
+        SubjectError: the file is gone or is not text in the encoding it declares.
+    """
+    try:
+        with tokenize.open(reference.path) as file:
+            return file.read()
+    except FileNotFoundError:
+        raise SubjectError(f"no such file: '{reference.path}'") from None
+    except (OSError, SyntaxError, UnicodeDecodeError) as problem:
+        raise SubjectError(f"cannot read '{reference.path}': {problem}") from None
+
+
+def parse(reference: Reference, source: str) -> ast.Module:
+    """The syntax tree of the subject.
+
+    Raises:
+        SubjectError: the source is not valid for this version of Python; the message gives file and line.
+    """
+    try:
+        return ast.parse(source, reference.path)
+    except SyntaxError as problem:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise SubjectError(
+            f"'{reference.path}', line {problem.lineno}, is not valid Python {version}: {problem.msg}"
+        ) from None
+    except (ValueError, RecursionError, MemoryError) as problem:
+        raise SubjectError(f"'{reference.path}' cannot be parsed: {problem}") from None
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Module or file, and class name; `C:\\folder\\file.py` has a colon but no class."""
+    place, colon, class_name = text.strip().rpartition(":")
+    if not colon or "/" in class_name or "\\" in class_name:
+        place, class_name = text.strip(), ""
+    elif not _CLASS.fullmatch(class_name):
+        raise SubjectError(f"'{class_name}' in '{text}' is not the name of a class; expected 'package.module:Class'")
+    if not place:
+        raise SubjectError(f"'{text}' names no module; expected 'package.module', 'package.module:Class' or a file")
+    return place, class_name
+
+
+def _is_file_name(place: str) -> bool:
+    if place.endswith((".py", ".pyw")) or "/" in place or os.sep in place:
+        return True
+    return not _CLASS.fullmatch(place) and os.path.exists(place)
+
+
+def _file(place: str) -> tuple[str, str, str]:
+    """Absolute path, module name and root folder of a source file."""
+    file = os.path.abspath(os.path.expanduser(place))
+    if os.path.isdir(file):
+        near = sorted(entry for entry in os.listdir(file) if entry.endswith(".py") and not entry.startswith("_"))
+        offer = f", for example '{os.path.join(place, near[0])}'" if near else ""
+        raise SubjectError(f"'{place}' is a folder: name one of its modules{offer}")
+    if not os.path.isfile(file):
+        folder, name = os.path.split(file)
+        known = os.listdir(folder) if os.path.isdir(folder) else []
+        raise SubjectError(f"no such file: '{place}'{_suggest(name, known)}")
+    if not file.endswith((".py", ".pyw")):
+        compiled = file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+        what = "a compiled module" if compiled else "no Python source file"
+        raise SubjectError(f"'{place}' is {what}: fitgym needs Python source")
+    folder, name = os.path.split(file)
+    stem = name.rpartition(".")[0]
+    parts = [] if stem == "__init__" else [stem]
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    module = ".".join(parts)
+    if not _CLASS.fullmatch(module):
+        raise SubjectError(f"'{place}' would be imported as '{module}', which is not a name that a test can import")
+    return file, module, folder
+
+
+def _module(name: str, folders: Sequence[str]) -> tuple[str, str]:
+    """Source file of the module `name` and the entry of `folders` under which its top-level package was found."""
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        raise SubjectError(f"'{name}' is neither a module name nor a file; expected 'package.module[:Class]'")
+    if parts[0] in sys.builtin_module_names:
+        raise SubjectError(f"'{parts[0]}' is a compiled module: fitgym needs Python source")
+    PathFinder.invalidate_caches()
+    search = list(folders)
+    root = ""
+    spec: ModuleSpec | None = None
+    for depth, part in enumerate(parts):
+        parent, here = ".".join(parts[:depth]), ".".join(parts[: depth + 1])
+        spec = _find(part, search, top=depth == 0)
+        if spec is None:
+            where = f" in the package '{parent}'" if parent else ""
+            near = _suggest(
+                part, (found.name for found in pkgutil.iter_modules(search)), f"{parent}." if parent else ""
+            )
+            raise SubjectError(f"no module named '{here}'{where}{near}")
+        locations = spec.submodule_search_locations
+        if depth == 0:
+            root = _root(spec, locations)
+        if depth + 1 == len(parts):
+            break
+        if locations is None:
+            if spec.has_location and not _source_of(spec):
+                raise SubjectError(f"'{here}' is a compiled module: fitgym needs Python source")
+            raise SubjectError(
+                f"'{here}' is a module, not a package, so it has no '{parts[depth + 1]}'; "
+                f"for a class write '{here}:{'.'.join(parts[depth + 1 :])}'"
+            )
+        search = list(locations)
+    assert spec is not None
+    if spec.loader is None or not spec.has_location:
+        names = sorted(found.name for found in pkgutil.iter_modules(_folders(spec)))
+        offer = f": name one of its modules ({', '.join(names[:8])})" if names else ""
+        raise SubjectError(f"'{name}' is a namespace package without source of its own{offer}")
+    file = _source_of(spec)
+    if not file:
+        raise SubjectError(f"'{name}' is a compiled module: fitgym needs Python source (found '{spec.origin}')")
+    return file, root
+
+
+def _folders(spec: ModuleSpec) -> list[str]:
+    """The folders of a package, none for a module."""
+    return list(spec.submodule_search_locations or [])
+
+
+def _find(part: str, search: Sequence[str], top: bool) -> ModuleSpec | None:
+    """The specification of one step of a dotted name.
+
+    Only the last part is given to the finder: it looks at nothing else, and with the full name the folders of a
+    namespace package could be listed only after its parent had been imported.
+    """
+    spec = PathFinder.find_spec(part, list(search))
+    if (spec is not None and spec.loader is not None) or not top:
+        return spec
+    # Editable installs put finders of their own after Python's three.
+    for finder in sys.meta_path:
+        if finder in (PathFinder, importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter):
+            continue
+        try:
+            other = finder.find_spec(part, None)
+        except Exception:  # a finder of somebody else's: its failure only means that it did not find the module
+            continue
+        if other is not None:
+            return other
+    return spec
+
+
+def _source_of(spec: ModuleSpec) -> str:
+    """Absolute path of the source file, "" if there is none."""
+    origin = spec.origin or ""
+    if origin.endswith((".py", ".pyw")) and os.path.isfile(origin):
+        return os.path.abspath(origin)
+    return ""
+
+
+def _root(spec: ModuleSpec, locations: Sequence[str] | None) -> str:
+    place = next(iter(locations)) if locations else spec.origin or ""
+    return os.path.dirname(os.path.abspath(place))
+
+
+def _is_installed(folder: str) -> bool:
+    """Every interpreter of this installation finds the folder by itself."""
+    return os.path.realpath(folder) in {os.path.realpath(path) for path in sysconfig.get_paths().values()}
+
+
+def _suggest(name: str, known: Iterator[str] | Sequence[str], prefix: str = "") -> str:
+    near = difflib.get_close_matches(name, sorted(set(known)), n=1)
+    return f"; did you mean '{prefix}{near[0]}'?" if near else ""
+
+
+def _check_class(reference: Reference, tree: ast.Module) -> None:
+    """Refuse a class that the module does not define, and say where it is defined if an import tells."""
+    body: Sequence[ast.stmt] = tree.body
+    names = reference.class_name.split(".")
+    for depth, name in enumerate(names):
+        found = _defined(body, name)
+        here = ".".join(names[: depth + 1])
+        if isinstance(found, ast.ClassDef):
+            body = found.body
+        elif isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            raise SubjectError(f"'{here}' in '{reference.module}' is a function: a module or a class can be tested")
+        elif isinstance(found, ast.ImportFrom):
+            origin = _imported_from(reference, found, name)
+            raise SubjectError(f"'{reference.module}' only imports '{here}': test it as '{origin}'")
+        elif isinstance(found, ast.stmt) and depth + 1 == len(names):
+            return  # bound by an assignment: `Point = namedtuple(...)`; inspection sees whether it is a class
+        else:
+            known = [
+                node.name for statement in _statements(body) for node in [statement] if isinstance(node, ast.ClassDef)
+            ]
+            outer = ".".join(names[:depth])
+            near = _suggest(name, known, f"{outer}." if outer else "")
+            raise SubjectError(f"'{reference.module}' defines no class '{here}'{near}")
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body and of the `if`, `try`, `with`, `for` and `while` blocks in it, in order."""
+    for statement in body:
+        yield statement
+        for field in ("body", "handlers", "orelse", "finalbody"):
+            inner = getattr(statement, field, [])
+            if isinstance(statement, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or not inner:
+                continue
+            for part in inner:
+                if isinstance(part, ast.ExceptHandler):
+                    yield from _statements(part.body)
+                else:
+                    yield from _statements([part])
+
+
+def _defined(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
+    """The last statement of a body that binds `name`, definitions before imports."""
+    found: ast.stmt | None = None
+    for statement in _statements(body):
+        match statement:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef() if statement.name == name:
+                return statement
+            case ast.Assign(targets=targets) if any(isinstance(t, ast.Name) and t.id == name for t in targets):
+                found = statement
+            case ast.AnnAssign(target=ast.Name(id=target)) if target == name and statement.value is not None:
+                found = statement
+            case ast.ImportFrom() if any((alias.asname or alias.name) == name for alias in statement.names):
+                found = statement
+    return found
+
+
+def _imported_from(reference: Reference, statement: ast.ImportFrom, name: str) -> str:
+    """`module:Class` of a name that a `from` import binds."""
+    alias = next(alias for alias in statement.names if (alias.asname or alias.name) == name)
+    module = statement.module or ""
+    if statement.level:
+        is_package = os.path.basename(reference.path) == "__init__.py"
+        parts = reference.module.split(".")
+        base = parts[: len(parts) - statement.level + (1 if is_package else 0)]
+        module = ".".join([*base, module] if module else base)
+    return f"{module}:{alias.name}"
