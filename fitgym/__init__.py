@@ -1,7 +1,28 @@
-"""fitgym: choosing what a test generator should optimise, as a reinforcement-learning problem."""
+"""fitgym: choosing what a test generator should optimise, as a reinforcement-learning problem.
+
+    import fitgym
+    run = fitgym.generate("textwrap", goal="exceptions", agent="ucb", budget="60s")
+
+    import gymnasium, fitgym.envs
+    env = gymnasium.make("fitgym/ExceptionDiscovery-v0", subject="textwrap", budget="200g")
+"""
 
 from __future__ import annotations
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fitgym.generation import Run, generate
+
+__all__ = ["Run", "__version__", "generate"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is used, when it is used: the worker process imports this package and must stay small."""
+    if name in ("Run", "generate"):
+        from fitgym import generation
+
+        return getattr(generation, name)
+    raise AttributeError(f"module 'fitgym' has no attribute '{name}'")

@@ -1,0 +1,261 @@
+"""Fitness selection: at every step an agent chooses which fitness functions guide the search."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.engine import Engine
+from fitgym.errors import BudgetError, ResetNeeded
+from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor, Limits
+from fitgym.features import FeatureSet, Moment
+from fitgym.goals.base import Goal
+from fitgym.registry import Registry
+from fitgym.subject.source import locate
+from fitgym.testcase.statement import TestCase
+
+from fitgym.envs.catalogue import action_name, catalogue
+
+__all__ = ["GOALS", "FitnessSelection"]
+
+GOALS = Registry("fitgym.goals", Goal, "goal")
+
+Observation = NDArray[np.float32]
+
+
+class FitnessSelection(gymnasium.Env[Observation, np.int64]):
+    """## Description
+    A genetic algorithm evolves a suite of tests for a Python module. Every few generations the agent chooses the
+    combination of fitness functions that guides it, and is rewarded for progress towards a testing goal.
+
+    ## Action Space
+    `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. The catalogue "paper" of the
+    exception goal has 42 (64 when `weak_mutation` is available); the coverage goal takes "pairs", 36 of them.
+
+    ## Observation Space
+    `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
+    active, their combined fitness, the squashed size of the best suite, the coverage of their targets. "full-v1" adds
+    fitness and coverage of each function, the goal's value, its last three gains, stagnation, the remaining budget and
+    the last action.
+
+    ## Rewards
+    "paper", as published for the goal, or "gain", the change of the goal's value. See `fitgym.goals`.
+
+    ## Starting State
+    A random population, evaluated under the goal's own fitness function. The seed of `reset` determines everything.
+
+    ## Episode End
+    Terminated when the goal is reached or the budget is spent (the budget is part of the task and can be observed).
+    A budget in seconds cannot be reproduced and is refused here: wrap the environment in a time limit instead.
+
+    ## Arguments
+    All are names, numbers or lists of these, so the spec can be written as JSON.
+
+    * `subject`: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
+    * `path`: a folder that is searched first.
+    * `goal`: name of a goal; the registered ids fix it.
+    * `budget`: `200g` generations or `20000x` executions of test cases.
+    * `actions`: a catalogue, see `fitgym.envs.catalogue`; the goal's own if not given.
+    * `features`: name of a feature set.
+    * `reward`: "paper" or "gain".
+    * `search`: name of a search algorithm; `population`: its size.
+    * `generations_per_step`: 3, as published (3 to 5).
+    * `render_mode`: "ansi" or None.
+
+    ## References
+    Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
+    Selection.
+
+    ## Version History
+    * v0: initial version.
+    """
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 4}
+
+    def __init__(
+        self,
+        subject: str,
+        *,
+        path: str | None = None,
+        goal: str = "exceptions",
+        budget: str | None = "200g",
+        actions: str | Sequence[str] | None = None,
+        features: str = "paper-v1",
+        reward: str = "paper",
+        search: str = "whole_suite",
+        population: int = 50,
+        generations_per_step: int = 3,
+        render_mode: str | None = None,
+        timeout_s: float = 2.0,
+    ) -> None:
+        self.subject_name = subject
+        self.goal = GOALS.load(goal)(reward)
+        self.budget = None if budget is None else Budget.parse(budget)
+        if self.budget is not None and not self.budget.deterministic:
+            raise BudgetError(
+                f"budget '{budget}' counts seconds, so no run could be repeated: give an environment generations "
+                "(200g) or executions (20000x)"
+            )
+        if generations_per_step < 1:
+            raise ValueError(f"generations_per_step is {generations_per_step}, expected at least 1")
+        self.catalogue = catalogue(
+            self.goal.catalogue if actions is None else actions, self.goal.functions, self.goal.required
+        )
+        self.action_names = [action_name(functions) for functions in self.catalogue]
+        self.features = FeatureSet.load(features)
+        self.feature_names = self.features.names(self.goal.functions)
+        self.search = search
+        self.population = population
+        self.generations_per_step = generations_per_step
+        self.render_mode = render_mode
+        self.action_space = spaces.Discrete(len(self.catalogue))
+        self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
+        self.executor = Executor(locate(subject, path), Limits(seconds=timeout_s))
+        self.engine: Engine | None = None
+        self.seed: int | None = None
+        self.actions_taken: list[int] = []
+        self.rewards: list[float] = []
+        self.timings: dict[str, list[tuple[str, float]]] = {"step": []}
+        self._values: list[float] = []
+        self._ended = False
+
+    # ------------------------------------------------------------------ Gymnasium
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a new search. `options={"subject": ...}` takes another subject from now on."""
+        super().reset(seed=seed)
+        if options and "subject" in options and options["subject"] != self.subject_name:
+            limits = self.executor.limits
+            self.executor.close()
+            self.subject_name = options["subject"]
+            self.executor = Executor(locate(self.subject_name), limits)
+        self.seed = int(self.np_random.integers(2**31))
+        self.engine = Engine(
+            self.executor,
+            fitness=(self.goal.fitness,),
+            tracked=(self.goal.fitness,),
+            search=self.search,
+            seed=self.seed,
+            search_options={"population": self.population},
+        )
+        self.engine.step()
+        self.goal.begin(self.engine)
+        self.actions_taken, self.rewards, self.timings = [], [], {"step": []}
+        self._values = [self.goal.value(self.engine)]
+        self._ended = False
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Let the chosen combination guide the search for some generations.
+
+        Raises:
+            ResetNeeded: the episode has ended, or none has begun.
+        """
+        if self.engine is None or self._ended:
+            raise ResetNeeded("the episode has ended: call reset() before the next step()")
+        index = int(action)
+        if not 0 <= index < len(self.catalogue):
+            raise ValueError(f"action {index} is not in the catalogue of {len(self.catalogue)} actions")
+        started = time.perf_counter()
+        self.engine.activate(self.catalogue[index])
+        for _ in range(self.generations_per_step):
+            self.engine.step()
+            if self.spent >= 1.0 or self.engine.late:
+                break
+        reward = float(self.goal.reward(self.engine))
+        self.timings["step"].append((self.action_names[index], time.perf_counter() - started))
+        self.actions_taken.append(index)
+        self.rewards.append(reward)
+        self._values.append(self.goal.value(self.engine))
+        terminated = bool(self.spent >= 1.0 or self.goal.reached(self.engine))
+        self._ended = terminated
+        return self._observation(), reward, terminated, False, self._info()
+
+    def render(self) -> str | None:  # type: ignore[override]  # Gymnasium types it as a generic frame
+        """One line about the running search, for render mode "ansi"."""
+        if self.render_mode != "ansi" or self.engine is None:
+            return None
+        coverage = ", ".join(f"{name} {c}/{n}" for name, (c, n) in self.engine.coverage().items())
+        return (
+            f"{self.subject_name}: generation {self.engine.generation}, {self.engine.executions} executions, "
+            f"active {action_name(self.engine.active)}, goal {self._values[-1]:.4g}, covered {coverage}"
+        )
+
+    def close(self) -> None:
+        """End the worker process; harmless when called twice."""
+        self.executor.close()
+
+    # ------------------------------------------------------------------ beyond Gymnasium
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions make sense now, shape `(n_actions,)`; all of them, in this environment."""
+        return np.ones(len(self.catalogue), dtype=bool)
+
+    def fork(self) -> FitnessSelection:
+        """An independent copy in the same state, with a worker process of its own."""
+        return copy.deepcopy(self)
+
+    def suite(self) -> list[TestCase]:
+        """The best suite so far, supplemented from the archive."""
+        return [] if self.engine is None else self.engine.best_suite()
+
+    def record(self) -> dict[str, Any]:
+        """What is needed to repeat the episode, and what it gave, as JSON-ready values."""
+        return {
+            "subject": self.subject_name,
+            "goal": type(self.goal).__module__.rpartition(".")[2],
+            "reward": self.goal.reward_name,
+            "search": self.search,
+            "budget": None if self.budget is None else str(self.budget),
+            "seed": self.seed,
+            "actions": [self.action_names[index] for index in self.actions_taken],
+            "rewards": list(self.rewards),
+        }
+
+    # ------------------------------------------------------------------ inside
+
+    @property
+    def spent(self) -> float:
+        """The share of the budget that is used up, in [0, 1]; 0 without a budget."""
+        if self.budget is None or self.engine is None:
+            return 0.0
+        return self.budget.spent(generations=self.engine.generation, executions=self.engine.executions)
+
+    def _moment(self) -> Moment:
+        gains = [b - a for a, b in zip(self._values, self._values[1:], strict=False)]
+        stagnation = next((k for k, gain in enumerate(reversed(gains)) if gain > 0), len(gains))
+        return Moment(
+            remaining=1.0 - self.spent,
+            value=self._values[-1],
+            scale=self.goal.scale,
+            gains=tuple(reversed(gains[-3:])),
+            stagnation=stagnation,
+            action=self.actions_taken[-1] if self.actions_taken else -1,
+            n_actions=len(self.catalogue),
+        )
+
+    def _observation(self) -> Observation:
+        assert self.engine is not None
+        return self.features.observe(self.engine, self.goal.functions, self._moment())
+
+    def _info(self) -> dict[str, Any]:
+        """Reproducible numbers under constant keys; times are in `timings`, never here."""
+        assert self.engine is not None
+        return {
+            "generation": self.engine.generation,
+            "executions": self.engine.executions,
+            "goal_value": float(self._values[-1]),
+            "suite_size": len(self.engine.search.best),
+            "crashes": len(self.executor.crashes),
+            "action_mask": self.action_masks(),
+        }

@@ -1,0 +1,144 @@
+"""The command line: `fitgym generate`, `fitgym list`."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from fitgym import __version__
+from fitgym.errors import InputError, SubjectError
+
+__all__ = ["app", "main"]
+
+DONE, FINDING, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+app = App(
+    name="fitgym",
+    version=__version__,
+    help="Generate pytest suites by search, with an agent that chooses what the search optimises.",
+)
+
+
+@app.command
+def generate(
+    subject: str,
+    /,
+    *,
+    path: Path | None = None,
+    goal: str = "exceptions",
+    agent: str | None = None,
+    search: str = "whole_suite",
+    budget: str = "60s",
+    seed: int = 0,
+    population: int = 50,
+    reward: str | None = None,
+    output: Path = Path("generated_tests"),
+    json: Path | None = None,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Generate a pytest suite for a module or class.
+
+    Examples:
+        fitgym generate textwrap --goal coverage --budget 30s
+        fitgym generate mypackage.parser:Parser --agent ucb --budget 200g --output tests/generated
+        fitgym generate src/tool.py --agent fixed:exception+branch --json record.json
+
+    Parameters
+    ----------
+    subject
+        package.module, package.module:Class or path/to/file.py[:Class].
+    path
+        A folder that is searched first for the subject.
+    goal
+        What the tester wants in the end: exceptions or coverage.
+    agent
+        Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ... (default: the goal's own).
+    search
+        The search algorithm: whole_suite or random_search.
+    budget
+        60s (seconds, finishing included), 20000x (executions of test cases) or 200g (generations).
+    seed
+        With a budget in x or g, the same seed gives the same suite.
+    population
+        Number of individuals.
+    reward
+        paper or gain (default: gain for agents that learn from it).
+    output
+        Folder for the suite, made if it does not exist.
+    json
+        File for the run record, - for stdout.
+    quiet
+        No progress on stderr.
+    """
+    from fitgym.generation import Request, generate_request
+    from fitgym.live import LiveView
+
+    to_stdout = json is not None and str(json) == "-"
+    request = Request(
+        subject,
+        path=path,
+        goal=goal,
+        agent=agent,
+        search=search,
+        budget=budget,
+        seed=seed,
+        population=population,
+        reward=reward,
+        output=output,
+        json=None if to_stdout else json,
+    )
+    with LiveView(subject, goal, agent or "the goal's own", quiet=quiet) as view:
+        run = generate_request(request, progress=view)
+    if to_stdout:
+        sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
+    else:
+        sys.stdout.write(run.summary() + "\n")
+    return INTERRUPTED if run.interrupted else DONE
+
+
+@app.command(name="list")
+def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "features"], /) -> int:
+    """List what there is to choose from, one line each.
+
+    Parameters
+    ----------
+    what
+        envs, agents, goals, fitness, search or features.
+    """
+    from fitgym.listing import describe
+
+    for name, line in describe(what):
+        sys.stdout.write(f"{name:<22} {line}\n")
+    return DONE
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 a finding, 2 bad input, 130 interrupted."""
+    try:
+        result = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        code = result if isinstance(result, int) else DONE
+    except CycloptsError as error:
+        code = _complain(str(error).strip() + " (see fitgym --help)")
+    except SubjectError as error:
+        code = _complain(str(error), getattr(error, "traceback", ""))
+    except InputError as error:
+        code = _complain(str(error))
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+def _complain(message: str, traceback: str = "") -> int:
+    """One sentence on stderr, after the subject's own traceback if it has one."""
+    if traceback:
+        sys.stderr.write(traceback.rstrip() + "\n\n")
+    sys.stderr.write(f"fitgym: {message}\n")
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    main()

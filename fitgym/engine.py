@@ -1,0 +1,301 @@
+"""The engine: asks the search, executes, measures, remembers and tells. One `step` is one generation.
+
+All state of a run is in one object that can be copied and pickled: the tables of statements, traces and rows, the
+archive, the population and the generator of random numbers. The fitness functions that guide the search can be
+exchanged between two generations; what was executed is not executed again unless the new functions need more probes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.errors import FitgymError, InputError
+from fitgym.evolution.archive import Archive
+from fitgym.evolution.individual import Individual
+from fitgym.evolution.measurements import Measurements
+from fitgym.execution.executor import Executor
+from fitgym.fitness.base import Fitness
+from fitgym.registry import Registry
+from fitgym.search.base import Search
+from fitgym.subject.subject import Subject
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.statement import StatementTable, TestCase
+
+__all__ = ["FITNESS", "SEARCH", "Discovery", "Engine"]
+
+FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
+SEARCH = Registry("fitgym.search", Search, "search algorithm")
+
+_SWEEP = 20  # generations between two clean-ups of what no living test case needs
+_CHUNK = 200  # test cases between two looks at the clock, where there is a deadline
+
+
+class _DeadlineReached(FitgymError):
+    """The clock ran out within a generation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """An exception that the run has discovered.
+
+    Attributes:
+        type: name of its class, with its module unless it is a builtin.
+        function: qualified name of the innermost function of the subject on its traceback.
+        kind: "declared", "explicit" or "implicit".
+        testcase: the shortest known test case that raises it.
+    """
+
+    type: str
+    function: str
+    kind: str
+    testcase: TestCase
+
+
+class Engine:
+    """A running search on one subject.
+
+    Args:
+        executor: runs the test cases.
+        fitness: the fitness functions that are active first.
+        tracked: further fitness functions whose targets are archived whatever is active, such as the goal's own.
+        search: name of the algorithm.
+        seed: of everything random in the run.
+        search_options: keyword arguments of the algorithm, such as `population`.
+
+    Raises:
+        UnknownName: a fitness function or algorithm that does not exist.
+        SubjectError: the subject cannot be imported or offers nothing to test.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        fitness: Sequence[str] = ("branch",),
+        tracked: Sequence[str] = (),
+        search: str = "whole_suite",
+        seed: int = 0,
+        search_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.executor = executor
+        self.subject: Subject = executor.subject
+        self.tracked = tuple(dict.fromkeys(tracked))
+        self.search_name = search
+        self.table = StatementTable()
+        self.factory = TestFactory(self.subject, self.table)
+        self.measurements = Measurements({})
+        self.archive = Archive(self.measurements)
+        self.rng = np.random.default_rng(seed)
+        options = dict(search_options or {})
+        self.search = SEARCH.load(search)(self.factory, self.archive, self.rng, **options)
+        self.keep_covered = options.get("use_archive") is False
+        self.active: tuple[str, ...] = ()
+        self.generation = 0
+        self.executions = 0
+        self.timings: dict[str, float] = {"execute": 0.0, "measure": 0.0, "search": 0.0}
+        self.deadline: float | None = None  # of `time.monotonic`, for budgets in seconds; no run with one is repeatable
+        self._values: dict[Individual, dict[str, tuple[int, float]]] = {}
+        self._versions: dict[str, int] = {}
+        self._open: dict[str, NDArray[np.bool_]] = {}
+        executor.begin()
+        self.activate(fitness)
+
+    # ------------------------------------------------------------------ stepping
+
+    def activate(self, names: Sequence[str]) -> None:
+        """Make the named fitness functions the active ones, from the next generation on.
+
+        The population is kept and evaluated again; test cases are executed again only if a function needs probes that
+        were off when they ran.
+
+        Raises:
+            InputError: no name is given.
+            UnknownName: a name is not a fitness function.
+        """
+        chosen = tuple(dict.fromkeys(names))
+        if not chosen:
+            raise InputError("no fitness function is active: name at least one, for example 'branch'")
+        for name in (*chosen, *self.tracked):
+            if name not in self.measurements.fitness:
+                self.measurements.register(name, FITNESS.load(name)(self.subject))
+        if chosen == self.active:
+            return
+        before, self.active = self.active, chosen
+        self._close_covered()
+        if self.search.population:
+            try:
+                self._evaluate(self.search.population)
+            except _DeadlineReached:
+                self.active = before
+                return
+            self.search.refresh(self)
+
+    def step(self) -> None:
+        """One generation; with a deadline it may be given up half way, which loses nothing but its offspring."""
+        if self.late:
+            return
+        try:
+            self._step()
+        except _DeadlineReached:
+            pass
+        self.generation += 1
+        if self.generation % _SWEEP == 0:
+            self._sweep()
+
+    @property
+    def late(self) -> bool:
+        """The deadline has passed."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    def _step(self) -> None:
+        started = time.perf_counter()
+        candidates = self.search.ask()
+        self.timings["search"] += time.perf_counter() - started
+        version = self.archive.version
+        self._evaluate(candidates)
+        started = time.perf_counter()
+        self.search.tell(self)
+        if self.archive.version != version:
+            # Covered targets leave the fitness only at the end of an iteration (seeding the next one).
+            self._close_covered()
+            self.search.refresh(self)
+        self.timings["search"] += time.perf_counter() - started
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What has to be recorded for the functions that are active or tracked."""
+        names = (*self.active, *self.tracked)
+        return frozenset().union(*(self.measurements.fitness[name].needs for name in names))
+
+    def execute(self, testcases: Sequence[TestCase]) -> None:
+        """Run the test cases that are not known yet, learn from them and offer them to the archive.
+
+        Raises:
+            _DeadlineReached: the clock ran out before all of them were run.
+        """
+        unknown = self.measurements.unknown(testcases, self.needs)
+        size = len(unknown) if self.deadline is None else _CHUNK
+        for start in range(0, len(unknown), max(1, size)):
+            if self.late:
+                raise _DeadlineReached
+            self._run(unknown[start : start + size], self.needs)
+
+    def _run(self, unknown: Sequence[TestCase], needs: frozenset[str]) -> None:
+        started = time.perf_counter()
+        before = self.executor.executions
+        traces = self.executor.run(unknown, self.table, needs)
+        self.executions += self.executor.executions - before
+        ran = time.perf_counter()
+        self.timings["execute"] += ran - started
+        self.measurements.add(unknown, traces, needs)
+        for testcase, trace in zip(unknown, traces, strict=True):
+            self.factory.note(testcase, trace)
+        self.factory.learn(self.executor.learned())
+        self.archive.update(self._archived, unknown, self._confirm)
+        self.timings["measure"] += time.perf_counter() - ran
+
+    def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
+        """The combined fitness of each suite: the sum over the active functions, each in [0, 1], 0 is best.
+
+        The targets that the archive has covered do not count, unless the search works without an archive.
+        """
+        total = np.zeros(len(individuals))
+        for name in self.active:
+            total += [self._value(name, individual) for individual in individuals]
+        return total
+
+    # ------------------------------------------------------------------ looking
+
+    def fitness_of(self, name: str, individual: Individual) -> float:
+        """The suite fitness of one function, in [0, 1], 0 is best."""
+        return self._value(name, individual)
+
+    def coverage(self) -> dict[str, tuple[int, int]]:
+        """Targets covered so far and targets known, for each fitness function that was ever active or tracked."""
+        return {
+            name: (int(covered.sum()), int(covered.size))
+            for name in self.measurements.fitness
+            for covered in [self.archive.covered(name)]
+        }
+
+    def discoveries(self) -> list[Discovery]:
+        """The distinct exceptions discovered so far, in order of discovery."""
+        if "exception" not in self.measurements.fitness:
+            return []
+        found = []
+        for testcase in self.archive.best("exception").values():
+            raised = self.measurements.trace(testcase).raised
+            if raised is not None:
+                function = self.subject.functions[raised.function].name if raised.function >= 0 else ""
+                found.append(Discovery(raised.type, function, raised.kind, testcase))
+        return found
+
+    def best_suite(self) -> list[TestCase]:
+        """The best individual, supplemented from the archive by test cases for what it does not cover."""
+        chosen = dict.fromkeys(self.search.best.testcases if self.search.population else ())
+        for name in self._archived:
+            covered = np.zeros(len(self.measurements.fitness[name].targets), dtype=bool)
+            if chosen:
+                covered = self.measurements.covers(name, list(chosen)).any(axis=0)
+            for column, testcase in self.archive.best(name).items():
+                if not covered[column]:
+                    chosen[testcase] = None
+                    covered |= self.measurements.covers(name, [testcase])[0]
+        return [t for t in chosen if not self.measurements.trace(t).failure]
+
+    # ------------------------------------------------------------------ inside
+
+    @property
+    def _archived(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.tracked, *self.active)))
+
+    def _evaluate(self, individuals: Sequence[Individual]) -> None:
+        self.execute([testcase for individual in individuals for testcase in individual.testcases])
+
+    def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
+        """Run test cases again, each in a fresh process: do they cover what they covered?"""
+        again = self.executor.verify(testcases, self.table, self.needs)
+        confirmed = np.ones(len(testcases), dtype=bool)
+        for name in self._archived:
+            fitness = self.measurements.fitness[name]
+            columns = len(fitness.targets)
+            covers = self.measurements.covers(name, testcases)
+            same = fitness.stack(list(fitness.distances(again)))[:, :columns] == 0.0
+            confirmed &= (same[:, : covers.shape[1]] >= covers).all(axis=1)
+        return [bool(ok) for ok in confirmed]
+
+    def _value(self, name: str, individual: Individual) -> float:
+        version = self._versions.get(name, 0)
+        known = self._values.setdefault(individual, {})
+        if name not in known or known[name][0] != version:
+            fitness = self.measurements.fitness[name]
+            rows = self.measurements.rows(name, individual.testcases)
+            visits = self.measurements.visits(name, individual.testcases)
+            open_ = self._open.get(name)
+            known[name] = (version, fitness.of_suite(rows, visits, open_))
+        return known[name][1]
+
+    def _close_covered(self) -> None:
+        """Take covered targets out of the fitness, and forget the values that this changes."""
+        if self.keep_covered:
+            return
+        for name in self.measurements.fitness:
+            open_ = ~self.archive.covered(name)
+            last = self._open.get(name)
+            if last is None or not np.array_equal(last, open_):
+                self._open[name] = open_
+                self._versions[name] = self._versions.get(name, 0) + 1
+
+    def _sweep(self) -> None:
+        """Forget what neither the population nor the archive needs."""
+        population = {individual: None for individual in self.search.population}
+        self._values = {i: values for i, values in self._values.items() if i in population}
+        living = [*(t for i in population for t in i.testcases), *self.archive.testcases()]
+        self.measurements.retain(living)
+        self.table.retain(living)

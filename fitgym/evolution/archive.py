@@ -1,0 +1,106 @@
+"""The archive: for every target that was ever covered, the shortest test case that covers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.evolution.measurements import Measurements
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["Archive"]
+
+_NONE = np.iinfo(np.int64).max
+
+
+class Archive:
+    """The best test case for each covered target of each fitness function.
+
+    A target that is covered for the first time is stored with its test case; later the test case is replaced only by a
+    strictly shorter one. Covered targets can then be left out of the fitness (`open_targets`).
+
+    Args:
+        measurements: where the rows of test cases come from.
+
+    References:
+        Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
+        Generation, section on the archive.
+    Differs from the paper: EvoSuite also prefers test cases without exceptions and with fewer mocks; here a test case
+    with a failure never covers anything (see `Fitness.distances`), and an exception of the subject is no fault.
+    """
+
+    def __init__(self, measurements: Measurements) -> None:
+        self._measurements = measurements
+        self._best: dict[str, dict[int, TestCase]] = {}
+        self._lengths: dict[str, NDArray[np.int64]] = {}
+        self.version = 0  # changes whenever a target is covered for the first time
+
+    def update(
+        self,
+        names: Sequence[str],
+        testcases: Sequence[TestCase],
+        confirm: Callable[[Sequence[TestCase]], Sequence[bool]] | None = None,
+    ) -> int:
+        """Offer test cases for the targets of the named fitness functions.
+
+        Args:
+            names: fitness functions whose targets count.
+            testcases: executed test cases.
+            confirm: asked about every test case that would enter; those that are not confirmed stay out.
+
+        Returns:
+            How many targets were covered for the first time.
+        """
+        if not testcases:
+            return 0
+        wanted: dict[str, list[tuple[int, TestCase, bool]]] = {}
+        for name in names:
+            covers = self._measurements.covers(name, testcases)
+            lengths = self._grown(name, covers.shape[1])
+            sizes = np.array([len(testcase) for testcase in testcases], dtype=np.int64)
+            offered = np.where(covers, sizes[:, None], _NONE)
+            winner = offered.argmin(axis=0)
+            better = np.flatnonzero(offered[winner, np.arange(covers.shape[1])] < lengths)
+            wanted[name] = [(int(c), testcases[int(winner[c])], bool(lengths[c] == _NONE)) for c in better]
+        entering = list(dict.fromkeys(testcase for rows in wanted.values() for _, testcase, _ in rows))
+        refused: set[TestCase] = set()
+        if confirm is not None and entering:
+            refused = {t for t, ok in zip(entering, confirm(entering), strict=True) if not ok}
+        first = 0
+        for name, rows in wanted.items():
+            for column, testcase, new in rows:
+                if testcase in refused:
+                    continue
+                self._best.setdefault(name, {})[column] = testcase
+                self._lengths[name][column] = len(testcase)
+                first += new
+        if first:
+            self.version += 1
+        return first
+
+    def covered(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function are covered, shape `(n_targets,)`."""
+        lengths = self._grown(name, len(self._measurements.fitness[name].targets))
+        result: NDArray[np.bool_] = lengths != _NONE
+        return result
+
+    def best(self, name: str) -> dict[int, TestCase]:
+        """The test case of each covered target of a fitness function, by column in ascending order."""
+        return dict(sorted(self._best.get(name, {}).items()))
+
+    def testcases(self, names: Sequence[str] | None = None) -> list[TestCase]:
+        """The distinct test cases kept for the named fitness functions (all by default), in a fixed order."""
+        chosen = list(self._best) if names is None else [name for name in names if name in self._best]
+        return list(dict.fromkeys(t for name in chosen for t in self.best(name).values()))
+
+    def _grown(self, name: str, columns: int) -> NDArray[np.int64]:
+        """The stored lengths, extended when a dynamic fitness function has found new targets."""
+        lengths = self._lengths.get(name)
+        if lengths is None:
+            lengths = np.full(columns, _NONE, dtype=np.int64)
+        elif len(lengths) < columns:
+            lengths = np.concatenate([lengths, np.full(columns - len(lengths), _NONE, dtype=np.int64)])
+        self._lengths[name] = lengths
+        return lengths

@@ -1,0 +1,379 @@
+"""The main job: subject, goal, agent and budget in; a finished pytest suite and a record of the run out."""
+
+from __future__ import annotations
+
+import hashlib
+import json as json_format
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fitgym import __version__
+from fitgym.agents.base import Agent, Transition, agents, make
+from fitgym.engine import SEARCH, Engine
+from fitgym.envs.catalogue import parse_action
+from fitgym.envs.fitness_selection import GOALS, FitnessSelection
+from fitgym.errors import InputError
+from fitgym.evolution.budget import Budget
+from fitgym.suite.finishing import Finished, finish
+
+__all__ = ["Progress", "Request", "Run", "generate", "generate_request"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that a run is asked for.
+
+    Attributes:
+        subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
+        path: a folder that is searched first for the subject.
+        goal: name of a goal.
+        agent: `name` or `name:argument`; the goal's own if None.
+        search: name of a search algorithm.
+        budget: `60s`, `20000x` or `200g`. Seconds include finishing, for which a share is kept back.
+        seed: of everything random.
+        population: number of individuals.
+        reward: "paper" or "gain"; None for "gain" where the agent learns, "paper" otherwise.
+        output: folder for the suite; None writes nothing.
+        json: file for the record; None writes none.
+    """
+
+    subject: str
+    path: str | Path | None = None
+    goal: str = "exceptions"
+    agent: str | None = None
+    search: str = "whole_suite"
+    budget: str = "60s"
+    seed: int = 0
+    population: int = 50
+    reward: str | None = None
+    output: str | Path | None = "generated_tests"
+    json: str | Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is, for a live view.
+
+    Attributes:
+        phase: "search" or "finish".
+        spent: share of the budget, in [0, 1].
+        generation, executions: so far.
+        active: the fitness functions that guide the search now.
+        coverage: targets covered and known, by fitness function.
+        goal_value, reward: of the goal.
+        note: what is going on, in a few words.
+    """
+
+    phase: str
+    spent: float
+    generation: int
+    executions: int
+    active: tuple[str, ...]
+    coverage: dict[str, tuple[int, int]]
+    goal_value: float
+    reward: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run gave.
+
+    Attributes:
+        record: one JSON object, see the keys in the README.
+        source: the exported suite as text, "" if there is none.
+        suite_path: where it was written, or None.
+        interrupted: the user stopped it; everything found until then is there.
+        seconds: wall clock by phase.
+    """
+
+    record: dict[str, Any]
+    source: str
+    suite_path: Path | None
+    interrupted: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def summary(self) -> str:
+        """The result in a few lines for a person."""
+        record = self.record
+        measured = record["measured"]
+        lines = [
+            f"{record['subject']}: {record['tests']} tests, {record['statements']} statements"
+            + (f" -> {self.suite_path}" if self.suite_path else ""),
+        ]
+        if measured is not None:
+            lines.append(
+                f"branches {measured['branches']['covered']}/{measured['branches']['total']}, "
+                f"lines {measured['lines']['covered']}/{measured['lines']['total']} (coverage.py, of the exported file)"
+            )
+        kinds = ", ".join(f"{e['type']} in {e['function']}" for e in record["exceptions"][:8])
+        more = len(record["exceptions"]) - 8
+        lines.append(
+            f"exceptions {len(record['exceptions'])}"
+            + (f": {kinds}" + (f" and {more} more" if more > 0 else "") if kinds else "")
+        )
+        lines.append(
+            f"{record['generations']} generations, {record['executions']} executions, "
+            f"{record['steps']} decisions, {record['seconds']:.1f} s"
+        )
+        return "\n".join(lines)
+
+
+def generate(
+    subject: str, *, progress: Callable[[Progress], None] | None = None, output: str | Path | None = None, **options: Any
+) -> Run:
+    """Generate a suite for a subject; the options are the attributes of `Request`.
+
+    Nothing is written unless `output` (or `json`) is given.
+
+    Raises:
+        InputError: the subject, the goal, the agent, the budget or the output cannot be used.
+    """
+    return generate_request(Request(subject, output=output, **options), progress=progress)
+
+
+def generate_request(request: Request, *, progress: Callable[[Progress], None] | None = None) -> Run:
+    """Generate a suite as requested.
+
+    An interruption (Ctrl-C) ends the search; what has been found is finished and written.
+
+    Raises:
+        InputError: see `generate`.
+    """
+    started = time.monotonic()
+    budget = Budget.parse(request.budget)
+    goal_class = GOALS.load(request.goal)
+    SEARCH.load(request.search)
+    agent_text = request.agent or goal_class.agent
+    agent_class = agents().load(agent_text.partition(":")[0])
+    output = _writable_folder(request.output)
+    record_path = _writable_file(request.json)
+
+    options: dict[str, Any] = {}
+    name, _, argument = agent_text.partition(":")
+    if name == "fixed" and argument:
+        parse_action(argument, goal_class.functions)
+        options["actions"] = [argument]
+    reward = request.reward or ("gain" if agent_class.learns else "paper")
+    env = FitnessSelection(
+        request.subject,
+        path=None if request.path is None else str(request.path),
+        goal=request.goal,
+        budget=str(budget) if budget.deterministic else None,
+        search=request.search,
+        population=request.population,
+        reward=reward,
+        features="full-v1",
+        **options,
+    )
+    try:
+        agent = make(agent_text, env.action_space, action_names=env.action_names, seed=request.seed)
+        interrupted = _search(env, agent, budget, request, started, progress)
+        searched = time.monotonic()
+        engine = env.engine
+        if engine is None:
+            raise KeyboardInterrupt
+        finished = _finish(env, engine, budget, request, output, started, interrupted, progress)
+        seconds = {"search": searched - started, "finish": time.monotonic() - searched}
+        record = _record(env, engine, finished, request, agent_text, budget, time.monotonic() - started)
+        if record_path is not None:
+            _write(record_path, json_format.dumps(record, indent=2) + "\n")
+        return Run(record, finished.source, finished.path, interrupted, seconds)
+    finally:
+        env.close()
+
+
+def _search(
+    env: FitnessSelection,
+    agent: Agent,
+    budget: Budget,
+    request: Request,
+    started: float,
+    progress: Callable[[Progress], None] | None,
+) -> bool:
+    """Step the environment until the budget is spent; True if the user interrupted."""
+    interrupted = False
+    try:
+        observation, info = env.reset(seed=request.seed)
+        agent.begin_episode(observation, info)
+        engine = env.engine
+        assert engine is not None
+        limit = budget.amount - _reserve(engine, budget) if budget.unit == "s" else float("inf")
+        engine.deadline = started + limit
+        reward = 0.0
+        while True:
+            elapsed = time.monotonic() - started
+            if progress is not None:
+                spent = min(1.0, elapsed / limit) if budget.unit == "s" else env.spent
+                progress(_progress(env, engine, "search", spent, reward, "searching"))
+            if elapsed >= limit:
+                break
+            action = agent.act(observation, info)
+            seen, reward, terminated, truncated, news = env.step(action)
+            generations = news["generation"] - info["generation"]
+            agent.observe(
+                Transition(observation, action, reward, seen, terminated, truncated, news, generations=generations)
+            )
+            observation, info = seen, news
+            if terminated or truncated:
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    return interrupted
+
+
+def _reserve(engine: Engine, budget: Budget) -> float:
+    """Seconds kept back for finishing: five fresh interpreters and a measurement, two at a time."""
+    per_run = 0.9 + engine.executor.import_seconds
+    return min(0.4 * budget.amount, 1.0 + 4 * per_run)
+
+
+def _finish(
+    env: FitnessSelection,
+    engine: Engine,
+    budget: Budget,
+    request: Request,
+    output: Path | None,
+    started: float,
+    interrupted: bool,
+    progress: Callable[[Progress], None] | None,
+) -> Finished:
+    if progress is not None:
+        progress(_progress(env, engine, "finish", 1.0, 0.0, "minimising, asserting, checking in fresh interpreters"))
+    deadline = None
+    if budget.unit == "s":
+        deadline = started + budget.amount
+    if interrupted:
+        deadline = time.monotonic() + 10.0
+    return finish(
+        engine,
+        names=(env.goal.fitness,),
+        output=output,
+        command=_command(request),
+        deadline=deadline,
+    )
+
+
+def _progress(
+    env: FitnessSelection, engine: Engine, phase: str, spent: float, reward: float, note: str
+) -> Progress:
+    return Progress(
+        phase,
+        spent,
+        engine.generation,
+        engine.executions,
+        engine.active,
+        engine.coverage(),
+        env.goal.value(engine),
+        reward,
+        note,
+    )
+
+
+def _record(
+    env: FitnessSelection,
+    engine: Engine,
+    finished: Finished,
+    request: Request,
+    agent: str,
+    budget: Budget,
+    seconds: float,
+) -> dict[str, Any]:
+    episode = env.record()
+    return {
+        "fitgym_version": __version__,
+        "python": platform.python_version(),
+        "subject": request.subject,
+        "source_sha256": hashlib.sha256(engine.subject.source.encode()).hexdigest(),
+        "goal": request.goal,
+        "agent": agent,
+        "search": request.search,
+        "reward": episode["reward"],
+        "budget": str(budget),
+        "seed": request.seed,
+        "steps": len(episode["actions"]),
+        "generations": engine.generation,
+        "executions": engine.executions,
+        "seconds": round(seconds, 3),
+        "tests": len(finished.tests),
+        "statements": sum(len(test.statements) for test in finished.tests),
+        "coverage": {
+            name: {"covered": covered, "total": total} for name, (covered, total) in finished.coverage.items()
+        },
+        "measured": None if finished.measured is None else finished.measured.as_dict(),
+        "exceptions": [
+            {"type": found.type, "function": found.function, "kind": found.kind} for found in finished.exceptions
+        ],
+        "goal_value": env.goal.value(engine),
+        "rewards": episode["rewards"],
+        "actions": episode["actions"],
+        "mutants": None,
+        "crashed": [{"failure": crash.failure, "test": crash.text} for crash in finished.crashed],
+        "dropped": finished.dropped,
+        "weakened": finished.weakened,
+        "suite_path": None if finished.path is None else finished.path.name,
+    }
+
+
+def _command(request: Request) -> str:
+    """The command that repeats the run, without local paths."""
+    parts = ["fitgym", "generate", request.subject, f"--goal {request.goal}"]
+    if request.agent:
+        parts.append(f"--agent {request.agent}")
+    if request.search != "whole_suite":
+        parts.append(f"--search {request.search}")
+    parts += [f"--budget {request.budget}", f"--seed {request.seed}"]
+    return " ".join(parts)
+
+
+def _writable_folder(folder: str | Path | None) -> Path | None:
+    """The folder, checked but not made: nothing is written before there is something to write."""
+    if folder is None:
+        return None
+    path = Path(folder)
+    existing = path
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InputError(f"output '{folder}' cannot be a folder: '{existing}' is a file; name another one")
+    if not _can_write(existing):
+        raise InputError(f"output '{folder}' cannot be written: no permission in '{existing}'; name another folder")
+    return path
+
+
+def _writable_file(file: str | Path | None) -> Path | None:
+    if file is None:
+        return None
+    path = Path(file)
+    if path.is_dir():
+        raise InputError(f"record '{file}' is a folder, expected the name of a file")
+    _writable_folder(path.parent)
+    return path
+
+
+def _can_write(folder: Path) -> bool:
+    """Try it: permission bits do not tell about read-only file systems."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,66 @@
+"""What a goal is: what the tester wants in the end, and the reward for getting nearer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from fitgym.engine import Engine
+from fitgym.errors import UnknownName
+
+__all__ = ["Goal"]
+
+
+class Goal(ABC):
+    """A testing goal.
+
+    Class attributes:
+        fitness: the goal's own fitness function; its targets are what the final suite is minimised for.
+        functions: the fitness functions that an action may combine, the goal's own first.
+        required: those of them that every action contains.
+        catalogue: the combinations that an action chooses from unless the user says otherwise, see
+            `fitgym.envs.catalogue`.
+        scale: the value that counts as half way in features, because values may have no upper bound.
+        agent: the agent that pursues the goal when the user names none.
+
+    Args:
+        reward: "paper", as published, or "gain", the change of `value` over the step.
+
+    Raises:
+        UnknownName: another reward.
+    """
+
+    fitness: ClassVar[str]
+    functions: ClassVar[tuple[str, ...]]
+    required: ClassVar[tuple[str, ...]] = ()
+    catalogue: ClassVar[str] = "pairs"
+    scale: ClassVar[float] = 1.0
+    agent: ClassVar[str] = "ucb"
+
+    def __init__(self, reward: str = "paper") -> None:
+        if reward not in ("paper", "gain"):
+            raise UnknownName("reward", reward, ("paper", "gain"))
+        self.reward_name = reward
+        self._last = 0.0
+
+    @abstractmethod
+    def value(self, engine: Engine) -> float:
+        """How far the goal is reached, larger is better; never falls during a run."""
+
+    def paper_reward(self, engine: Engine) -> float:
+        """The reward as published; a goal without one of its own uses the value."""
+        return self.value(engine)
+
+    def begin(self, engine: Engine) -> None:
+        """Start a run: remember the value to measure gains from."""
+        self._last = self.value(engine)
+
+    def reward(self, engine: Engine) -> float:
+        """The reward for what has happened since the last call (or since `begin`)."""
+        value = self.value(engine)
+        gain, self._last = value - self._last, value
+        return gain if self.reward_name == "gain" else self.paper_reward(engine)
+
+    def reached(self, engine: Engine) -> bool:
+        """Nothing is left to gain, so the run may stop."""
+        return False

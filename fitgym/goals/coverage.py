@@ -1,0 +1,30 @@
+"""The goal of covering branches."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.goals.base import Goal
+
+__all__ = ["Coverage"]
+
+
+class Coverage(Goal):
+    """Cover as many branches as possible.
+
+    The value is the share of branch targets (both outcomes of every decision, and the entry of every function) that
+    the archive covers, in [0, 1]. `paper` is that level, `gain` its change.
+
+    Branch coverage has a fitness function of its own that guides well, so the default agent is `fixed:branch`; the
+    goal is here as the baseline of current practice, and to see whether choosing helps where it should not be needed.
+    """
+
+    fitness = "branch"
+    functions = ("branch", "direct_branch", "line", "method", "method_no_exception", "exception", "output", "input")
+    agent = "fixed:branch"
+
+    def value(self, engine: Engine) -> float:
+        covered = engine.archive.covered(self.fitness)
+        return float(covered.mean()) if covered.size else 1.0
+
+    def reached(self, engine: Engine) -> bool:
+        return self.value(engine) >= 1.0

@@ -1,0 +1,48 @@
+"""The goal of discovering exceptions."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.goals.base import Goal
+
+__all__ = ["Exceptions"]
+
+
+class Exceptions(Goal):
+    """Discover as many distinct exceptions as possible.
+
+    The value is the number of distinct exceptions that the run has seen so far, an exception being a class and the
+    function of the subject that it comes out of (`fitgym.fitness.exception`). The rewards are
+
+        paper   exceptions discovered in the whole run + exceptions thrown by the current best suite
+        gain    exceptions discovered since the last reward
+
+    The paper's reward is a level, as in the released code: it seldom falls, so that late actions look better than
+    early ones. `gain` credits an action with what it found.
+
+    References:
+        Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
+        Selection: the reward, and the eight functions that an action combines, exception count always among them.
+        `weak_mutation` joins them when it is available.
+    """
+
+    fitness = "exception"
+    functions = (
+        "exception",
+        "branch",
+        "direct_branch",
+        "line",
+        "method",
+        "method_no_exception",
+        "output",
+    )
+    required = ("exception",)
+    catalogue = "paper"
+    scale = 10.0
+
+    def value(self, engine: Engine) -> float:
+        return float(engine.archive.covered(self.fitness).sum())
+
+    def paper_reward(self, engine: Engine) -> float:
+        thrown = engine.measurements.covers(self.fitness, engine.search.best.testcases)
+        return self.value(engine) + float(thrown.any(axis=0).sum())

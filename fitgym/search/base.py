@@ -1,0 +1,81 @@
+"""What a search algorithm is: it asks for evaluations and is told the results; it never executes anything."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.evolution.archive import Archive
+from fitgym.evolution.individual import Individual
+from fitgym.testcase.factory import TestFactory
+
+__all__ = ["Evaluation", "Search"]
+
+
+class Evaluation(Protocol):
+    """What the engine tells about executed individuals under the fitness functions that are active now."""
+
+    def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
+        """The combined fitness of each individual: the sum of its active suite fitness values, smaller is better."""
+        ...
+
+
+class Search(ABC):
+    """A search algorithm.
+
+    `ask` proposes individuals, the engine executes the test cases among them that it has not seen, offers them to the
+    archive and calls `tell` with the evaluation. Between two generations the engine may exchange the active fitness
+    functions; a search therefore never keeps a number across `tell`, or asks for it again.
+
+    Args:
+        factory: makes and changes test cases.
+        archive: covering test cases, as a source of new ones.
+        rng: the only source of chance.
+        population: number of individuals.
+    """
+
+    def __init__(
+        self, factory: TestFactory, archive: Archive, rng: np.random.Generator, *, population: int = 50
+    ) -> None:
+        if population < 2:
+            raise ValueError(f"population is {population}, expected at least 2")
+        self.factory = factory
+        self.archive = archive
+        self.rng = rng
+        self.size = population
+        self.population: list[Individual] = []
+        self.fitness: NDArray[np.float64] = np.empty(0)
+
+    @abstractmethod
+    def ask(self) -> list[Individual]:
+        """The individuals to execute next; the first call gives the initial population."""
+
+    @abstractmethod
+    def tell(self, evaluation: Evaluation) -> None:
+        """Form the next population from the last population and what `ask` proposed, best first."""
+
+    def refresh(self, evaluation: Evaluation) -> None:
+        """Evaluate and sort the population again, because fitness functions or open targets were exchanged."""
+        if self.population:
+            self._rank(self.population, evaluation)
+
+    @property
+    def best(self) -> Individual:
+        """The best individual of the population.
+
+        Raises:
+            IndexError: `tell` has not been called yet.
+        """
+        return self.population[0]
+
+    def _rank(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
+        """Make `individuals` the population: smallest fitness first, ties by length, then by age."""
+        fitness = evaluation.suite_fitness(individuals)
+        lengths = np.array([individual.length for individual in individuals])
+        order = np.lexsort((lengths, fitness))
+        self.population = [individuals[i] for i in order]
+        self.fitness = fitness[order]

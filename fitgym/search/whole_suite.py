@@ -1,0 +1,144 @@
+"""Whole-suite search: a genetic algorithm whose individuals are suites, with an archive of covering test cases."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fitgym.evolution.archive import Archive
+from fitgym.evolution.individual import Individual
+from fitgym.evolution.selection import rank_selection
+from fitgym.search.base import Evaluation, Search
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["WholeSuite"]
+
+
+class WholeSuite(Search):
+    """A monotonic genetic algorithm over whole suites.
+
+    Each generation keeps the elite and fills the rest with pairs: two parents by rank selection, crossed with
+    probability `crossover`, mutated, and then either both offspring or both parents go on, whichever pair holds the
+    best individual (fitness first, then length). Offspring with more than twice the statements of the best individual
+    are turned down unless they beat it (bloat control).
+
+    Mutation of a suite changes each test case with probability 1 / size, then adds new test cases with probability
+    `insertion`, `insertion`^2, ...; a new test case is a mutated copy from the archive with probability `clone`, else
+    random.
+
+    Args:
+        factory, archive, rng: see `Search`.
+        population: number of suites.
+        elite: suites copied unchanged into the next generation.
+        crossover: probability that a pair of parents is crossed.
+        insertion: probability of adding a first new test case.
+        clone: probability that a new test case starts from the archive.
+        clone_mutations: how often a copy from the archive is mutated at most, uniform from 0.
+        initial_tests: an initial suite has between 1 and this many test cases.
+        max_tests: a suite never has more.
+        use_archive: with False new test cases are always random (the algorithm called Whole instead of Archive; the
+            engine then keeps covered targets in the fitness too).
+
+    The defaults are EvoSuite 1.0.7's.
+
+    References:
+        Fraser and Arcuri 2013, Whole Test Suite Generation: representation, operators, bloat control.
+        Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
+        Generation: the archive as a source of test cases.
+    Differs from EvoSuite: the offspring of one generation are all proposed before any is evaluated (`ask`, `tell`), so
+    the bloat limit compares with the best of the previous generation.
+    """
+
+    def __init__(
+        self,
+        factory: TestFactory,
+        archive: Archive,
+        rng: np.random.Generator,
+        *,
+        population: int = 50,
+        elite: int = 1,
+        crossover: float = 0.75,
+        insertion: float = 0.1,
+        clone: float = 0.2,
+        clone_mutations: int = 2,
+        initial_tests: int = 10,
+        max_tests: int = 100,
+        use_archive: bool = True,
+    ) -> None:
+        super().__init__(factory, archive, rng, population=population)
+        self.elite = elite
+        self.crossover = crossover
+        self.insertion = insertion
+        self.clone = clone
+        self.clone_mutations = clone_mutations
+        self.initial_tests = initial_tests
+        self.max_tests = max_tests
+        self.use_archive = use_archive
+        self._pairs: list[tuple[Individual, Individual, Individual, Individual]] = []
+        self._initial: list[Individual] = []
+
+    def ask(self) -> list[Individual]:
+        if not self.population:
+            self._initial = [self._random_suite() for _ in range(self.size)]
+            return self._initial
+        self._pairs = [self._pair() for _ in range((self.size - self.elite + 1) // 2)]
+        return [child for _, _, *children in self._pairs for child in children]
+
+    def tell(self, evaluation: Evaluation) -> None:
+        if not self.population:
+            self._rank(self._initial, evaluation)
+            return
+        members = dict.fromkeys([*self.population, *(i for pair in self._pairs for i in pair)])
+        values = evaluation.suite_fitness(list(members))
+        key = {i: (float(value), i.length) for i, value in zip(members, values, strict=True)}
+        best = self.population[0]
+        survivors = self.population[: self.elite]
+        for mother, father, daughter, son in self._pairs:
+            children = [
+                child if self._acceptable(child, best, key) else parent
+                for child, parent in ((daughter, mother), (son, father))
+            ]
+            if min(key[child] for child in children) <= min(key[mother], key[father]):
+                survivors += children
+            else:
+                survivors += [mother, father]
+        self._rank(survivors[: self.size], evaluation)
+
+    def _acceptable(self, child: Individual, best: Individual, key: dict[Individual, tuple[float, int]]) -> bool:
+        return 0 < child.length <= 2 * best.length or key[child][0] < key[best][0]
+
+    def _pair(self) -> tuple[Individual, Individual, Individual, Individual]:
+        """Two parents and the two offspring that they propose."""
+        n = len(self.population)
+        mother, father = (self.population[rank_selection(n, self.rng)] for _ in range(2))
+        first, second = list(mother.testcases), list(father.testcases)
+        if self.rng.random() < self.crossover and len(first) > 1 and len(second) > 1:
+            alpha = self.rng.random()
+            cut_1, cut_2 = int((len(first) - 1) * alpha) + 1, int((len(second) - 1) * alpha) + 1
+            first, second = first[:cut_1] + second[cut_2:], second[:cut_2] + first[cut_1:]
+        return mother, father, self._mutant(first), self._mutant(second)
+
+    def _mutant(self, testcases: list[TestCase]) -> Individual:
+        """A suite with each test case changed with probability 1 / size, and perhaps new ones."""
+        if testcases:
+            chosen = self.rng.random(len(testcases)) < 1.0 / len(testcases)
+            testcases = [self.factory.mutate(t, self.rng) if c else t for t, c in zip(testcases, chosen, strict=True)]
+        probability = self.insertion
+        while len(testcases) < self.max_tests and self.rng.random() < probability:
+            testcases.append(self._new_test())
+            probability *= self.insertion
+        distinct = tuple(dict.fromkeys(t for t in testcases[: self.max_tests] if t))
+        return Individual(distinct or (self._new_test(),))
+
+    def _new_test(self) -> TestCase:
+        stored = self.archive.testcases() if self.use_archive and self.rng.random() < self.clone else []
+        if not stored:
+            return self.factory.random_test(self.rng)
+        testcase = stored[int(self.rng.integers(len(stored)))]
+        for _ in range(int(self.rng.integers(self.clone_mutations + 1))):
+            testcase = self.factory.mutate(testcase, self.rng)
+        return testcase
+
+    def _random_suite(self) -> Individual:
+        count = int(self.rng.integers(1, self.initial_tests + 1))
+        return Individual(tuple(dict.fromkeys(self._new_test() for _ in range(count))))
