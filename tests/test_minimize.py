@@ -1,0 +1,183 @@
+"""Minimisation keeps what is covered and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fitgym.suite.minimize import minimize, needed, without
+from fitgym.testcase.expression import Collection, Ref
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
+
+# A world without Python: operation k "does" k, and a target is a set of operations that have to happen in this order,
+# each on the result of the one before where `chained`.
+
+
+def call(operation: int, *uses: int, receiver: int = -1) -> Statement:
+    return Statement(operation, receiver, tuple(Ref(use) for use in uses))
+
+
+class World:
+    """Judges test cases by subsequences of operations and counts what it was asked."""
+
+    def __init__(self, table: StatementTable, targets: Sequence[Sequence[int]]) -> None:
+        self.table = table
+        self.targets = targets
+        self.asked: list[TestCase] = []
+        self.batches = 0
+
+    def covered(self, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        self.asked += testcases
+        self.batches += 1
+        return np.array([self.row(testcase) for testcase in testcases], dtype=bool).reshape(-1, len(self.targets))
+
+    def row(self, testcase: TestCase) -> list[bool]:
+        done = [statement.operation for statement in self.table.statements(testcase)]
+        return [_is_subsequence(target, done) for target in self.targets]
+
+    def union(self, testcases: Sequence[TestCase]) -> list[bool]:
+        return [any(column) for column in zip(*(self.row(t) for t in testcases), strict=True)] or [False] * len(
+            self.targets
+        )
+
+
+def _is_subsequence(wanted: Sequence[int], done: Sequence[int]) -> bool:
+    rest = iter(done)
+    return all(operation in rest for operation in wanted)
+
+
+def reduced(suite: Sequence[Sequence[Statement]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The operations of the minimised tests."""
+    table = StatementTable()
+    world = World(table, targets)
+    result = minimize([table.testcase(test) for test in suite], world.covered, table)
+    return [[statement.operation for statement in table.statements(testcase)] for testcase in result]
+
+
+@pytest.mark.parametrize(
+    ("suite", "targets", "expected"),
+    [
+        ([], [[1]], []),
+        ([[call(1)]], [[2]], []),
+        ([[call(1)]], [[1]], [[1]]),
+        ([[call(1), call(2), call(3)]], [[2]], [[2]]),
+        ([[call(1), call(2, 0), call(3)]], [[2]], [[1, 2]]),  # 2 needs the result of 1
+        ([[call(1), call(2), call(3, 0), call(4, 0)]], [[3, 4]], [[1, 3, 4]]),
+        ([[call(5), call(1), call(5), call(2), call(5)]], [[1, 2]], [[1, 2]]),
+        ([[call(1), call(2), call(3)], [call(3), call(2)]], [[2]], [[2]]),
+        ([[call(1), call(2)]], [[1], [2]], [[1], [2]]),
+        ([[call(1), call(2, 0)]], [[1], [2]], [[1, 2]]),  # the test for 2 covers 1 as well
+        ([[call(1)], [call(2)], [call(1), call(2), call(3, 0, 1)]], [[1], [2], [3]], [[1, 2, 3]]),
+        ([[call(1), call(1), call(1)]], [[1, 1]], [[1, 1]]),
+        ([[call(1), call(2, receiver=0), call(3, receiver=0)]], [[3]], [[1, 3]]),
+        ([[call(1), call(1)], [call(1), call(1)]], [[1]], [[1]]),
+    ],
+)
+def test_a_suite_becomes(suite: list[list[Statement]], targets: list[list[int]], expected: list[list[int]]) -> None:
+    assert reduced(suite, targets) == expected
+
+
+def test_a_redundant_pair_is_found_after_the_greedy_cover() -> None:
+    # Greedy takes {1,2,3,4} first, then needs {1,2,5} and {3,4,6}: the first is superfluous in the end.
+    targets = [[operation] for operation in range(1, 7)]
+    table = StatementTable()
+    world = World(table, targets)
+    chained = [
+        [call(1), call(2, 0), call(3, 1), call(4, 2)],
+        [call(1), call(2, 0), call(5, 1)],
+        [call(3), call(4, 0), call(6, 1)],
+    ]
+    result = minimize([table.testcase(test) for test in chained], world.covered, table)
+    assert sorted(len(testcase) for testcase in result) == [3, 3]
+
+
+def test_needed_is_the_statement_with_all_it_refers_to() -> None:
+    nested = Statement(3, -1, (Collection("list", (Ref(1), Collection("tuple", (Ref(1),)))),))
+    assert needed([call(0), call(1, 0), call(2), nested], 3) == [0, 1, 3]
+
+
+def test_without_takes_dependents_along() -> None:
+    assert without([call(0), call(1, 0), call(2), call(3, receiver=1)], 0) == [2]
+
+
+tests = st.lists(st.tuples(st.integers(0, 5), st.lists(st.integers(0, 7), max_size=2)), min_size=1, max_size=8)
+targets = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=3), min_size=1, max_size=6)
+
+
+def closed(drawn: list[tuple[int, list[int]]]) -> list[Statement]:
+    """A valid test case: references only to what came before."""
+    return [call(op, *(use % index for use in uses if index)) for index, (op, uses) in enumerate(drawn)]
+
+
+suites = st.lists(tests.map(closed), min_size=1, max_size=6)
+
+
+@given(suites, targets)
+@settings(max_examples=200)
+def test_minimising_keeps_coverage_and_leaves_nothing_superfluous(
+    suite: list[list[Statement]], targets: list[list[int]]
+) -> None:
+    table = StatementTable()
+    world = World(table, targets)
+    before = [table.testcase(test) for test in suite]
+    after = minimize(before, world.covered, table)
+
+    assert world.union(after) == world.union(before)
+    assert len(after) <= sum(world.union(before))
+    for testcase in after:
+        rest = [other for other in after if other != testcase]
+        assert world.union(rest) != world.union(after)
+        statements = table.statements(testcase)
+        assert all(use < index for index, s in enumerate(statements) for use in s.refs())
+        assert max(map(len, before)) >= len(testcase)
+        # No statement can go without losing a target that only this test was kept for.
+        for position in range(len(statements)):
+            keep = without(statements, position)
+            shorter = table.testcase(statements[i].moved({old: new for new, old in enumerate(keep)}) for i in keep)
+            assert world.row(shorter) != world.row(testcase)
+
+
+@given(suites, targets, st.integers(1, 20))
+@settings(max_examples=50)
+def test_the_number_of_targets_in_step_does_not_change_the_result(
+    suite: list[list[Statement]], targets: list[list[int]], wave: int
+) -> None:
+    def run(wave: int) -> list[list[Statement]]:
+        table = StatementTable()
+        result = minimize([table.testcase(test) for test in suite], World(table, targets).covered, table, wave=wave)
+        return [table.statements(testcase) for testcase in result]
+
+    assert run(wave) == run(1)
+
+
+@given(suites, targets, st.integers(0, 12))
+@settings(max_examples=100)
+def test_a_spent_budget_costs_length_but_no_coverage(
+    suite: list[list[Statement]], targets: list[list[int]], batches: int
+) -> None:
+    table = StatementTable()
+    world = World(table, targets)
+    before = [table.testcase(test) for test in suite]
+    after = minimize(before, world.covered, table, stop=after_batches(world, batches))
+    assert world.union(after) == world.union(before)
+    assert world.batches <= batches + 1
+
+
+def after_batches(world: World, number: int) -> Callable[[], bool]:
+    return lambda: world.batches >= number
+
+
+def test_targets_in_step_share_their_batches() -> None:
+    suite = [[call(9), call(operation), call(8), call(7)] for operation in range(7)]
+    batches = []
+    for wave in (1, 7):
+        table = StatementTable()
+        world = World(table, [[operation] for operation in range(7)])
+        minimize([table.testcase(test) for test in suite], world.covered, table, wave=wave)
+        batches.append(world.batches)
+    assert batches[1] * 4 <= batches[0]
