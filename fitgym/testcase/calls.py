@@ -1,0 +1,187 @@
+"""Calls: statements with everything they need, appended to a draft."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from keyword import iskeyword
+
+from numpy.random import Generator
+
+from fitgym.subject.hints import Hint
+from fitgym.subject.subject import Operation, Subject
+from fitgym.testcase.draft import Draft
+from fitgym.testcase.expression import Expression, Ref
+from fitgym.testcase.knowledge import Knowledge
+from fitgym.testcase.literals import Literals
+from fitgym.testcase.statement import Statement
+from fitgym.testcase.values import Values
+
+__all__ = ["Calls"]
+
+_BUILDER = {"constructor": 1.0, "class_method": 0.3, "static_method": 0.3, "function": 0.3}
+_OTHER_BUILDER = 0.05  # methods, properties and operators need an object themselves
+
+
+class Calls:
+    """Builds statements for the operations of one subject.
+
+    Args:
+        subject: whose operations.
+        knowledge: what was learnt about them.
+        literals: where constants come from.
+        optional_rate: probability that a parameter with a default is given.
+        max_length: most statements of a test case (EvoSuite 1.0.7: 40).
+        ill_typed, null_probability, object_reuse, primitive_reuse, max_depth: see `Values`.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        knowledge: Knowledge,
+        literals: Literals,
+        *,
+        optional_rate: float = 0.5,
+        max_length: int = 40,
+        ill_typed: float = 0.05,
+        null_probability: float = 0.1,
+        object_reuse: float = 0.9,
+        primitive_reuse: float = 0.5,
+        max_depth: int = 4,
+    ) -> None:
+        self.subject = subject
+        self.knowledge = knowledge
+        self.literals = literals
+        self.optional_rate = optional_rate
+        self.max_length = max_length
+        self.values = Values(
+            subject,
+            knowledge,
+            literals,
+            self.make,
+            ill_typed=ill_typed,
+            null_probability=null_probability,
+            object_reuse=object_reuse,
+            primitive_reuse=primitive_reuse,
+            max_depth=max_depth,
+        )
+        self._keywords = literals.keywords
+
+    def append(self, operation: Operation, draft: Draft, rng: Generator, *, receiver: int = -1, depth: int = 0) -> int:
+        """Append a call of `operation` and, before it, what it needs.
+
+        Args:
+            operation: what to call.
+            draft: where; left as it was if the call cannot be made.
+            rng: source of chance.
+            receiver: position of the object to call it on, -1 to find or build one.
+            depth: nesting of objects so far.
+
+        Returns:
+            The position of the call, or -1 if there is no receiver or no room.
+        """
+        before = len(draft.statements)
+        if operation.needs_receiver and receiver < 0:
+            receiver = self._receiver(operation, draft, rng, depth)
+            if receiver < 0:
+                del draft.statements[before:]
+                return -1
+        args, kwargs = self._arguments(operation, draft, rng, depth)
+        if len(draft.statements) >= self.max_length:
+            del draft.statements[before:]
+            return -1
+        return draft.append(
+            Statement(
+                operation.id,
+                receiver if operation.needs_receiver else -1,
+                tuple(args),
+                tuple(kwargs),
+                operation.id in self.knowledge.iterators,
+            )
+        )
+
+    def make(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Ref | None:
+        """Append statements that build an object for `hint`; None if nothing can build one within the depth."""
+        if depth > self.values.max_depth:
+            return None
+        builders = [self.subject.operations[identifier] for identifier in sorted(self.values.providers(hint))]
+        for _ in range(2):
+            if not builders:
+                return None
+            weights = list(
+                accumulate(
+                    _BUILDER.get(builder.kind, _OTHER_BUILDER) * self.knowledge.reliability(builder.id) ** 2
+                    for builder in builders
+                )
+            )
+            builder = builders[bisect_right(weights, rng.random() * weights[-1])]
+            position = self.append(builder, draft, rng, depth=depth)
+            if position >= 0:
+                return Ref(position)
+            builders.remove(builder)
+        return None
+
+    def _receiver(self, operation: Operation, draft: Draft, rng: Generator, depth: int) -> int:
+        hint = Hint("class", operation.owner)
+        found = self.values.existing(hint, draft, rng) if rng.random() < self.values.object_reuse else None
+        if found is None:
+            found = self.make(hint, draft, rng, depth + 1)
+        if found is None:
+            found = self.values.existing(hint, draft, rng)
+        return -1 if found is None else found.index
+
+    def _arguments(
+        self, operation: Operation, draft: Draft, rng: Generator, depth: int
+    ) -> tuple[list[Expression], list[tuple[str, Expression]]]:
+        """Arguments for the required parameters and some of the others.
+
+        A parameter with a default is given by keyword, as people write it, unless it is positional-only or extra
+        positional arguments follow it.
+        """
+        random = rng.random
+        args: list[Expression] = []
+        kwargs: list[tuple[str, Expression]] = []
+        extra = 0
+        for parameter in operation.parameters:
+            if parameter.kind == "var_positional":
+                extra = int(random() * 4)
+        skipped = False  # a positional parameter was left out: no positional argument may follow
+        for parameter in operation.parameters:
+            kind = parameter.kind
+            if kind == "var_positional":
+                for _ in range(0 if skipped else extra):
+                    args.append(self.values.argument(operation, parameter, draft, rng, depth))
+                continue
+            if kind == "var_keyword":
+                kwargs.extend(self._extra_keywords(operation, draft, rng, depth, {name for name, _ in kwargs}))
+                continue
+            if kind == "positional_only" and skipped:
+                continue
+            if not parameter.required and random() >= self.optional_rate:
+                skipped = skipped or kind != "keyword_only"
+                continue
+            value = self.values.argument(operation, parameter, draft, rng, depth)
+            if kind == "keyword_only":
+                kwargs.append((parameter.name, value))
+            elif kind == "positional_or_keyword" and (skipped or not (parameter.required or extra)):
+                skipped = True
+                kwargs.append((parameter.name, value))
+            else:
+                args.append(value)
+        return args, kwargs
+
+    def _extra_keywords(
+        self, operation: Operation, draft: Draft, rng: Generator, depth: int, taken: set[str]
+    ) -> list[tuple[str, Expression]]:
+        names = [parameter.name for parameter in operation.parameters]
+        found: list[tuple[str, Expression]] = []
+        for _ in range(int(rng.random() * 3)):
+            known = self._keywords
+            name = (
+                known[int(rng.random() * len(known))] if known and rng.random() < 0.8 else "abc"[int(rng.random() * 3)]
+            )
+            if name in names or name in taken or iskeyword(name):
+                continue
+            taken.add(name)
+            found.append((name, self.values.argument(operation, operation.parameters[-1], draft, rng, depth)))
+        return found

@@ -1,0 +1,410 @@
+"""Literals: where constants come from and how they change by a little.
+
+Half of all constants come from a pool, the other half are random. The pool has a static part, the literals of the
+subject, and a dynamic part, the operands seen at its comparisons. Strings may also be drawn from the regular expressions
+of the subject. Everything here is source text (see `expression.Literal`), so that 1, 1.0 and True stay three things.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import string
+from collections.abc import Callable, Iterable, Sequence
+
+from numpy.random import Generator
+
+from fitgym.subject import patterns as regular
+
+__all__ = ["KINDS", "Literals", "canonical", "kind_of_text", "text_of"]
+
+Scalar = None | bool | int | float | complex | str | bytes
+
+KINDS = ("none", "bool", "int", "float", "complex", "str", "bytes", "ellipsis")
+"""What `kind_of_text` can answer."""
+
+_LONGEST = 1000
+"""Longest text of a constant, in characters: a longer one costs more to send and to read than it can show."""
+
+_BOUNDARIES = (0, 1, -1, 2, 10, 16, 127, 128, 255, 256, -128, 1000, 2**31 - 1, 2**31, -(2**31), 2**63)
+_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 0.1, 1e-9, 1e9, 1e308, 5e-324)
+_RARE_FLOATS = (math.nan, math.inf, -math.inf)
+_SHAPES = (
+    "2024-02-29",
+    "2024-02-29T12:30:45",
+    "12:30",
+    "1.2.3",
+    "1.2.3-beta.1",
+    "0",
+    "42",
+    "-1",
+    "3.14",
+    "1e5",
+    "0x1F",
+    "1,234",
+    "true",
+    "/tmp/a.txt",
+    "a/b",
+    "http://example.com/a?b=c#d",
+    "user@example.com",
+    "127.0.0.1",
+    "key=value",
+    "a,b,c",
+    "a b c",
+    "Hello World",
+    "hello_world",
+    "helloWorld",
+    '{"a": 1}',
+    "[1, 2]",
+    "<a>b</a>",
+    "(1)",
+    "a: b",
+    "line\nline",
+)
+"""One example of each shape that programs read from text; seeds for mutation, not a dictionary."""
+
+_UNICODE = "äßéñЖλ中あ€😀\u00a0\u200b\u0301"
+_PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " "
+
+
+def text_of(value: Scalar) -> str:
+    """The canonical source text of a constant: what `repr` says, nan and infinities as `float("...")`."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value!r}")'
+    if isinstance(value, complex) and not (math.isfinite(value.real) and math.isfinite(value.imag)):
+        return "0j"
+    return repr(value)
+
+
+def kind_of_text(text: str) -> str:
+    """Which of `KINDS` a canonical literal is, from its characters alone."""
+    first = text[0]
+    if first in "'\"":
+        return "str"
+    if first == "b":
+        return "bytes"
+    if first in "TF":
+        return "bool"
+    if first == "N":
+        return "none"
+    if text[-1] == ")":
+        return "float" if first == "f" else "complex"
+    if text[-1] == "j":
+        return "complex"
+    if "." in text or "e" in text:
+        return "ellipsis" if text == "..." else "float"
+    return "int"
+
+
+def canonical(text: str) -> str | None:
+    """The canonical text of a constant written in any way, or None if it is no constant or too long."""
+    if len(text) > _LONGEST:
+        return None
+    if text.startswith("float("):
+        return text if text in ('float("nan")', 'float("inf")', 'float("-inf")') else None
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    if value is not None and value is not ... and type(value) not in (bool, int, float, complex, str, bytes):
+        return None
+    return text_of(value)
+
+
+class Literals:
+    """The constants that test cases of one subject are made of.
+
+    Args:
+        constants: literals of the subject's source, as source text.
+        patterns: regular expressions of the subject's source.
+        static_pool: probability of a constant of the pool instead of a random one (EvoSuite 1.0.7).
+        dynamic_pool: probability that a constant of the pool is one seen at a comparison (EvoSuite 1.0.7).
+        dynamic_size: how many constants seen at comparisons are remembered, the oldest is forgotten first.
+        max_int: scale of random numbers (EvoSuite 1.0.7).
+        max_delta: largest step of an integer mutation (EvoSuite 1.0.7).
+        random_perturbation: probability that a mutation draws a new number instead of moving the old (EvoSuite 1.0.7).
+        string_length: longest random string (EvoSuite 1.0.7).
+        pattern_rate: probability that a string is drawn from a regular expression, if the subject has any.
+    """
+
+    def __init__(
+        self,
+        constants: Iterable[str],
+        patterns: Iterable[str],
+        *,
+        static_pool: float = 0.5,
+        dynamic_pool: float = 0.5,
+        dynamic_size: int = 500,
+        max_int: int = 2048,
+        max_delta: int = 20,
+        random_perturbation: float = 0.2,
+        string_length: int = 20,
+        pattern_rate: float = 0.25,
+    ) -> None:
+        self.patterns = tuple(dict.fromkeys(patterns))
+        self.static_pool = static_pool
+        self.dynamic_pool = dynamic_pool
+        self.dynamic_size = dynamic_size
+        self.max_int = max_int
+        self.max_delta = max_delta
+        self.random_perturbation = random_perturbation
+        self.string_length = string_length
+        self.pattern_rate = pattern_rate
+        self._static: dict[str, list[Scalar]] = {}
+        self._dynamic: dict[str, list[Scalar]] = {}
+        self._dynamic_texts: dict[str, None] = {}
+        self._values: dict[str, Scalar] = {}
+        for text in dict.fromkeys(filter(None, map(canonical, constants))):
+            self._static.setdefault(kind_of_text(text), []).append(self.value(text))
+        # Characters that mean something to the subject: those of its constants and of its regular expressions.
+        words = [word for word in self._static.get("str", ()) if isinstance(word, str)]
+        self._alphabet = "".join(dict.fromkeys("".join(words)[:2000] + "".join(self.patterns)[:2000]))
+
+    @property
+    def keywords(self) -> list[str]:
+        """Constants of the source that could be names of keyword arguments, first occurrence first."""
+        return [word for word in self._static.get("str", ()) if isinstance(word, str) and word.isidentifier()]
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Add operands seen at comparisons to the dynamic pool; the oldest leave it when it is full."""
+        before = len(self._dynamic_texts)
+        for text in map(canonical, texts):
+            if text is not None and text not in self._dynamic_texts:
+                self._dynamic_texts[text] = None
+        if len(self._dynamic_texts) == before:
+            return
+        for text in list(self._dynamic_texts)[: max(0, len(self._dynamic_texts) - self.dynamic_size)]:
+            del self._dynamic_texts[text]
+        self._dynamic = {}
+        for text in self._dynamic_texts:
+            self._dynamic.setdefault(kind_of_text(text), []).append(self.value(text))
+
+    def value(self, text: str) -> Scalar:
+        """The constant that a canonical text stands for."""
+        try:
+            return self._values[text]
+        except KeyError:
+            pass
+        value: Scalar = float(text[7:-2]) if text.startswith("float(") else ast.literal_eval(text)
+        if len(self._values) >= 10_000:  # a memory of the parser, not of the search: forgetting costs time only
+            self._values.clear()
+        self._values[text] = value
+        return value
+
+    def of_kind(self, kind: str, rng: Generator) -> str:
+        """The text of a constant of one of `KINDS`."""
+        return text_of(self._DRAWS[kind](self, rng))
+
+    def perturbed(self, text: str, rng: Generator) -> str:
+        """The text of a constant of the same kind, a little different where the kind allows it."""
+        kind = kind_of_text(text)
+        if kind == "str":
+            return text_of(self._perturbed_str(str(self.value(text)), rng))
+        if kind == "int":
+            return text_of(self._perturbed_int(int(text), rng))
+        if kind == "bool":
+            return "False" if text == "True" else "True"
+        value = self.value(text)
+        if isinstance(value, float):
+            return text_of(self._perturbed_float(value, rng))
+        if isinstance(value, bytes):
+            changed = self._perturbed_str(value.decode("latin-1"), rng)
+            return text_of(changed.encode("latin-1", "ignore"))
+        if isinstance(value, complex):
+            return text_of(complex(self._perturbed_float(value.real, rng), value.imag))
+        return text
+
+    # Numbers
+
+    def _int(self, rng: Generator) -> int:
+        random = rng.random
+        pooled = self._pooled("int", rng)
+        if isinstance(pooled, int):
+            where = random()
+            return pooled - 1 if where < 0.15 else pooled + 1 if where < 0.3 else pooled
+        where = random()
+        if where < 0.6:
+            return int(random() * 14) - 3
+        if where < 0.75:
+            return _BOUNDARIES[int(random() * len(_BOUNDARIES))]
+        return int(rng.standard_normal() * self.max_int)
+
+    def _float(self, rng: Generator) -> float:
+        random = rng.random
+        pooled = self._pooled("float", rng)
+        if isinstance(pooled, float) and random() < 0.7:
+            return pooled
+        where = random()
+        if where < 0.03:
+            return _RARE_FLOATS[int(random() * 3)]
+        if where < 0.25:
+            return _FLOATS[int(random() * len(_FLOATS))]
+        if where < 0.5:
+            return self._number(self._int(rng))
+        scale = self.max_int if where > 0.75 else 10
+        return round(float(rng.standard_normal()) * scale, int(random() * 4))
+
+    @staticmethod
+    def _number(value: int) -> float:
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
+
+    def _complex(self, rng: Generator) -> complex:
+        return complex(self._float(rng), self._float(rng) if rng.random() < 0.7 else 0.0)
+
+    def _bool(self, rng: Generator) -> bool:
+        return bool(rng.random() < 0.5)
+
+    def _none(self, rng: Generator) -> None:
+        return None
+
+    def _ellipsis(self, rng: Generator) -> Scalar:
+        return ...  # type: ignore[return-value]  # the one constant whose class has no public name in `typing`
+
+    def _perturbed_int(self, value: int, rng: Generator) -> int:
+        random = rng.random
+        where = random()
+        if where < self.random_perturbation:
+            return self._int(rng)
+        if where < 0.75 or abs(value) >= 10**100:
+            step = 1 + int(random() * (3 if where < 0.5 else self.max_delta))
+            return value + step if random() < 0.5 else value - step
+        if where < 0.85:
+            return -value
+        digits = str(abs(value))
+        if where < 0.95:
+            place = int(random() * len(digits))
+            digits = digits[:place] + str(int(random() * 10)) + digits[place + 1 :]
+        else:
+            digits = digits + "0" if random() < 0.5 else digits[:-1] or "0"
+        return -int(digits) if value < 0 else int(digits)
+
+    def _perturbed_float(self, value: float, rng: Generator) -> float:
+        random = rng.random
+        where = random()
+        if where < self.random_perturbation or not math.isfinite(value):
+            return self._float(rng)
+        if where < 0.4:
+            return value + int(random() * (2 * self.max_delta + 1)) - self.max_delta
+        if where < 0.6:
+            return value + float(rng.standard_normal())
+        if where < 0.75:
+            return -value
+        if where < 0.85:
+            return float(round(value))
+        if where < 0.95:
+            return round(value, int(random() * 3))
+        return value * (2.0 if random() < 0.5 else 0.5)
+
+    # Text
+
+    def _str(self, rng: Generator) -> str:
+        random = rng.random
+        if self.patterns and random() < self.pattern_rate:
+            return self._matching(rng)
+        pooled = self._pooled("str", rng)
+        if isinstance(pooled, str):
+            where = random()
+            return pooled if where < 0.6 else self._varied(pooled, rng)
+        where = random()
+        if where < 0.08:
+            return ""
+        if where < 0.12:
+            return (" ", "  ", "\t", "\n", "\r\n")[int(random() * 5)]
+        if where < 0.35:
+            return _SHAPES[int(random() * len(_SHAPES))]
+        length = 1 + int(random() * random() * self.string_length)  # short ones more often: they are easier to read
+        if where < 0.45:
+            return "".join([string.digits[int(random() * 10)] for _ in range(length)])
+        if where < 0.75:
+            return "".join([string.ascii_lowercase[int(random() * 26)] for _ in range(length)])
+        return "".join([self._character(rng) for _ in range(length)])
+
+    def _matching(self, rng: Generator) -> str:
+        pattern = self.patterns[int(rng.random() * len(self.patterns))]
+        draw = regular.sample if rng.random() < 0.7 else regular.near_miss
+        text: str = draw(pattern, rng)
+        return text[:_LONGEST]
+
+    def _varied(self, text: str, rng: Generator) -> str:
+        """A piece of `text`, `text` joined with another constant, or `text` in another case."""
+        random = rng.random
+        where = random()
+        if where < 0.3:
+            start = int(random() * (len(text) + 1))
+            return text[start : start + 1 + int(random() * len(text))]
+        if where < 0.7:
+            other = self._pooled_str(rng)
+            glue = ("", "", " ", ",", ".", "-", "_", "\n")[int(random() * 8)]
+            return (text + glue + other)[:_LONGEST]
+        return (str.upper, str.lower, str.title, str.swapcase, str.strip)[int(random() * 5)](text)
+
+    def _pooled_str(self, rng: Generator) -> str:
+        pooled = self._pooled("str", rng, certainly=True)
+        return pooled if isinstance(pooled, str) else _SHAPES[int(rng.random() * len(_SHAPES))]
+
+    def _character(self, rng: Generator) -> str:
+        random = rng.random
+        where = random()
+        if where < 0.5 and self._alphabet:
+            return self._alphabet[int(random() * len(self._alphabet))]
+        if where > 0.97:
+            return _UNICODE[int(random() * len(_UNICODE))]
+        return _PRINTABLE[int(random() * len(_PRINTABLE))]
+
+    def _perturbed_str(self, text: str, rng: Generator) -> str:
+        """Delete, replace and insert characters, each with probability 1/3 (EvoSuite 1.0.7), or splice a constant."""
+        random = rng.random
+        where = random()
+        if where < 0.1:
+            return self._varied(text, rng)
+        if where < 0.2:
+            place = int(random() * (len(text) + 1))
+            piece = self._matching(rng) if self.patterns and random() < 0.5 else self._pooled_str(rng)
+            return (text[:place] + piece + text[place:])[:_LONGEST]
+        changed = text
+        for _ in range(3):  # three coins decide nothing in 8 of 27 cases: toss again rather than waste the mutation
+            if changed and random() < 1 / 3:
+                place = int(random() * len(changed))
+                changed = changed[:place] + changed[place + 1 :]
+            if changed and random() < 1 / 3:
+                place = int(random() * len(changed))
+                changed = changed[:place] + self._character(rng) + changed[place + 1 :]
+            if random() < 1 / 3:
+                place = int(random() * (len(changed) + 1))
+                changed = changed[:place] + self._character(rng) + changed[place:]
+            if changed != text:
+                break
+        return changed[:_LONGEST]
+
+    def _bytes(self, rng: Generator) -> bytes:
+        pooled = self._pooled("bytes", rng)
+        if isinstance(pooled, bytes):
+            return pooled
+        if rng.random() < 0.2:
+            return bytes([int(rng.random() * 256) for _ in range(int(rng.random() * 5))])
+        return self._str(rng).encode("utf-8", "replace")
+
+    def _pooled(self, kind: str, rng: Generator, certainly: bool = False) -> Scalar:
+        """A constant of the pool, or None if chance or an empty pool says no."""
+        random = rng.random
+        if not certainly and random() >= self.static_pool:
+            return None
+        pool: Sequence[Scalar] = self._static.get(kind, ())
+        dynamic = self._dynamic.get(kind)
+        if dynamic and (not pool or random() < self.dynamic_pool):
+            pool = dynamic
+        return pool[int(random() * len(pool))] if pool else None
+
+    _DRAWS: dict[str, Callable[[Literals, Generator], Scalar]] = {  # noqa: RUF012 - never changed
+        "none": _none,
+        "bool": _bool,
+        "int": _int,
+        "float": _float,
+        "complex": _complex,
+        "str": _str,
+        "bytes": _bytes,
+        "ellipsis": _ellipsis,
+    }

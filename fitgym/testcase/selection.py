@@ -1,0 +1,127 @@
+"""Selection: which call is inserted next, and where."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from numpy.random import Generator
+
+from fitgym.subject.hints import Hint
+from fitgym.subject.subject import Operation
+from fitgym.testcase.calls import Calls
+from fitgym.testcase.draft import Draft
+from fitgym.testcase.statement import Statement
+from fitgym.testcase.subtyping import fits
+
+__all__ = ["Selection"]
+
+_REFRESH = 256  # traces noted between two looks at the weights of the operations
+
+
+class Selection:
+    """Chooses operations to call: those under test that still have something to offer, by what was learnt.
+
+    Args:
+        calls: builds the statements.
+        tested_rate: probability of a call of an operation under test at the end (EvoSuite 1.0.7: 0.5).
+        object_rate: probability of a call on an object of the test case, somewhere after it (EvoSuite 1.0.7: 0.4; its
+            remaining 0.1 manipulate the environment, which subjects here do not have, and put a call of an operation
+            under test at a random place instead).
+    """
+
+    def __init__(self, calls: Calls, *, tested_rate: float = 0.5, object_rate: float = 0.4) -> None:
+        self.calls = calls
+        self.tested_rate = tested_rate
+        self.object_rate = object_rate
+        self.excluded: frozenset[int] = frozenset()
+        self._age = 0
+        self._weights: list[float] = []
+        self._open: list[Operation] = []
+        self._acting: dict[int, tuple[Operation, ...]] = {}
+        self._acting_version = calls.knowledge.version
+
+    def exclude(self, operations: frozenset[int]) -> None:
+        """Do not insert calls of these operations any more (unless nothing else is left); replaces the former set."""
+        self.excluded = operations
+        self._weights = []
+        self._acting.clear()
+
+    def tick(self) -> None:
+        """One more trace was noted: weights grow old."""
+        self._age += 1
+        if self._age >= _REFRESH:
+            self._age = 0
+            self._weights = []
+
+    def operation(self, rng: Generator) -> Operation | None:
+        """An operation under test that is not excluded, by usefulness; None if the subject has none."""
+        if not self._weights:
+            tested = self.calls.subject.under_test
+            self._open = [operation for operation in tested if operation.id not in self.excluded] or list(tested)
+            usefulness = self.calls.knowledge.usefulness
+            self._weights = list(accumulate(usefulness(operation.id) for operation in self._open))
+        if not self._weights:
+            return None
+        return self._open[min(bisect_right(self._weights, rng.random() * self._weights[-1]), len(self._open) - 1)]
+
+    def insert(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+        """The test case with one more call (and what it needs); the same if there was no room or no way to make it."""
+        where = rng.random()
+        if statements and self.tested_rate <= where < self.tested_rate + self.object_rate:
+            inserted = self._on_object(statements, rng)
+            if inserted is not None:
+                return inserted
+        operation = self.operation(rng)
+        if operation is None:
+            return list(statements)
+        if operation.kind == "constructor" and any(one.operation == operation.id for one in statements):
+            operation = self.operation(rng) or operation  # a second object is rarely needed: think once more
+        position = len(statements)
+        if where >= self.tested_rate + self.object_rate:
+            position = int(rng.random() * (position + 1))
+        return self._inserted(statements, position, operation, -1, rng) or list(statements)
+
+    def _on_object(self, statements: Sequence[Statement], rng: Generator) -> list[Statement] | None:
+        """A call on a random object of the test case, at a random place after it."""
+        candidates = [index for index, one in enumerate(statements) if self._acts_on(one.operation)]
+        if not candidates:
+            return None
+        receiver = candidates[int(rng.random() * len(candidates))]
+        acting = self._acts_on(statements[receiver].operation)
+        operation = acting[int(rng.random() * len(acting))]
+        position = receiver + 1 + int(rng.random() * (len(statements) - receiver))
+        return self._inserted(statements, position, operation, receiver, rng)
+
+    def _acts_on(self, result_of: int) -> tuple[Operation, ...]:
+        """Operations that can be called on the result of an operation and are not excluded."""
+        knowledge = self.calls.knowledge
+        if self._acting_version != knowledge.version:
+            self._acting_version = knowledge.version
+            self._acting.clear()
+        found = self._acting.get(result_of)
+        if found is None:
+            subject = self.calls.subject
+            returned = knowledge.returns(result_of)
+            found = self._acting[result_of] = tuple(
+                operation
+                for operation in subject.operations
+                if operation.needs_receiver
+                and operation.under_test
+                and operation.id not in self.excluded
+                and returned.kind not in ("any", "none")
+                and fits(returned, Hint("class", operation.owner), subject.classes)
+            )
+        return found
+
+    def _inserted(
+        self, statements: Sequence[Statement], position: int, operation: Operation, receiver: int, rng: Generator
+    ) -> list[Statement] | None:
+        draft = Draft(statements[:position])
+        if self.calls.append(operation, draft, rng, receiver=receiver) < 0:
+            return None
+        if len(draft) + len(statements) - position > self.calls.max_length:
+            return None
+        draft.extend_moved(statements[position:], position)
+        return draft.statements

@@ -1,0 +1,346 @@
+"""Variation: small changes to a test case, and two test cases that exchange their ends.
+
+Whatever comes out is valid: references point backwards, at least one statement tests something, and there are no more
+statements than allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from numpy.random import Generator
+
+from fitgym.subject.hints import ANY
+from fitgym.subject.subject import Operation
+from fitgym.testcase.calls import Calls
+from fitgym.testcase.draft import Draft
+from fitgym.testcase.expression import Expression, Literal
+from fitgym.testcase.knowledge import parameter_of
+from fitgym.testcase.selection import Selection
+from fitgym.testcase.statement import Statement
+
+__all__ = ["Variation"]
+
+
+class Variation:
+    """Mutation and crossover of the statements of test cases.
+
+    Args:
+        calls: builds new statements.
+        selection: chooses which operation to insert.
+        delete_rate, change_rate, insert_rate: probability of each of the three mutations (EvoSuite 1.0.7: 1/3).
+        insert_again: probability of each further insertion after the first (EvoSuite 1.0.7: 0.5).
+        max_length: most statements of a test case (EvoSuite 1.0.7: 40).
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        selection: Selection,
+        *,
+        delete_rate: float = 1 / 3,
+        change_rate: float = 1 / 3,
+        insert_rate: float = 1 / 3,
+        insert_again: float = 0.5,
+        max_length: int = 40,
+    ) -> None:
+        self.calls = calls
+        self.selection = selection
+        self.delete_rate = delete_rate
+        self.change_rate = change_rate
+        self.insert_rate = insert_rate
+        self.insert_again = insert_again
+        self.max_length = max_length
+        self.operations = calls.subject.operations
+        self._alike: dict[int, frozenset[int]] = {}
+        self._alike_version = calls.knowledge.version
+
+    # The three mutations
+
+    def mutated(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+        """Delete, then change, then insert, each with its own probability.
+
+        Differs from EvoSuite: when chance chose none of them, a statement is changed or inserted nevertheless, because
+        an offspring equal to its parent is an execution without news.
+        """
+        random = rng.random
+        old = list(statements)
+        new = old
+        if len(new) > 1 and random() < self.delete_rate:
+            new = self.deleted(new, rng)
+        if random() < self.change_rate:
+            new = self.changed(new, rng)
+        if random() < self.insert_rate or not self.has_test(new):
+            new = self.inserted(new, rng)
+        if new == old:
+            new = self.changed_at(old, int(random() * len(old)), rng) if old and random() < 0.7 else old
+            if new == old:
+                new = self.inserted(old, rng)
+        new = self.trimmed(new)
+        return new if self.has_test(new) else old
+
+    def deleted(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+        """Every statement is deleted with probability 1/length; what needed it is repaired or deleted too."""
+        random = rng.random
+        rate = 1.0 / len(statements)
+        doomed = [position for position in range(len(statements)) if random() < rate]
+        return self.without(statements, doomed, rng) if doomed else list(statements)
+
+    def changed(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+        """Every statement is changed with probability 1/length."""
+        random = rng.random
+        new = list(statements)
+        rate = 1.0 / max(1, len(new))
+        position = 0
+        while position < len(new):
+            if random() < rate:
+                length = len(new)
+                new = self.changed_at(new, position, rng)
+                position += len(new) - length  # helpers were put before it
+            position += 1
+        return new
+
+    def inserted(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+        """Insert one call, then each further one with probability `insert_again`."""
+        new = list(statements)
+        while len(new) < self.max_length:
+            new = self.selection.insert(new, rng)
+            if rng.random() >= self.insert_again:
+                break
+        return new
+
+    # One statement
+
+    def changed_at(self, statements: Sequence[Statement], position: int, rng: Generator) -> list[Statement]:
+        """The test case with the statement at `position` changed; the same if the change does not fit in."""
+        draft = Draft(statements[:position])
+        statement = statements[position]
+        where = rng.random()
+        if where < 0.1:
+            changed = self._other_operation(statement, draft, rng)
+        elif where < 0.2:
+            changed = self._other_receiver(statement, draft, rng)
+        elif where < 0.35:
+            changed = self._toggled(statement, draft, rng)
+        else:
+            changed = None
+        if changed is None:
+            changed = self._other_argument(statement, draft, rng)
+        if changed is None:
+            changed = self._toggled(statement, draft, rng) or self._other_operation(statement, draft, rng) or statement
+        draft.append(changed)
+        if len(draft) + len(statements) - position - 1 > self.max_length:
+            return list(statements)
+        draft.extend_moved(statements[position + 1 :], position + 1)
+        return draft.statements
+
+    def _other_argument(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+        """One argument changed a little (mostly) or drawn anew."""
+        positional = len(statement.args)
+        count = positional + len(statement.kwargs)
+        if count == 0:
+            return None
+        operation = self.operations[statement.operation]
+        place = int(rng.random() * count)
+        if place < positional:
+            args = list(statement.args)
+            args[place] = self._varied(operation, place, args[place], draft, rng)
+            return replace(statement, args=tuple(args))
+        kwargs = list(statement.kwargs)
+        name, value = kwargs[place - positional]
+        kwargs[place - positional] = (name, self._varied(operation, name, value, draft, rng))
+        return replace(statement, kwargs=tuple(kwargs))
+
+    def _varied(
+        self, operation: Operation, place: int | str, value: Expression, draft: Draft, rng: Generator
+    ) -> Expression:
+        parameter = parameter_of(operation, place)
+        values = self.calls.values
+        if parameter is None:
+            return values.anything(draft, rng, 0)
+        if rng.random() < 0.2:
+            return values.argument(operation, parameter, draft, rng, 0)
+        hint = parameter.hint
+        if hint.kind == "any":
+            if isinstance(value, Literal) and value.text in ("None", "..."):
+                return values.argument(operation, parameter, draft, rng, 0)
+            hint = self.calls.knowledge.demanded(operation.id, parameter.name) or ANY
+        return values.changed(value, hint, draft, rng)
+
+    def _other_receiver(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+        """The same call on another object of the test case, if there is one."""
+        if statement.receiver < 0:
+            return None
+        alike = self.alike(draft.statements[statement.receiver].operation)
+        others = [position for position in draft.results(alike) if position != statement.receiver]
+        return replace(statement, receiver=others[int(rng.random() * len(others))]) if others else None
+
+    def _toggled(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+        """One optional argument more or less, if the operation has any."""
+        operation = self.operations[statement.operation]
+        if operation.kind in ("operator", "setter", "property"):
+            return None
+        given = len(statement.args)
+        names = {name for name, _ in statement.kwargs}
+        optional = []
+        for index, parameter in enumerate(operation.parameters):
+            if parameter.kind == "var_positional":
+                if given >= index and not any(
+                    name == earlier.name for earlier in operation.parameters[:index] for name in names
+                ):
+                    optional.append(parameter)
+            elif parameter.kind in ("positional_or_keyword", "keyword_only"):
+                positional = parameter.kind == "positional_or_keyword" and index < given
+                if not parameter.required and not positional:
+                    optional.append(parameter)
+        if not optional:
+            return None
+        chosen = optional[int(rng.random() * len(optional))]
+        if chosen.kind == "var_positional":
+            least = operation.parameters.index(chosen)
+            if given > least and rng.random() < 0.5:
+                return replace(statement, args=statement.args[:-1])
+            if given - least >= 3:
+                return None
+            value = self.calls.values.argument(operation, chosen, draft, rng, 0)
+            return replace(statement, args=(*statement.args, value))
+        if chosen.name in names:
+            return replace(statement, kwargs=tuple(pair for pair in statement.kwargs if pair[0] != chosen.name))
+        value = self.calls.values.argument(operation, chosen, draft, rng, 0)
+        return replace(statement, kwargs=(*statement.kwargs, (chosen.name, value)))
+
+    def _other_operation(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+        """Another operation with the same result, with arguments of its own; None if there is none or no room."""
+        others = sorted(self.alike(statement.operation) - {statement.operation})
+        if not others:
+            return None
+        operation = self.operations[others[int(rng.random() * len(others))]]
+        if self.operations[statement.operation].under_test and not operation.under_test:
+            return None
+        receiver = statement.receiver if operation.owner == self.operations[statement.operation].owner else -1
+        if self.calls.append(operation, draft, rng, receiver=receiver) < 0:
+            return None
+        return draft.statements.pop()
+
+    # Deletion and repair
+
+    def without(self, statements: Sequence[Statement], doomed: Iterable[int], rng: Generator) -> list[Statement]:
+        """The test case without the `doomed` positions.
+
+        A statement that needs a deleted result gets another earlier result of the same type, chosen by chance, or is
+        deleted as well.
+        """
+        gone = set(doomed)
+        position: dict[int, int] = {}
+        kept: list[Statement] = []
+        for index, statement in enumerate(statements):
+            if index in gone:
+                continue
+            places = position
+            moved = False
+            for reference in statement.refs():
+                where = places.get(reference)
+                if where is None:
+                    where = self._substitute(statements[reference].operation, kept, rng)
+                    if where < 0:
+                        break
+                    places = {**places, reference: where}
+                moved = moved or where != reference
+            else:
+                position[index] = len(kept)
+                kept.append(statement.moved(places) if moved else statement)
+        return kept
+
+    def alike(self, operation: int) -> frozenset[int]:
+        """Ids of the operations whose results can stand in for the result of `operation`, itself included."""
+        if self._alike_version != self.calls.knowledge.version:
+            self._alike_version = self.calls.knowledge.version
+            self._alike.clear()
+        found = self._alike.get(operation)
+        if found is None:
+            returned = self.calls.knowledge.returns(operation)
+            same = frozenset((operation,))
+            unknown = returned.kind in ("any", "none", "literal", "protocol")
+            found = self._alike[operation] = same if unknown else same | self.calls.values.providers(returned)
+        return found
+
+    def _substitute(self, operation: int, kept: Sequence[Statement], rng: Generator) -> int:
+        alike = self.alike(operation)
+        candidates = [position for position, statement in enumerate(kept) if statement.operation in alike]
+        return candidates[int(rng.random() * len(candidates))] if candidates else -1
+
+    def trimmed(self, statements: Sequence[Statement]) -> list[Statement]:
+        """The test case without dead values.
+
+        A statement is alive if its operation is under test, if a living statement needs its result, or if it acts on
+        an object that a living statement needs later.
+        """
+        operations = self.operations
+        needed: set[int] = set()
+        dead: set[int] = set()
+        for index in range(len(statements) - 1, -1, -1):
+            statement = statements[index]
+            if operations[statement.operation].under_test or index in needed or statement.receiver in needed:
+                needed.update(statement.refs())
+            else:
+                dead.add(index)
+        if not dead:
+            return list(statements)
+        kept = [index for index in range(len(statements)) if index not in dead]
+        position = {index: place for place, index in enumerate(kept)}
+        return [statements[index].moved(position) for index in kept]
+
+    def has_test(self, statements: Iterable[Statement]) -> bool:
+        """At least one statement applies an operation under test."""
+        operations = self.operations
+        return any(operations[statement.operation].under_test for statement in statements)
+
+    # Crossover
+
+    def crossed(
+        self, first: Sequence[Statement], second: Sequence[Statement], rng: Generator
+    ) -> tuple[list[Statement], list[Statement]]:
+        """Single point relative crossover: both are cut at the same share of their length and exchange their ends.
+
+        A cut never lies before the first statement, as in EvoSuite: position floor((length - 1) * share) + 1.
+        """
+        share = rng.random()
+        cuts = [int((len(parent) - 1) * share) + 1 for parent in (first, second)]
+        one = self.spliced(first[: cuts[0]], second, cuts[1], rng)
+        other = self.spliced(second[: cuts[1]], first, cuts[0], rng)
+        return (one if self.has_test(one) else list(first)), (other if self.has_test(other) else list(second))
+
+    def spliced(
+        self, head: Sequence[Statement], donor: Sequence[Statement], start: int, rng: Generator
+    ) -> list[Statement]:
+        """`head` followed by the statements of `donor` from `start` on.
+
+        What these need from the part of `donor` that is left behind is found in `head`, with the probability of reusing
+        objects, or copied together with what it needs itself. The result is cut at the greatest length.
+        """
+        spliced = list(head)
+        position: dict[int, int] = {}
+
+        def copied(index: int) -> int:
+            """Where the statement `index` of the donor, or one that can stand in for it, is found in the result."""
+            where = position.get(index)
+            if where is None:
+                where = -1
+                if index < start and rng.random() < self.calls.values.object_reuse:
+                    where = self._substitute(donor[index].operation, spliced, rng)
+                if where < 0:
+                    statement = donor[index]
+                    places = {reference: copied(reference) for reference in statement.refs()}
+                    spliced.append(statement.moved(places))
+                    where = len(spliced) - 1
+                position[index] = where
+            return where
+
+        for index in range(start, len(donor)):
+            before = len(spliced)
+            copied(index)
+            if len(spliced) > self.max_length:
+                del spliced[before:]
+                break
+        return self.trimmed(spliced)
