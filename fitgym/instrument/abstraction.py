@@ -1,0 +1,249 @@
+"""Abstraction: the few kinds of values that a test generator tells apart, such as "negative int" or "empty str".
+
+A *partition* is named `family:part`, for example `int:negative` or `container:empty`; the families `none` and `object`
+have one part and no colon. Attributes of objects have families of their own, `object.NAME:bool` and the like.
+
+| family | parts |
+|---|---|
+| `bool` | `true`, `false` |
+| `int` | `negative`, `zero`, `positive` |
+| `float` | `negative`, `zero`, `positive` (all finite), `nan`, `inf` (either sign) |
+| `str`, `bytes`, `container` | `empty`, `non-empty` |
+| `none` | `None` itself |
+| `object` | any other object |
+| `object.NAME:bool`, `:int`, `:float` | as above, of a public attribute (an *observer*) |
+
+References:
+    Almulla and Gay 2022, Learning How to Search, section 3.3, Output Coverage: return types are mapped to lists of
+    abstract values. The paper lists no values; these are EvoSuite's, fitted to Python.
+Differs from EvoSuite: `bool`, `int` and `float` replace nine primitive types, floats have `nan` and `inf`, and None
+is a partition only where a type admits it, because Python has no type whose every value may be null. Observers are
+attributes that can be read without running code of the subject, not methods that an analysis believes to be pure.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from collections import deque
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import Any
+
+from fitgym.subject.hints import Hint
+
+__all__ = ["OBSERVERS", "abstract", "family", "partitions", "place", "siblings", "wider"]
+
+OBSERVERS = 10
+"""How many observers of one object are looked at, in alphabetical order."""
+
+_SIGNS = ("negative", "zero", "positive")
+_FILLED = ("empty", "non-empty")
+_PARTS: dict[str, tuple[str, ...]] = {
+    "bool": ("true", "false"),
+    "int": _SIGNS,
+    "float": (*_SIGNS, "nan", "inf"),
+    "str": _FILLED,
+    "bytes": _FILLED,
+    "container": _FILLED,
+}
+_WIDER: dict[str, tuple[str, ...]] = {
+    "bool": ("int", "float", "object"),
+    "int": ("float", "object"),
+    "float": ("object",),
+    "str": ("container", "object"),
+    "bytes": ("container", "object"),
+    "container": ("object",),
+}
+
+# `type.__len__(value)` of these runs no code of the subject, not even for a subclass that overrides `__len__`.
+_SIZED: tuple[tuple[type, str], ...] = (
+    (str, "str"),
+    (bytes, "bytes"),
+    (bytearray, "bytes"),
+    (list, "container"),
+    (tuple, "container"),
+    (dict, "container"),
+    (set, "container"),
+    (frozenset, "container"),
+    (deque, "container"),
+    (range, "container"),
+    (type({}.keys()), "container"),
+    (type({}.values()), "container"),
+    (type({}.items()), "container"),
+)
+_SIZED_EXACTLY = dict(_SIZED)
+_LIST_ITERATOR: type = type([].__iter__())
+
+_FAMILY_OF_CLASS = {
+    **{f"builtins.{name}": name for name in ("bool", "int", "float", "str", "bytes")},
+    "builtins.bytearray": "bytes",
+    **{f"builtins.{name}": "container" for name in ("list", "tuple", "dict", "set", "frozenset", "range")},
+    **{f"collections.{name}": "container" for name in ("deque", "Counter", "OrderedDict", "defaultdict")},
+}
+_CONTAINER_HINTS = frozenset({"list", "set", "frozenset", "dict", "sequence", "mapping", "iterable", "iterator"})
+_OBJECT_HINTS = frozenset({"callable", "type", "protocol"})
+
+
+def family(partition: str) -> str:
+    """The family of a partition: `int` of `int:zero`, `none` of `none`."""
+    return partition.rpartition(":")[0] or partition
+
+
+def siblings(partition: str) -> tuple[str, ...]:
+    """All partitions of the same family, this one included."""
+    base = family(partition)
+    parts = _PARTS.get(base.rpartition(":")[2], ())
+    return tuple(f"{base}:{part}" for part in parts) or (partition,)
+
+
+def wider(base: str) -> tuple[str, ...]:
+    """The families whose types admit the values of family `base` too, narrowest first: `float`, `object` for `int`."""
+    return _WIDER.get(base, ())
+
+
+def place(partition: str, base: str) -> str:
+    """The partition of the family `base` that holds the values of `partition`.
+
+    `place("int:positive", "float")` is `float:positive`, `place("bool:false", "int")` is `int:zero`, and `object` holds
+    everything but None. `base` is the family of `partition` or one of `wider(...)`.
+    """
+    if base in (partition, "object"):
+        return base
+    part = partition.rpartition(":")[2]
+    if family(partition) == "bool" and base != "bool":
+        part = "positive" if part == "true" else "zero"
+    return f"{base}:{part}"
+
+
+def partitions(hint: Hint) -> tuple[str, ...] | None:
+    """What values of the type `hint` can be, or None if the type does not say.
+
+    Only what the type admits: `str` has no partition `none`, `str | None` has; a literal has just its own partitions,
+    a non-empty fixed-length tuple is never empty.
+    """
+    match hint.kind:
+        case "none":
+            return ("none",)
+        case "class" if hint.name == "builtins.object":
+            return None
+        case "class":
+            base = _FAMILY_OF_CLASS.get(hint.name, "object")
+            return tuple(f"{base}:{part}" for part in _PARTS.get(base, ())) or (base,)
+        case "literal":
+            return tuple(dict.fromkeys(_literal(text) for text in hint.texts))
+        case "union":
+            members = [partitions(member) for member in hint.args]
+            if any(member is None for member in members):
+                return None
+            return tuple(dict.fromkeys(part for member in members for part in member or ()))
+        case "tuple" if hint.args and hint.args[-1].kind != "ellipsis":
+            return ("container:non-empty",)
+        case kind if kind == "tuple" or kind in _CONTAINER_HINTS:
+            return ("container:empty", "container:non-empty")
+        case kind if kind in _OBJECT_HINTS:
+            return ("object",)
+    return None
+
+
+def abstract(value: object) -> tuple[tuple[str, float], ...]:
+    """The partition of a value, then those of its observers, each with a number.
+
+    The number is the value itself for bool (0 or 1), int (clipped to the finite floats) and float, and 0.0 otherwise.
+    Never raises and never runs code of the subject: types are compared by identity and inheritance, sizes are asked
+    of the built-in base class, and attributes are read from the instance dictionary and from slots only.
+    """
+    kind = type(value)
+    if value is None:
+        return (("none", 0.0),)
+    if kind is bool:
+        return (("bool:true", 1.0),) if value else (("bool:false", 0.0),)
+    if issubclass(kind, int):
+        return (_integer("int", value),)
+    if issubclass(kind, float):
+        return (_real("float", value),)
+    size = _sized(kind, value)
+    if size is not None:
+        base, length = size
+        return ((f"{base}:{_FILLED[length > 0]}", 0.0),)
+    try:
+        return (("object", 0.0), *_observers(kind, value))
+    except Exception:  # an object whose parts cannot be looked at is still an object
+        return (("object", 0.0),)
+
+
+def _sign(number: float) -> str:
+    if math.isnan(number):
+        return "nan"
+    if math.isinf(number):
+        return "inf"
+    return _SIGNS[(number > 0) - (number < 0) + 1]
+
+
+def _integer(base: str, value: Any) -> tuple[str, float]:
+    try:
+        number = float(int.__int__(value))
+    except OverflowError:
+        number = sys.float_info.max if int.__gt__(value, 0) else -sys.float_info.max
+    return f"{base}:{_sign(number)}", number
+
+
+def _real(base: str, value: Any) -> tuple[str, float]:
+    number = float.__float__(value)
+    return f"{base}:{_sign(number)}", number
+
+
+def _sized(kind: type, value: Any) -> tuple[str, int] | None:
+    """Family and length of a container, None if it is not one."""
+    if kind is _LIST_ITERATOR:
+        return "container", value.__length_hint__()
+    base = _SIZED_EXACTLY.get(kind)
+    if base is not None:
+        return base, _length(kind, value)
+    for parent, base in _SIZED:
+        if issubclass(kind, parent):
+            return base, _length(parent, value)
+    return None
+
+
+def _length(kind: Any, value: Any) -> int:
+    try:
+        return int(kind.__len__(value))
+    except OverflowError:  # a range can be longer than any container
+        return sys.maxsize
+
+
+def _observers(kind: type, value: object) -> list[tuple[str, float]]:
+    """Public attributes that hold a bool or a number, by name."""
+    held: dict[str, object] = {}
+    for parent in type.__dict__["__mro__"].__get__(kind):
+        for name, member in type.__dict__["__dict__"].__get__(parent).items():
+            if name == "__dict__" and type(member) is GetSetDescriptorType:
+                attributes = member.__get__(value)
+                if type(attributes) is dict:
+                    held.update(attributes)
+            elif type(member) is MemberDescriptorType and not name.startswith("_"):
+                try:
+                    held[name] = member.__get__(value)
+                except AttributeError:  # a slot that was never filled
+                    continue
+    public = sorted(name for name in held if type(name) is str and name.isidentifier() and not name.startswith("_"))
+    found: list[tuple[str, float]] = []
+    for name in public:
+        content = held[name]
+        if type(content) is bool:
+            found.append((f"object.{name}:bool:{'true' if content else 'false'}", float(content)))
+        elif type(content) is int:
+            found.append(_integer(f"object.{name}:int", content))
+        elif type(content) is float:
+            found.append(_real(f"object.{name}:float", content))
+        if len(found) == OBSERVERS:
+            break
+    return found
+
+
+def _literal(text: str) -> str:
+    try:
+        return abstract(ast.literal_eval(text))[0][0]
+    except (ValueError, SyntaxError):  # a member of an enum
+        return "object"
