@@ -1,0 +1,56 @@
+"""What the method criteria share: one target for each operation under test, covered or not."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from fitgym.fitness.base import Fitness, Floats, Target
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Operation, Subject
+
+__all__ = ["OperationFitness", "entered_directly", "operation_key"]
+
+
+def operation_key(operation: Operation) -> tuple[str, str, int]:
+    """Name, kind and id of an operation: a property and its setter differ in kind, redefinitions in the id only."""
+    return (operation.name, operation.operator or operation.kind, operation.id)
+
+
+def entered_directly(trace: Trace) -> Iterable[int]:
+    """The operations that statements of the trace called, in order, the raising one included.
+
+    A call that failed before it entered the subject (its arguments could not be bound, say) is left out.
+    """
+    raised = trace.raised
+    entered = raised is None or raised.counted or raised.function >= 0
+    return (call.operation for call in trace.calls if call.returned or entered)
+
+
+class OperationFitness(Fitness):
+    """One column for each operation under test: 0 if the trace covers it, 1 if not."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self.targets = [Target(self.kind, operation_key(operation)) for operation in subject.under_test]
+        self._column = {operation.id: column for column, operation in enumerate(subject.under_test)}
+
+    def distances(self, traces: Sequence[Trace]) -> Floats:
+        """0 where the trace covers the operation, else 1, shape `(len(traces), n_columns)`."""
+        distances = np.ones((len(traces), self.n_columns))
+        for row, trace in enumerate(traces):
+            if not trace.failure:
+                for operation in self._operations(trace):
+                    column = self._column.get(operation)
+                    if column is not None:
+                        distances[row, column] = 0.0
+        return distances
+
+    @abstractmethod
+    def _operations(self, trace: Trace) -> Iterable[int]:
+        """Ids of the operations that the trace covers; others than those under test do not matter."""

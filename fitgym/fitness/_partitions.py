@@ -1,0 +1,115 @@
+"""What input and output coverage share: targets are the partitions of values, each with a numeric distance."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from fitgym.fitness.base import Fitness, Floats, Target, nu
+from fitgym.instrument.abstraction import family, partitions, place, siblings, wider
+from fitgym.instrument.trace import Trace
+from fitgym.subject.hints import Hint
+from fitgym.subject.subject import Subject
+
+__all__ = ["FAMILIES", "PartitionFitness", "Spot"]
+
+FAMILIES = 32
+"""How many families of partitions are opened at one spot beyond those that its type declares."""
+
+Spot = tuple[int, str]
+"""Where a value was seen: operation and parameter, "" for the result."""
+
+_NUMERIC = ("negative", "zero", "positive")
+
+
+class PartitionFitness(Fitness):
+    """Which partitions of values were seen at each spot, and how far numbers were from the others.
+
+    The distance to a partition is 0 where a value of it was seen, and for a finite number v of the same family
+
+        to negative   0 if v < 0, else v + 1
+        to zero       |v|
+        to positive   0 if v > 0, else |v| + 1
+
+    of which a row holds the least, normalised by nu; 1 everywhere else. A spot's targets are the partitions of its
+    type (`fitgym.instrument.abstraction`). At a spot without a type, or where a value does not fit it, all partitions
+    of the value's family are appended when its first value is seen. A value of a narrower family than the declared one
+    (an int where a float is declared) counts for the declared one.
+    """
+
+    kind: ClassVar[str]
+    dynamic: ClassVar[bool] = True
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._columns: dict[tuple[Spot, str], int] = {}
+        self._declared: dict[Spot, frozenset[str]] = {}
+        self._opened: dict[Spot, set[str]] = {}
+        self._effects: dict[tuple[Spot, str], tuple[int, int, int, int]] = {}
+        self._names = {operation.id: operation.name for operation in subject.under_test}
+        for spot, hint in self._spots(subject):
+            parts = partitions(hint)
+            self._declared[spot] = frozenset(map(family, parts or ()))
+            # A result that can only be None tells nothing apart.
+            if parts is not None and parts != ("none",):
+                self._open(spot, parts)
+
+    def distances(self, traces: Sequence[Trace]) -> Floats:
+        """Least normalised distance to each partition, shape `(len(traces), n_columns)`; may append targets."""
+        rows: list[int] = []
+        effects: list[tuple[int, int, int, int]] = []
+        numbers: list[float] = []
+        for row, trace in enumerate(traces):
+            for spot, partition, number in () if trace.failure else self._values(trace):
+                if spot[0] in self._names:
+                    rows.append(row)
+                    effects.append(self._effects.get((spot, partition)) or self._effect(spot, partition))
+                    numbers.append(number)
+        # One column too many: what concerns no column has the index -1 and falls into it.
+        distances = np.ones((len(traces), self.n_columns + 1))
+        if rows:
+            columns = np.array(effects).T
+            v = np.array(numbers)
+            magnitude = np.abs(v)
+            np.minimum.at(distances, (rows, columns[1]), nu(np.where(v < 0, 0.0, magnitude + 1.0)))
+            np.minimum.at(distances, (rows, columns[2]), nu(magnitude))
+            np.minimum.at(distances, (rows, columns[3]), nu(np.where(v > 0, 0.0, magnitude + 1.0)))
+            distances[rows, columns[0]] = 0.0
+        return distances[:, :-1]
+
+    @abstractmethod
+    def _spots(self, subject: Subject) -> Iterable[tuple[Spot, Hint]]:
+        """The spots of the operations under test, in order, with their types."""
+
+    @abstractmethod
+    def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:
+        """Spot, partition and number of the values that the trace recorded, in order."""
+
+    def _effect(self, spot: Spot, partition: str) -> tuple[int, int, int, int]:
+        """The column that a value of this partition covers, and those of the three numeric ones it is measured to."""
+        own = family(partition)
+        declared = self._declared.get(spot, frozenset())
+        base = next((name for name in (own, *wider(own)) if name in declared), own)
+        if base not in declared and base not in self._opened.setdefault(spot, set()):
+            if len(self._opened[spot]) == FAMILIES:
+                return (-1, -1, -1, -1)
+            self._opened[spot].add(base)
+            self._open(spot, siblings(partition))
+        home = place(partition, base)
+        numeric = home.rpartition(":")[2] in _NUMERIC
+        negative, zero, positive = (
+            self._columns.get((spot, f"{base}:{part}"), -1) if numeric else -1 for part in _NUMERIC
+        )
+        effect = (self._columns.get((spot, home), -1), negative, zero, positive)
+        self._effects[spot, partition] = effect
+        return effect
+
+    def _open(self, spot: Spot, parts: Iterable[str]) -> None:
+        for partition in parts:
+            self._columns[spot, partition] = len(self.targets)
+            operation, parameter = spot
+            where = (self._names[operation], parameter) if parameter else (self._names[operation],)
+            self.targets.append(Target(self.kind, (*where, partition, operation)))

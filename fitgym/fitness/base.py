@@ -1,0 +1,196 @@
+"""What a fitness function is: how far traces are from covering each of its targets.
+
+Targets are columns. A fitness function lists them once and measures any number of traces at once, as an array with a
+row for each trace. Everything else is a reduction or a mask: whole-suite search takes the minimum over the rows of a
+suite (`of_suite`), many-objective search reads rows, the archive looks for zeros, and smart selection, dynamic targets
+and covered targets are masks over columns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Subject
+
+__all__ = ["UNSEEN", "Counts", "Fitness", "Floats", "Mask", "Target", "nu", "pad"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+UNSEEN = 1.0
+"""Distance of a trace to a target that was not known yet when the trace was measured: not covered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing to cover.
+
+    Attributes:
+        kind: name of the fitness function that it belongs to.
+        key: what identifies it among its kind, readable: names, lines and outcomes rather than ids where they suffice.
+    """
+
+    kind: str
+    key: tuple[Hashable, ...]
+
+
+def nu(x: ArrayLike) -> Floats:
+    """The normalising function x / (x + 1), elementwise: 0 for 0, 1 for infinity (and for nan), rising in between.
+
+    References:
+        Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
+        Generation, equation 1: any normalising function into [0, 1]; this one is EvoSuite's.
+    """
+    values = np.asarray(x, dtype=np.float64)
+    normal = np.ones_like(values)
+    np.divide(values, values + 1.0, out=normal, where=np.isfinite(values))
+    return normal
+
+
+def pad(rows: Floats, n_columns: int) -> Floats:
+    """Rows of shape `(..., n)` widened to `(..., n_columns)` with `UNSEEN`.
+
+    A target of a dynamic function is appended when the first trace that concerns it is measured, so no trace measured
+    earlier concerns it and padding gives exactly the numbers that measuring again would give.
+    """
+    missing = n_columns - rows.shape[-1]
+    if missing <= 0:
+        return rows
+    return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, missing)], constant_values=UNSEEN)
+
+
+class Fitness(ABC):
+    """How far traces are from covering each target.
+
+    A fitness function is deterministic and holds no state but its targets, which grow only if it is `dynamic`. It can
+    be pickled. Two fitness functions of one kind made from equal subjects give equal numbers for equal traces, up to
+    the order in which a dynamic one first saw its targets.
+
+    Args:
+        subject: the code under test.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    """What must be recorded beyond counts, distances and calls: "direct", "output", "input"."""
+
+    dynamic: ClassVar[bool] = False
+    """Targets may be appended while traces are measured."""
+
+    monotone: ClassVar[bool] = True
+    """A further test case never makes the value of a suite worse."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.targets: list[Target] = []
+
+    @property
+    def n_columns(self) -> int:
+        """Length of a row: the targets, then columns that only guide (see `Line`)."""
+        return len(self.targets)
+
+    @abstractmethod
+    def distances(self, traces: Sequence[Trace]) -> Floats:
+        """Distance of each trace to each column, shape `(len(traces), n_columns)`, finite and never negative.
+
+        0 exactly where the trace covers the target, else its approach level plus its normalised distance. A trace
+        with a `failure` covers nothing and gets the value of a trace in which nothing ran.
+        """
+
+    def visits(self, traces: Sequence[Trace]) -> Counts | None:
+        """How often each trace executed the decision behind each column, shape `(len(traces), n_columns)`.
+
+        None where targets are not outcomes of decisions; then the executed-twice rule does not apply.
+        """
+        return None
+
+    def covered(self, distances: Floats) -> Mask:
+        """Which row covers which target, shape `(n_rows, n_targets)`."""
+        covered: Mask = distances[..., : len(self.targets)] == 0.0
+        return covered
+
+    def stack(self, rows: Sequence[Floats]) -> Floats:
+        """Rows that were measured at different times as one array, shape `(len(rows), n_columns)`; see `pad`."""
+        if not rows:
+            return np.empty((0, self.n_columns))
+        return np.stack([pad(row, self.n_columns) for row in rows])
+
+    def suite_columns(self, distances: Floats, visits: Counts | None = None, archived: Mask | None = None) -> Floats:
+        """The distance of a suite to each column, in [0, 1], shape `(n_columns,)`.
+
+            d(T, b) = 0               if a test case of T covers b
+                    = nu(d_min(T, b)) if the decision was executed at least twice by T
+                    = 1               otherwise
+
+        Because a row holds nu(distance) where the decision was executed and at least 1 where it was not, d_min is the
+        least entry of the column. A decision executed only once counts as 1, or else the search would trade one
+        outcome for the other and back.
+
+        Args:
+            distances: the rows of the suite's test cases, shape `(n_tests, n_columns)`.
+            visits: of the same test cases; None switches the executed-twice rule off.
+            archived: targets that the archive covers; a covered outcome counts as one more execution of its decision,
+                because the archive's test case will be part of the final suite. Shape `(n_targets,)`.
+
+        References:
+            Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
+            Generation, section 3.2, equation 6.
+        """
+        least: Floats = pad(distances, self.n_columns).min(axis=0, initial=1.0)
+        if visits is None:
+            return least
+        executed = visits.sum(axis=0)
+        if archived is not None:
+            executed = executed + self._archived_visits(self._mask(archived, fill=False))
+        least[(executed < 2) & (least > 0.0)] = 1.0
+        return least
+
+    def of_suite(
+        self,
+        distances: Floats,
+        visits: Counts | None = None,
+        open_targets: Mask | None = None,
+        archived: Mask | None = None,
+        *,
+        raw: bool = False,
+    ) -> float:
+        """The fitness of a suite, in [0, 1], 0 is best.
+
+            f(T) = (1 / n) * sum over open targets b of d(T, b)          n = number of all targets
+
+        Dividing by all targets, not by the open ones, keeps the value falling when targets are covered and archived.
+
+        Args:
+            distances: the rows of the suite's test cases, shape `(n_tests, n_columns)`.
+            visits: of the same test cases, see `suite_columns`.
+            open_targets: the targets that count, by default all; a mask that is too short says yes to later targets.
+            archived: targets that the archive covers, by default those that are not open.
+            raw: the value of the released EvoSuite code instead, the plain sum, which is not bounded by 1.
+
+        References:
+            Rojas, Vivanti, Arcuri and Fraser 2017, section 3.2, equation 5, and section 3.3, equation 10: the sum.
+            Almulla and Gay 2022, Learning How to Search, section 3.3: each score is normalised to a 0-1 scale before
+            the scores of several functions are added.
+        """
+        open_ = self._mask(open_targets, fill=True)
+        columns = self.suite_columns(distances, visits, ~open_ if archived is None else archived)
+        total = float(columns[: len(self.targets)][open_].sum())
+        return total if raw else total / max(1, len(self.targets))
+
+    def _archived_visits(self, archived: Mask) -> Counts | int:
+        """How many executions of the decision behind each column the archive stands for."""
+        return 0
+
+    def _mask(self, mask: Mask | None, *, fill: bool) -> Mask:
+        """A mask over all targets known now."""
+        whole = np.full(len(self.targets), fill)
+        if mask is not None:
+            whole[: len(mask)] = mask
+        return whole

@@ -1,0 +1,72 @@
+"""Branch coverage: every outcome of every decision, and every function entered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fitgym.fitness._approach import Approach
+from fitgym.fitness._recorded import recorded_counts, recorded_distances
+from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Branch as SubjectBranch
+from fitgym.subject.subject import Subject
+
+__all__ = ["Branch", "branch_target"]
+
+
+def branch_target(kind: str, subject: Subject, branch: SubjectBranch) -> Target:
+    """The target of a branch: (function, line, site, outcome), the outcome being "entered" for a function."""
+    site = subject.sites[branch.site]
+    name = subject.functions[site.function].name
+    return Target(kind, (name, site.line, site.id, "entered" if branch.root else branch.outcome))
+
+
+class Branch(Fitness):
+    """How close traces came to taking every branch.
+
+    The distance of a trace t to the branch x is
+
+        f(t, x) = A(t, x) + nu(d(t, x_c))
+
+    with the approach level A, the number of control dependences between x and what t executed, and the distance d at
+    the decision x_c where t turned away (`fitgym.fitness._approach` has the recursion). A suite T is worth
+
+        f_BC(T) = sum over branches b of d(T, b)
+
+    with d(T, b) as in `Fitness.suite_columns`: no approach level, 1 for decisions executed less than twice. The columns
+    are `subject.branches`; the entry of a function is a branch without a decision, 0 or 1 for a suite.
+
+    References:
+        Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
+        Generation: equation 1 for traces, equations 5 and 6 for suites, section 3.3 for the archive.
+    Differs from EvoSuite: a failed test case (a time-out and the like) gets the worst row, not its whole suite the
+    worst value.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        branches = subject.branches
+        self.targets = [branch_target("branch", subject, branch) for branch in branches]
+        self._approach = Approach(subject, (branch.site for branch in branches))
+        self._rows = self._approach.outcomes((branch.site, branch.outcome) for branch in branches)
+        self._sites = np.array([branch.site for branch in branches], dtype=np.intp)
+        column = {(branch.site, branch.outcome): index for index, branch in enumerate(branches)}
+        self._opposite = np.array([column.get((b.site, not b.outcome), -1) for b in branches], dtype=np.intp)
+
+    def distances(self, traces: Sequence[Trace]) -> Floats:
+        """Approach level plus normalised branch distance, shape `(len(traces), n_columns)`."""
+        counts = recorded_counts(self.subject, traces)
+        outcomes, _ = self._approach.measure(counts, recorded_distances(self.subject, traces))
+        return np.ascontiguousarray(outcomes[self._rows].T)
+
+    def visits(self, traces: Sequence[Trace]) -> Counts:
+        """How often each trace executed the decision, or entered the function."""
+        return recorded_counts(self.subject, traces)[:, self._sites]
+
+    def _archived_visits(self, archived: Mask) -> Counts:
+        """Each archived outcome stands for one execution of its decision."""
+        both = np.append(archived, False)
+        visits: Counts = archived.astype(np.int64) + both[self._opposite]
+        return visits

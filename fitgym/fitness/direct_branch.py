@@ -1,0 +1,72 @@
+"""Direct branch coverage: every branch taken in a call that the test case makes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from fitgym.fitness._approach import Approach
+from fitgym.fitness._recorded import recorded_counts, recorded_distances
+from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target, pad
+from fitgym.fitness.branch import branch_target
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Subject
+
+__all__ = ["DirectBranch"]
+
+
+class DirectBranch(Fitness):
+    """How close traces came to taking every branch in a direct call.
+
+    The columns are the branches of the functions that an operation under test runs: what no test case can call has no
+    direct branch. A trace is measured as by `Branch`, on what was recorded while no other function of the subject stood
+    between the test case and the code. A suite T is worth the sum over branches b of
+
+        0               if b was taken in a direct call
+        1               if its decision was never executed in a direct call
+        0.5             if no test case executed it more than once
+        nu(d_min(T, b)) otherwise
+
+    References:
+        Almulla and Gay 2022, Learning How to Search, section 3.3, Direct Branch Coverage: the criterion, no formula.
+        EvoSuite as released with it: the formula.
+    Differs from EvoSuite: there a branch of a private method keeps every call context through which it can be reached;
+    here it has no column.
+
+    As released, the formula has a trap: nu(d) is at least 0.5 for integers, so executing a far decision a second time
+    makes the suite worse. Hence it is not monotone.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"direct"})
+    monotone: ClassVar[bool] = False
+
+    EXECUTED_ONCE: ClassVar[float] = 0.5
+    """What a decision counts that no test case of the suite executed more than once."""
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        called = {operation.function for operation in subject.under_test}
+        branches = [branch for branch in subject.branches if subject.sites[branch.site].function in called]
+        self.targets: list[Target] = [branch_target("direct_branch", subject, branch) for branch in branches]
+        self._approach = Approach(subject, (branch.site for branch in branches))
+        self._rows = self._approach.outcomes((branch.site, branch.outcome) for branch in branches)
+        self._sites = np.array([branch.site for branch in branches], dtype=np.intp)
+
+    def distances(self, traces: Sequence[Trace]) -> Floats:
+        """Approach level plus normalised branch distance of direct calls, shape `(len(traces), n_columns)`."""
+        counts = recorded_counts(self.subject, traces, direct=True)
+        outcomes, _ = self._approach.measure(counts, recorded_distances(self.subject, traces, direct=True))
+        return np.ascontiguousarray(outcomes[self._rows].T)
+
+    def visits(self, traces: Sequence[Trace]) -> Counts:
+        """How often each trace executed the decision, or entered the function, in direct calls."""
+        return recorded_counts(self.subject, traces, direct=True)[:, self._sites]
+
+    def suite_columns(self, distances: Floats, visits: Counts | None = None, archived: Mask | None = None) -> Floats:
+        """The value of each column, in [0, 1]; the archive does not count as an execution here."""
+        least: Floats = pad(distances, self.n_columns).min(axis=0, initial=1.0)
+        if visits is not None:
+            least[(visits.max(axis=0, initial=0) == 1) & (least > 0.0)] = self.EXECUTED_ONCE
+        return least

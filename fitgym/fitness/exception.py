@@ -1,0 +1,84 @@
+"""Exception count: how many distinct exceptions a suite raises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target, pad
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Subject
+
+__all__ = ["ExceptionCount"]
+
+
+class ExceptionCount(Fitness):
+    """Which of the exceptions seen so far a trace raises.
+
+    Two exceptions are the same if they have the same class and came out of the same innermost function of the subject.
+    A target is appended when a trace first raises its exception; only `Raised.counted` ones count. A trace is worth 0
+    for the exception that ended it and 1 for all others. With n the number of distinct exceptions that it raises, a
+    suite is worth
+
+        f(T) = 1 / (1 + n)
+
+    Exceptions that the archive has do count in n: as every exception enters the archive when it is first raised, n
+    would always be 0 otherwise and the function constant.
+
+    Attributes:
+        kinds: for each target "declared", "explicit" or "implicit", as it was when first raised.
+
+    References:
+        Almulla and Gay 2022, Learning How to Search, section 3.3, Exception Count: the count, and scores in [0, 1] of
+        which less is better, from which 1 / (1 + n) follows; EvoSuite as released with it has this formula.
+    Differs from the paper: the kind does not tell two exceptions apart. Differs from EvoSuite as released with it: the
+    method is the one that raised, not the one that the test case called; and there the value is the constant 0 when an
+    archive is used, which `of_suite(..., raw=True)` reproduces.
+    """
+
+    dynamic: ClassVar[bool] = True
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self.kinds: list[str] = []
+        self._column: dict[tuple[str, int], int] = {}
+
+    def distances(self, traces: Sequence[Trace]) -> Floats:
+        """0 for the exception that the trace raises, else 1, shape `(len(traces), n_columns)`; appends targets."""
+        hits = [(row, self._seen(trace)) for row, trace in enumerate(traces)]
+        distances = np.ones((len(traces), self.n_columns))
+        for row, column in hits:
+            if column is not None:
+                distances[row, column] = 0.0
+        return distances
+
+    def of_suite(
+        self,
+        distances: Floats,
+        visits: Counts | None = None,
+        open_targets: Mask | None = None,
+        archived: Mask | None = None,
+        *,
+        raw: bool = False,
+    ) -> float:
+        """1 / (1 + n); with `raw` the constant 0 if there is an archive, that is if either mask is given."""
+        if raw and not (open_targets is None and archived is None):
+            return 0.0
+        n = int(self.covered(pad(distances, self.n_columns)).any(axis=0).sum())
+        return 1.0 / (1 + n)
+
+    def _seen(self, trace: Trace) -> int | None:
+        """The column of the exception that ended the trace, a new one if it has not been seen before."""
+        raised = trace.raised
+        if raised is None or not raised.counted or trace.failure:
+            return None
+        key = (raised.type, raised.function)
+        column = self._column.get(key)
+        if column is None:
+            column = self._column[key] = len(self.targets)
+            name = self.subject.functions[raised.function].name if raised.function >= 0 else ""
+            self.targets.append(Target("exception", (raised.type, name, raised.function)))
+            self.kinds.append(raised.kind)
+        return column

@@ -1,0 +1,41 @@
+"""Input coverage: every parameter gets every kind of value that its type has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from fitgym.fitness._partitions import PartitionFitness, Spot
+from fitgym.instrument.trace import Trace
+from fitgym.subject.hints import Hint
+from fitgym.subject.subject import Subject
+
+__all__ = ["Input"]
+
+
+class Input(PartitionFitness):
+    """Which kinds of values the operations under test were called with, and how far numbers were from the other kinds.
+
+    Distances are those of `PartitionFitness`; a suite is worth the mean over the targets of the least distance. Calls
+    that raised count. Parameters without a type get targets with the first value of a type; so do `*args` and
+    `**kwargs`, whose type is that of their items.
+
+    References:
+        Grano, Laaber, Panichella and Panichella 2019, Testing with Fewer Resources, section 4: one of the seven criteria
+        that are combined there.
+        The partitions are those of output coverage (`fitgym.instrument.abstraction`).
+    """
+
+    kind = "input"
+    needs: ClassVar[frozenset[str]] = frozenset({"input"})
+
+    def _spots(self, subject: Subject) -> Iterable[tuple[Spot, Hint]]:
+        for operation in subject.under_test:
+            for parameter in operation.parameters:
+                if not parameter.kind.startswith("var_"):
+                    yield (operation.id, parameter.name), parameter.hint
+
+    def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:
+        for call in trace.calls:
+            for parameter, partition, number in call.inputs:
+                yield (call.operation, parameter), partition, number
