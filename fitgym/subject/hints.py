@@ -14,6 +14,7 @@ import io
 import itertools
 import numbers
 import os
+import re
 import sys
 import types
 import typing
@@ -198,6 +199,7 @@ _FUNCTION_TYPES = (
     types.MethodWrapperType,
     types.ClassMethodDescriptorType,
     functools.partial,
+    type(re.compile("").match),  # a method of a heap type: no name in `types`
     type(functools.lru_cache(lambda: None)),
 )
 _ITERATOR_TYPES = (
