@@ -1,0 +1,104 @@
+"""Layout: expressions broken into lines as the formatters Black and ruff do, so that exported tests need no formatting.
+
+A piece of source is a string that is never broken or a `Bracket` whose items can go on lines of their own. If it fits
+on the line it stays there. Otherwise the arguments of a call move to one line of their own if they fit there, and else
+every item gets a line and a trailing comma; the items of a literal go straight to the last form.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+__all__ = ["Bracket", "Piece", "assigned", "columns", "flat", "indented", "laid_out", "prefixed"]
+
+_INDENT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Comma-separated items between brackets.
+
+    Attributes:
+        head: everything up to and including the opening bracket, for example `key=f(`.
+        items: what stands between the brackets.
+        tail: the closing bracket and everything after it.
+        call: the brackets belong to a call and not to a list, tuple, set or dictionary.
+        lone_comma: a single item needs a comma after it (a tuple).
+    """
+
+    head: str
+    items: tuple[Piece, ...]
+    tail: str
+    call: bool = False
+    lone_comma: bool = False
+
+
+Piece = str | Bracket
+
+
+def flat(piece: Piece) -> str:
+    """The piece on one line."""
+    if isinstance(piece, str):
+        return piece
+    comma = "," if piece.lone_comma and len(piece.items) == 1 else ""
+    return piece.head + ", ".join(map(flat, piece.items)) + comma + piece.tail
+
+
+def columns(text: str) -> int:
+    """How wide the text is: East Asian characters and most emoji take two columns, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def prefixed(prefix: str, piece: Piece) -> Piece:
+    """The piece with `prefix` directly before it."""
+    return prefix + piece if isinstance(piece, str) else replace(piece, head=prefix + piece.head)
+
+
+def laid_out(piece: Piece, width: int, *, indent: int = 0, after: int = 0) -> list[str]:
+    """The piece as lines.
+
+    Args:
+        piece: what to write.
+        width: greatest length of a line, in characters.
+        indent: column at which the piece begins; only lines after the first carry it as spaces.
+        after: how many characters will follow on the last line.
+
+    Returns:
+        Lines of at most `width` characters where there are brackets to break at.
+    """
+    text = flat(piece)
+    if isinstance(piece, str) or not piece.items or indent + columns(text) + after <= width:
+        return [text]
+    inner = indent + _INDENT
+    closing = " " * indent + piece.tail
+    if piece.call:
+        body = ", ".join(map(flat, piece.items))
+        if inner + columns(body) <= width:
+            return [piece.head, " " * inner + body, closing]
+    lines = [piece.head]
+    for item in piece.items:
+        first, *others = laid_out(item, width, indent=inner, after=1)
+        lines += [" " * inner + first, *others]
+        lines[-1] += ","
+    return [*lines, closing]
+
+
+def assigned(target: str, piece: Piece, width: int) -> list[str]:
+    """The lines of `target = piece`, with parentheses around something unbreakable where they make it fit."""
+    text = f"{target} = {flat(piece)}"
+    unbreakable = isinstance(piece, str) or not piece.items
+    if unbreakable and columns(text) > width and _INDENT + columns(flat(piece)) <= width:
+        return [f"{target} = (", " " * _INDENT + flat(piece), ")"]
+    return laid_out(prefixed(f"{target} = ", piece), width)
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    """The lines one level further in."""
+    return [" " * _INDENT + line if line else line for line in lines]

@@ -1,0 +1,100 @@
+"""Scope: what the names of a test file mean, and the imports that make them mean it."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import sys
+
+__all__ = ["Scope", "snake_case"]
+
+_BUILTINS = frozenset(dir(builtins))
+_COLLECTED = re.compile(r"[tT]est|pytest|setup|teardown|setUp|tearDown|load_tests$")
+"""Names that pytest would take for tests or fixtures of the file that imports them."""
+
+
+def snake_case(name: str) -> str:
+    """`HTTPServer` as `http_server`."""
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return split.strip("_").lower()
+
+
+class Scope:
+    """The imported names of one test file.
+
+    Ask for the text of everything that is needed before choosing names of variables: `taken` grows.
+
+    Args:
+        reserved: further names that must not be bound.
+    """
+
+    def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
+        self._reserved = reserved
+        self._names: dict[str, str] = {}  # bound name: module it is imported from
+        self._modules: dict[str, str] = {}  # module: text that stands for it
+
+    def taken(self, name: str) -> bool:
+        """A variable must not be called like this: it is bound, a builtin, a keyword or reserved."""
+        return (
+            name in self._names
+            or name in _BUILTINS
+            or keyword.iskeyword(name)
+            or name in self._reserved
+            or any(text.partition(".")[0] == name for text in self._modules.values())
+        )
+
+    def text(self, module: str, qualname: str) -> str:
+        """How an object of a module is written; its import is remembered.
+
+        It is imported by name unless the name means something else already, hides a builtin, or would be collected by
+        pytest; then the module is imported.
+        """
+        if module == "builtins":
+            return qualname
+        name = qualname.partition(".")[0]
+        if self._names.get(name) == module:
+            return qualname
+        if self.taken(name) or _COLLECTED.match(name) or name.startswith("__"):
+            return f"{self.module(module)}.{qualname}"
+        self._names[name] = module
+        return qualname
+
+    def module(self, name: str) -> str:
+        """How a module is written; its import is remembered."""
+        text = self._modules.get(name)
+        if text is None:
+            text = name
+            first = name.partition(".")[0]
+            if first in self._names or first in _BUILTINS or first in self._reserved:
+                text = name.replace(".", "_") + "_module"
+            self._modules[name] = text
+        return text
+
+    def imports(self, width: int = 88) -> list[str]:
+        """The import lines, sorted as ruff and isort do: standard library first, a blank line before the rest."""
+        standard: list[str] = []
+        other: list[str] = []
+        for name, text in sorted(self._modules.items()):
+            line = f"import {name}" if name == text else f"import {name} as {text}"
+            (standard if _is_standard(name) else other).append(line)
+        members: dict[str, list[str]] = {}
+        for name, module in self._names.items():
+            members.setdefault(module, []).append(name)
+        for module in sorted(members):
+            (standard if _is_standard(module) else other).extend(_from(module, members[module], width))
+        return [*standard, "", *other] if standard and other else standard + other
+
+
+def _is_standard(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
+
+
+def _from(module: str, names: list[str], width: int) -> list[str]:
+    ordered = sorted(
+        names, key=lambda name: (0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2, name)
+    )
+    line = f"from {module} import {', '.join(ordered)}"
+    if len(line) <= width:
+        return [line]
+    return [f"from {module} import (", *(f"    {name}," for name in ordered), ")"]
