@@ -1,0 +1,75 @@
+# Each target does the set-up that it needs, once. On a machine with several Pythons: make test PYTHON=python3.12
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?= -q
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+# The checkers of Stable-Baselines3 are part of the tests, and torch comes with them. Only the build without CUDA will
+# do (a fifth of the size), and where pip finds none the tests that need it are skipped and say so. Elsewhere:
+#   make test TORCH_SOURCE="--extra-index-url https://download.pytorch.org/whl/cpu"
+TORCH ?= torch==2.13.0+cpu
+TORCH_SOURCE ?=
+
+.PHONY: help demo test lint types format bench hostile clean
+
+help:
+	@echo "make demo    UCB and the goal's own fitness function, at the same budget, on a standard-library module"
+	@echo "make test    the tests of fitgym itself"
+	@echo "make lint    ruff: rules and format        make format   apply both"
+	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
+	@echo "make bench   the 25 core subjects (20 min) make hostile  the 18 that do harm (10 min)"
+
+demo: $(VENV)/.installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# A type checker that looks at half of the files reports success too, so the number of files is compared.
+types: $(VENV)/.installed-dev
+	@expected=$$(find -L fitgym -name '*.py' | wc -l); \
+	output=$$($(BIN)/mypy); status=$$?; echo "$$output"; \
+	if [ $$status -ne 0 ]; then exit $$status; fi; \
+	if ! echo "$$output" | grep -q "in $$expected source files"; then \
+	    echo "mypy did not check the $$expected files under fitgym" >&2; exit 1; fi
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/core_subjects.py --install results/subjects
+
+hostile: $(VENV)/.installed
+	$(BIN)/python benchmarks/hostile_subjects.py --install results/subjects
+
+clean:
+	rm -rf build dist demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "fitgym needs Python 3.11 or newer, $(PYTHON) is older: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	@if $(PIP) '$(TORCH)' $(TORCH_SOURCE) 2>/dev/null; then \
+	    echo "$(PIP) --editable '.[test,deep]'"; $(PIP) --editable '.[test,deep]'; \
+	else \
+	    echo "pip finds no $(TORCH): the tests that need Stable-Baselines3 will be skipped"; \
+	    $(PIP) --editable '.[test]'; \
+	fi
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
