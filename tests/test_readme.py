@@ -1,0 +1,78 @@
+"""The examples of the README run as printed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fitgym.agents
+from fitgym.agents.base import Agent, Transition, agents, make
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks in one language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
+
+
+PYTHON = [block for block in blocks("python") if block.startswith("import") and "class " not in block]
+COMMANDS = [line for line in blocks("")[0].splitlines() if line.startswith(("fitgym ", "pytest "))]
+
+
+def test_there_are_examples_of_each_kind() -> None:
+    assert len(PYTHON) == 2 and len(COMMANDS) == 2
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=["generate", "environment"])
+def test_a_python_example_runs_as_printed(block: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", block], cwd=tmp_path, env=_environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_commands_run_as_printed(tmp_path: Path) -> None:
+    for command in COMMANDS:
+        program, *arguments = command.split()
+        module = {"fitgym": "fitgym.cli", "pytest": "pytest"}[program]
+        line = [sys.executable, "-m", module, *arguments]
+        done = subprocess.run(line, cwd=tmp_path, env=_environment(), capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def test_the_agent_of_the_readme_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = [block for block in blocks("python") if "class Greedy(Agent)" in block]
+    (tmp_path / "greedy.py").write_text(example)
+    monkeypatch.setattr(fitgym.agents, "__path__", [*fitgym.agents.__path__, str(tmp_path)])
+    importlib.invalidate_caches()
+    assert "greedy" in agents().names()
+    agent = make("greedy:hope=2", 3)
+    for action, reward in ((0, 0.0), (1, 1.0), (2, 0.5)):
+        agent.observe(Transition(None, action, reward, None))
+    # hope 2: (0 + 2) / 2, (1 + 2) / 2, (0.5 + 2) / 2
+    assert agent.act(None, {}) == 1
+    loaded = Agent.load(agent.save(tmp_path / "saved"))
+    assert loaded.hyper_parameters() == {"hope": 2}
+    assert loaded.arrays()["sums"].tolist() == [0.0, 1.0, 0.5]
+    monkeypatch.delitem(sys.modules, "fitgym.agents.greedy")
+
+
+@pytest.mark.parametrize(
+    "link", sorted(set(re.findall(r"`((?:tests|benchmarks|examples|agents|fitgym)/[\w/]+\.\w+)`", TEXT)))
+)
+def test_a_file_that_is_named_exists_or_is_one_to_be_added(link: str) -> None:
+    to_add = [*re.findall(r"^\| an? [^|]+\| `([^`]+)`", TEXT, flags=re.MULTILINE), "agents/greedy.py"]
+    assert (ROOT / link).exists() != (link in to_add)
