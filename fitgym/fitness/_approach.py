@@ -121,7 +121,7 @@ class Approach:
         h = np.where(executed, 0.0, np.inf)
         h[self._entries] = ~executed[self._entries]
         f = np.zeros((len(self._sites), 2, len(counts)))
-        flat = f.reshape(-1, len(counts))  # the same numbers, outcome 2 * site + o
+        flat = f.reshape(2 * len(self._sites), len(counts))  # the same numbers, by outcome
         slots = distances.T
         flat[self._decisions] = nu(np.minimum(slots[self._first_slots], slots[self._last_slots]))
         np.copyto(f, np.inf, where=~executed[:, None])
@@ -161,7 +161,8 @@ def _closure(subject: Subject, sites: Iterable[int], entries: set[int]) -> dict[
     """The dependences of the sites and of everything that they depend on, by site.
 
     A site depending on itself (the condition of a loop) is left out: if it was not executed, the way through it is
-    never the shortest. A site without a way from an entry (code after a `return`) depends on the entry of its function.
+    never the shortest. A site that depends on nothing else (code after a `return`), and then any that is still without
+    a way from an entry, depends on the entry of its function.
     """
     found: dict[int, list[tuple[int, bool]]] = {}
     waiting = list(dict.fromkeys(sites))

@@ -22,7 +22,8 @@ def recorded_counts(subject: Subject, traces: Sequence[Trace], *, direct: bool =
     """
     n_sites = len(subject.sites)
     blank = array("q", bytes(8 * n_sites))
-    return np.frombuffer(_joined(traces, blank, "direct_counts" if direct else "counts"), np.int64).reshape(-1, n_sites)
+    joined = _joined(traces, blank, "direct_counts" if direct else "counts")
+    return np.frombuffer(joined, np.int64).reshape(len(traces), n_sites)
 
 
 def recorded_distances(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) -> Floats:
@@ -33,8 +34,8 @@ def recorded_distances(subject: Subject, traces: Sequence[Trace], *, direct: boo
     """
     n_slots = subject.n_slots
     blank = array("d", [np.inf]) * n_slots
-    name = "direct_distances" if direct else "distances"
-    return np.frombuffer(_joined(traces, blank, name), np.float64).reshape(-1, n_slots)
+    joined = _joined(traces, blank, "direct_distances" if direct else "distances")
+    return np.frombuffer(joined, np.float64).reshape(len(traces), n_slots)
 
 
 def _joined(traces: Sequence[Trace], blank: array[int] | array[float], name: str) -> bytes:
