@@ -79,10 +79,14 @@ class Site:
         kind: what it records, see `SiteKind`.
         function: index of the function (or module body) that owns it, in `Subject.functions`.
         line: first source line of the condition or block, from 1.
-        operator: `<`, `<=`, `==`, `!=`, `>`, `>=`, `in`, `not in`, `is`, `is not`, or "".
+        operator: `<`, `<=`, `==`, `!=`, `>`, `>=`, `in`, `not in`, `is`, `is not`, `async for` for such a loop, or "".
         slot: index of its first distance in `trace.distances`, -1 for blocks.
         lines: for a block the source lines it runs in order when nothing stops it, else empty.
         in_loop: the site decides whether a loop goes round again.
+        decides: control depends on its outcome. False for a comparison whose result is only a value (`return a < b`):
+            it has distances but contributes no branches.
+        passes: the value of the condition is used, so the probe hands it on as it is; otherwise only its truth is.
+        catches: for a block, it is the start of an `except` body.
     """
 
     id: int
@@ -93,6 +97,9 @@ class Site:
     slot: int = -1
     lines: tuple[int, ...] = ()
     in_loop: bool = False
+    decides: bool = True
+    passes: bool = False
+    catches: bool = False
 
     @property
     def width(self) -> int:

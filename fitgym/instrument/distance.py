@@ -1,0 +1,442 @@
+"""Branch distance: how close a condition came to the outcome it did not have.
+
+A comparison is measured against the three relations that two ordered values can have, so that one measurement serves
+both outcomes of all six operators:
+
+    (d_lt, d_eq, d_gt)    least change that would make  a < b,  a == b,  a > b  true
+
+    numbers with g = |a - b|:   a < b: (0, g, g + 1)      a == b: (1, 0, 1)      a > b: (g + 1, g, 0)
+
+Equality by |a - b| and gap + 1 for a strict order that does not hold are the distances of EvoSuite 1.0.7 (class
+`BranchDistance` of the bytecode replacement, K = 1), which go back to Korel 1990 and Tracey et al. 1998. Everything that
+Java does not have (long integers, containers, truth of objects) is described at its function.
+
+What came out is authoritative. Operands may be partially ordered (sets), unordered (NaN), of mixed or unknown types;
+whenever the measured relation contradicts the outcome, only the outcome counts. Therefore, with the distance to an
+outcome being the least distance to one of its relations (`TRUE_SLOTS`, `FALSE_SLOTS`): it is 0 exactly when the outcome
+occurred, never negative, never NaN, always finite.
+
+Only objects of exactly the built-in types and a few numeric and time types are looked at. A subclass may override
+any method, and calling it would be a side effect that the original program does not have.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+__all__ = [
+    "FALSE_SLOTS",
+    "FAR",
+    "FURTHEST",
+    "ITEMS",
+    "TEXT",
+    "TRUE_SLOTS",
+    "compared",
+    "contained",
+    "finite",
+    "nu",
+    "truth",
+]
+
+TRUE_SLOTS: dict[str, tuple[int, ...]] = {
+    "<": (0,),
+    "<=": (0, 1),
+    "==": (1,),
+    "!=": (0, 2),
+    ">": (2,),
+    ">=": (1, 2),
+}
+"""Which of (d_lt, d_eq, d_gt) make the operator true: the least of them is the distance to true."""
+
+FALSE_SLOTS: dict[str, tuple[int, ...]] = {
+    "<": (1, 2),
+    "<=": (2,),
+    "==": (0, 2),
+    "!=": (1,),
+    ">": (0, 1),
+    ">=": (0,),
+}
+"""The other relations: the least of their distances is the distance to false."""
+
+TEXT = 16
+"""How many characters of a string are compared one by one. A longer comparison costs more than the code under test."""
+
+ITEMS = 8
+"""How many elements of a container are looked at."""
+
+FAR = 2.0**31
+"""Distance to equality with a value of another kind, NaN included: further than any string that a search handles.
+EvoSuite uses the largest integer for a comparison with null."""
+
+FURTHEST = sys.float_info.max
+"""The largest distance: infinity means "not reached"."""
+
+Relations = tuple[float, float, float]
+
+_INTEGERS = frozenset({int, bool})
+_NUMBERS = frozenset({int, bool, float})
+_SIZED = frozenset({str, bytes, bytearray, list, tuple, dict, set, frozenset, range})
+_SETS = frozenset({set, frozenset})
+# Comparing these never runs code of the program, however they are nested in each other.
+_LEAVES = frozenset({int, bool, float, complex, str, bytes, type(None)})
+
+# What is left to say when the operands cannot be measured: the outcome, as one relation where the operator implies one.
+_UNMEASURED: dict[tuple[str, bool], Relations] = {
+    ("<", True): (0.0, 1.0, 1.0),
+    ("<", False): (1.0, 1.0, 0.0),
+    ("<=", True): (0.0, 1.0, 1.0),
+    ("<=", False): (1.0, 1.0, 0.0),
+    ("==", True): (1.0, 0.0, 1.0),
+    ("==", False): (0.0, 1.0, 0.0),
+    ("!=", True): (0.0, 1.0, 0.0),
+    ("!=", False): (1.0, 0.0, 1.0),
+    (">", True): (1.0, 1.0, 0.0),
+    (">", False): (0.0, 1.0, 1.0),
+    (">=", True): (1.0, 1.0, 0.0),
+    (">=", False): (0.0, 1.0, 1.0),
+}
+
+
+def nu(distance: float) -> float:
+    """x / (x + 1): maps [0, inf) to [0, 1) and keeps the order (Arcuri 2013)."""
+    return distance / (distance + 1.0)
+
+
+def finite(value: Any) -> float:
+    """The absolute value of any real number as a finite float; NaN counts as the largest."""
+    try:
+        number = abs(float(value))
+    except (OverflowError, ValueError):
+        return FURTHEST
+    return number if number <= FURTHEST else FURTHEST
+
+
+def compared(operator: str, left: Any, right: Any, outcome: bool) -> Relations:
+    """(d_lt, d_eq, d_gt) of one evaluation of `left operator right` that came out as `outcome`.
+
+    Numbers as in the module's docstring; `Decimal`, dates, times and durations likewise (days for dates, seconds for
+    the others). Strings and bytes: `_text`. Lists and tuples: `_sequences`. Dicts: `_mappings`. Sets: the number of elements
+    that only one has. A value of another kind is `FAR` from equality; two objects of unknown kinds are 1 from it.
+    """
+    kind = type(left)
+    other = type(right)
+    found: Relations | None
+    if kind in _NUMBERS and other in _NUMBERS:
+        found = _numbers(left, right)
+    elif kind is other:
+        measure = _MEASURES.get(kind) or _measure_of_loaded(kind)
+        found = measure(left, right) if measure is not None else None
+    else:
+        found = _mixed(left, right)
+    if found is None:
+        return _UNMEASURED[operator, outcome]
+    to_true = min([found[slot] for slot in TRUE_SLOTS[operator]])
+    to_false = min([found[slot] for slot in FALSE_SLOTS[operator]])
+    if (to_true == 0.0) is outcome and (to_false == 0.0) is not outcome:
+        return found
+    # NaN, partial orders, floats that differ by less than the difference can tell, numbers across types.
+    scale = max(found[1], 1.0)
+    lt, eq, gt = _UNMEASURED[operator, outcome]
+    return (lt * scale, eq * scale, gt * scale)
+
+
+def contained(operator: str, left: Any, right: Any, outcome: bool) -> tuple[float, float]:
+    """(distance to true, distance to false) of `in`, `not in`, `is`, `is not`.
+
+    Towards membership: the least distance to equality with one of the first `ITEMS` elements; a string in a string: the
+    least number of characters to change in one of the first `TEXT` positions. Towards identity, and away from either: 1.
+    """
+    if outcome:
+        wanted = 1.0
+        if operator == "not in":
+            wanted = _nearest(left, right)
+        return (0.0, wanted)
+    wanted = 1.0
+    if operator == "in":
+        wanted = _nearest(left, right)
+    return (wanted, 0.0)
+
+
+def truth(value: Any, outcome: bool) -> tuple[float, float]:
+    """(distance to true, distance to false) of a value that is a condition.
+
+    A true number is its absolute value away from false, a container its length, anything else 1; whatever is false is
+    1 away from true.
+    """
+    if not outcome:
+        return (1.0, 0.0)
+    kind = type(value)
+    if kind in _NUMBERS or kind is complex:
+        try:
+            return (0.0, finite(abs(value)))
+        except OverflowError:
+            return (0.0, FURTHEST)
+    if kind in _SIZED:
+        return (0.0, float(len(value)))
+    return (0.0, 1.0)
+
+
+def _ordered(sign: int, equality: float, gap: float) -> Relations:
+    """The relations of two values of which the first is smaller (-1), the same (0) or larger (1)."""
+    if sign == 0:
+        return (1.0, 0.0, 1.0)
+    beyond = min(gap + 1.0, FURTHEST)
+    return (0.0, equality, beyond) if sign < 0 else (beyond, equality, 0.0)
+
+
+def _numbers(left: Any, right: Any) -> Relations:
+    if left == right:
+        return (1.0, 0.0, 1.0)
+    if left != left or right != right:
+        return (0.0, FAR, 0.0)
+    try:
+        gap = finite(left - right)
+    except OverflowError:
+        gap = FURTHEST
+    # An integer and a float can differ by less than the rounding of the difference.
+    gap = gap or sys.float_info.min
+    return _ordered(-1 if left < right else 1, gap, gap)
+
+
+def _complex(left: complex, right: complex) -> Relations:
+    if left == right:
+        return (1.0, 0.0, 1.0)
+    try:
+        gap = finite(abs(left - right))
+    except OverflowError:
+        gap = FURTHEST
+    return (0.0, gap if gap == gap and gap > 0.0 else FAR, 0.0)
+
+
+def _text(left: Any, right: Any) -> Relations:
+    """Strings or bytes.
+
+    Equality: after cutting off the common beginning and end, the difference in length plus, for each of the first
+    `TEXT` aligned positions, c / (c + 1) for characters whose code points are c apart, plus 1 for each aligned position
+    beyond. Order: the code points apart at the first difference, or the difference in length where one begins the other.
+    EvoSuite adds c / (c + 1024) and cuts nothing off; then an insertion near the beginning looks like a new string.
+    """
+    if left == right:
+        return (1.0, 0.0, 1.0)
+    start = _common(left, right)
+    if start == len(left) or start == len(right):
+        gap = abs(len(left) - len(right))
+    else:
+        gap = abs(_code(left[start]) - _code(right[start]))
+    return _ordered(-1 if left < right else 1, _edit(left, right, start), float(gap))
+
+
+def _edit(left: Any, right: Any, start: int) -> float:
+    """The distance to equality of two different strings that share their first `start` characters."""
+    total = float(abs(len(left) - len(right)))
+    aligned = min(len(left), len(right)) - start
+    aligned -= _common_end(left, right, aligned)
+    stop = start + min(aligned, TEXT)
+    for one, two in zip(left[start:stop], right[start:stop], strict=True):
+        if one != two:
+            total += nu(abs(_code(one) - _code(two)))
+    return total + max(aligned - TEXT, 0)
+
+
+def _common(left: Any, right: Any) -> int:
+    """How many characters the two share at the beginning, found by halving."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_end(left: Any, right: Any, most: int) -> int:
+    """How many characters the two share at the end, at most `most`."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[len(left) - middle : len(left) - low] == right[len(right) - middle : len(right) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _code(character: Any) -> int:
+    return ord(character) if isinstance(character, str) else character
+
+
+def _sequences(left: Any, right: Any) -> Relations | None:
+    """Two lists or two tuples: the difference in length plus nu of the distance to equality of each of the first `ITEMS` pairs.
+
+    Their order is that of the first pair that differs.
+    """
+    if not (_is_plain(left) and _is_plain(right)):
+        return None
+    if left == right:
+        return (1.0, 0.0, 1.0)
+    total = float(abs(len(left) - len(right)))
+    first: Relations | None = None
+    for one, two in zip(left[:ITEMS], right[:ITEMS], strict=False):
+        if one == two:
+            continue
+        relations = compared("==", one, two, False)
+        total += nu(relations[1])
+        if first is None:
+            first = relations
+    total = total or 1.0
+    if first is not None:
+        return (first[0], total, first[2])
+    if len(left) == len(right) or min(len(left), len(right)) > ITEMS:
+        return (0.0, total, 0.0)  # they differ somewhere beyond
+    return _ordered(-1 if len(left) < len(right) else 1, total, total)
+
+
+def _mappings(left: Any, right: Any) -> Relations | None:
+    """Two dicts: the difference in length plus, for the first `ITEMS` keys, 1 if it is missing, else nu of the distance of the values."""
+    keys = list(left)[:ITEMS]
+    if not all(type(key) in _LEAVES for key in keys) or not all(type(key) in _LEAVES for key in list(right)[:64]):
+        return None
+    if len(right) > 64 or not _is_plain(tuple(left.values())) or not _is_plain(tuple(right.values())):
+        return None
+    if left == right:
+        return (1.0, 0.0, 1.0)
+    total = float(abs(len(left) - len(right)))
+    for key in keys:
+        if key not in right:
+            total += 1.0
+        elif left[key] != right[key]:
+            total += nu(compared("==", left[key], right[key], False)[1])
+    return (0.0, total or 1.0, 0.0)
+
+
+def _sets(left: Any, right: Any) -> Relations | None:
+    """Two sets: how many elements only one of them has. Their order is inclusion, and only the outcome tells it."""
+    if not (_is_plain(tuple(left)) and _is_plain(tuple(right))):
+        return None
+    difference = float(len(left ^ right))
+    if not difference:
+        return (1.0, 0.0, 1.0)
+    return (0.0 if left < right else difference, difference, 0.0 if left > right else difference)
+
+
+def _is_plain(container: Any, depth: int = 2) -> bool:
+    """Nothing in the container could run code of the program when it is compared; long ones are not looked through."""
+    if len(container) > 64:
+        return False
+    for item in container:
+        kind = type(item)
+        if kind in _LEAVES:
+            continue
+        if kind not in (list, tuple) or not depth or not _is_plain(item, depth - 1):
+            return False
+    return True
+
+
+def _mixed(left: Any, right: Any) -> Relations | None:
+    """Two objects of different types: numbers of different types are measured as floats, other kinds are far apart."""
+    kinds = (type(left), type(right))
+    if all(kind in _NUMBERS or _measure_of_loaded(kind) is _as_floats for kind in kinds):
+        return _as_floats(left, right)
+    if kinds[0] in _SETS and kinds[1] in _SETS:
+        return _sets(left, right)
+    if any(kind in _NUMBERS or kind in _MEASURES for kind in kinds):
+        return (0.0, FAR, 0.0)
+    return None
+
+
+def _as_floats(left: Any, right: Any) -> Relations:
+    """Decimal and Fraction: through floats, because arithmetic on decimals sets flags of the program's context."""
+    try:
+        return _numbers(float(left), float(right))
+    except OverflowError:
+        return (0.0, FURTHEST, 0.0)
+    except ValueError:  # a signalling NaN
+        return (0.0, FAR, 0.0)
+
+
+def _seconds(left: Any, right: Any) -> Relations | None:
+    """Dates, times of day with a date, durations."""
+    try:
+        difference = left - right
+    except TypeError:  # one knows its time zone and the other does not
+        return None
+    except OverflowError:
+        return (0.0, FURTHEST, 0.0)
+    gap = difference.total_seconds()
+    return _ordered((gap > 0) - (gap < 0), abs(gap), abs(gap))
+
+
+def _days(left: Any, right: Any) -> Relations:
+    gap = left.toordinal() - right.toordinal()
+    return _ordered((gap > 0) - (gap < 0), float(abs(gap)), float(abs(gap)))
+
+
+_MEASURES: dict[type, Callable[[Any, Any], Relations | None]] = {
+    complex: _complex,
+    str: _text,
+    bytes: _text,
+    bytearray: _text,
+    list: _sequences,
+    tuple: _sequences,
+    dict: _mappings,
+    set: _sets,
+    frozenset: _sets,
+    type(None): lambda left, right: (1.0, 0.0, 1.0),
+}
+
+# Looked up by name so that measuring never imports what the program did not import.
+_LOADED: dict[tuple[str, str], Callable[[Any, Any], Relations | None]] = {
+    ("decimal", "Decimal"): _as_floats,
+    ("fractions", "Fraction"): _as_floats,
+    ("datetime", "datetime"): _seconds,
+    ("datetime", "timedelta"): _seconds,
+    ("datetime", "date"): _days,
+}
+
+
+def _measure_of_loaded(kind: type) -> Callable[[Any, Any], Relations | None] | None:
+    """The measure of a class of the standard library that the program has imported."""
+    measure = _LOADED.get((kind.__module__, kind.__qualname__))
+    if measure is not None and getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind:
+        return measure
+    return None
+
+
+def _nearest(needle: Any, container: Any) -> float:
+    """The least distance to equality with an element, 1 if that cannot be told."""
+    kind = type(container)
+    if kind is str or kind is bytes:
+        if type(needle) is kind:
+            return _within(needle, container)
+        return 1.0 if kind is bytes and type(needle) in _INTEGERS and container else FAR
+    if kind is range:
+        if type(needle) not in _NUMBERS or not container:
+            return FAR if container else 1.0
+        ends = (container[0], container[-1])
+        if min(ends) <= needle <= max(ends):
+            return 1.0
+        return min(_numbers(needle, end)[1] for end in ends)
+    if kind not in (list, tuple, dict, set, frozenset) or not container or type(needle) not in _LEAVES:
+        return 1.0
+    least = FAR
+    for _, item in zip(range(ITEMS), container, strict=False):
+        if type(item) in _LEAVES and item != needle:
+            least = min(least, compared("==", needle, item, False)[1])
+    return least
+
+
+def _within(needle: Any, hay: Any) -> float:
+    """How many characters of `hay` have to change so that it holds `needle`, tried at the first positions."""
+    size = len(needle)
+    if size > len(hay):
+        return float(size - len(hay)) + _mismatches(needle, hay)
+    positions = min(len(hay) - size + 1, TEXT)
+    return max(min(_mismatches(needle, hay[start : start + size]) for start in range(positions)), 0.5)
+
+
+def _mismatches(needle: Any, window: Any) -> float:
+    pairs = zip(needle[:TEXT], window[:TEXT], strict=False)
+    return sum((nu(abs(_code(one) - _code(two))) for one, two in pairs if one != two), 0.0)

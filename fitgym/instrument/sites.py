@@ -1,0 +1,555 @@
+"""The probes in pure Python: what the constants in instrumented code do when they are called.
+
+A probe is a closure over the lists of one `Recorder`; a call costs about as much as a call of any small function. The
+usual operands (two ints, two floats) are measured in place, everything else goes through `distance`. When more than counts
+and distances is wanted ("direct", "constants"), every probe takes a longer way.
+
+Fuel makes endless loops end, always at the same point: every block and every loop burns one unit, and when none is
+left the next of them raises `OutOfFuel`, again and again, so that a bare `except` cannot hold it for long.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+from fitgym.instrument import distance
+from fitgym.instrument.trace import Stop
+from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
+from fitgym.subject.subject import Site
+
+__all__ = ["OutOfFuel", "Recorder"]
+
+Probe = Callable[..., Any]
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda left, right: left in right,
+    "not in": lambda left, right: left not in right,
+    "is": operator.is_,
+    "is not": operator.is_not,
+}
+
+_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, bytearray, range})
+_LITERALS = frozenset({str, bytes, int, float})
+_LONGEST_LITERAL = 100
+_MOST_LITERALS = 1000
+
+# Frames of these run as a part of the function around them (and are gone from Python 3.12 on, but for generators).
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+
+class OutOfFuel(BaseException):
+    """The test case ran through more blocks and loops than it may."""
+
+
+class Recorder:
+    """What the code under test does, counted and measured. One for each worker.
+
+    Args:
+        sites: all sites of the subject, by id.
+        fuel: how many blocks and loops one test case may run through.
+
+    Attributes:
+        counts: how often each site was reached, by site id.
+        distances: least distance to each outcome, by slot; infinite where the site was not reached.
+        direct_counts, direct_distances: the same for code that was called by the runner itself; see `begin`.
+        runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
+        entry_codes: code objects of wrappers around the operation that is called now; they do not count as callers.
+        constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them.
+    """
+
+    def __init__(self, sites: Sequence[Site], fuel: int = 100_000) -> None:
+        self.sites = tuple(sites)
+        self.fuel = fuel
+        n_slots = sum(site.width for site in self.sites)
+        self._no_counts = [0] * len(self.sites)
+        self._no_distances = [float("inf")] * n_slots
+        self.counts: list[int] = self._no_counts[:]
+        self.distances: list[float] = self._no_distances[:]
+        self.direct_counts: list[int] = self._no_counts[:]
+        self.direct_distances: list[float] = self._no_distances[:]
+        self.runner_codes: set[CodeType] = set()
+        self.entry_codes: set[CodeType] = set()
+        self.constants: dict[str, None] = {}
+        self._seen: set[tuple[type, Any]] = set()
+        self._direct = False
+        self._collect = False
+        self._stops: dict[tuple[int, int], int] = {}
+        self._noted: tuple[int, int, int, frozenset[int]] | None = None
+        self._codes: dict[int, tuple[CodeType, int]] = {}
+        self._lines = _line_tables(self.sites)
+        self._probes: dict[int, Probe] = {}
+        self._ids: dict[object, int] = {}
+        self._make, self._set_fuel, self._get_fuel, self._set_detailed = _maker(self)
+
+    def probe(self, site_id: int) -> Probe:
+        """The object to be called at a site, always the same one."""
+        probe = self._probes.get(site_id)
+        if probe is None:
+            probe = self._probes[site_id] = self._make(self.sites[site_id])
+            self._ids[probe] = site_id
+        return probe
+
+    def begin(self, needs: frozenset[str] = frozenset()) -> None:
+        """Forget the last test case; from now on also record what `needs` names.
+
+        Args:
+            needs: "direct": counts and distances of code called by the runner itself, in `direct_counts` and
+                `direct_distances`; "constants": operands, in `constants`. Other names are for others.
+        """
+        self.counts[:] = self._no_counts
+        self.distances[:] = self._no_distances
+        if self._direct:
+            self.direct_counts[:] = self._no_counts
+            self.direct_distances[:] = self._no_distances
+        self._stops.clear()
+        self._noted = None
+        self._direct = "direct" in needs
+        self._collect = "constants" in needs
+        self._set_detailed(self._direct or self._collect)
+        self._set_fuel(self.fuel)
+
+    @property
+    def fuel_left(self) -> int:
+        """How much fuel is left, negative when it ran out or after `interrupt`."""
+        return self._get_fuel()
+
+    def interrupt(self) -> None:
+        """Take all fuel away, so that the next block or loop raises `OutOfFuel`. Safe in a signal's callback."""
+        self._set_fuel(-1)
+
+    def stops(self) -> tuple[Stop, ...]:
+        """Where exceptions left blocks early since `begin`, ordered by block and line."""
+        return tuple(Stop(site, line, count) for (site, line), count in sorted(self._stops.items()))
+
+    def snapshot_key(self) -> tuple[bytes, ...]:
+        """Equal exactly if everything recorded since `begin` is equal; the parts are counts, distances, direct ones, stops."""
+        stops = array("q", (number for key, count in sorted(self._stops.items()) for number in (*key, count)))
+        return (*(part.tobytes() for part in self.snapshot()), stops.tobytes())
+
+    def snapshot(self) -> tuple[array[int], array[float], array[int], array[float]]:
+        """Counts, distances and their direct counterparts (empty unless "direct" was needed) as in a trace."""
+        if not self._direct:
+            return _integers(self.counts), _floats(self.distances), array("q"), array("d")
+        return (
+            _integers(self.counts),
+            _floats(self.distances),
+            _integers(self.direct_counts),
+            _floats(self.direct_distances),
+        )
+
+    def function_of(self, code: CodeType) -> int:
+        """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""
+        known = self._codes.get(id(code))
+        if known is None:
+            function = -1
+            for constant in code.co_consts:
+                site = self._ids.get(constant, -1) if callable(constant) else -1
+                if site >= 0:
+                    function = self.sites[site].function
+                    break
+            # The code object is kept with the answer so that its id cannot be given to another one.
+            known = self._codes[id(code)] = (code, function)
+        return known[1]
+
+    def stopped(self, traceback: TracebackType | None) -> None:
+        """Note, for every frame of the subject on a traceback, that its block was left at that line.
+
+        An exception that is caught and raised again passes here several times; the frames noted before are skipped.
+        It is recognised by the identity of its innermost frame as long as that frame's block has not been entered
+        again. (Keeping the exception itself would change when the program's objects die.)
+        """
+        frames: list[tuple[int, int, int]] = []
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            function = self.function_of(code)
+            if function >= 0 and code.co_name not in _COMPREHENSIONS:
+                lines, blocks = self._lines[function]
+                index = bisect_right(lines, traceback.tb_lineno) - 1
+                if index >= 0:
+                    frames.append((id(traceback), blocks[index], lines[index]))
+            traceback = traceback.tb_next
+        if not frames:
+            return
+        innermost, block, _ = frames[-1]
+        old: frozenset[int] = frozenset()
+        if self._noted is not None and self._noted[:3] == (innermost, block, self.counts[block]):
+            old = self._noted[3]
+        for identity, site, line in frames:
+            if identity not in old:
+                self._stops[site, line] = self._stops.get((site, line), 0) + 1
+        identities = frozenset(identity for identity, _, _ in frames)
+        self._noted = (innermost, block, self.counts[block], identities | old)
+
+    # What probes do when more than counts and distances is wanted. `frame` is the frame that called the probe.
+
+    def _detail(self, site: int, slot: int, found: Sequence[float], frame: FrameType) -> None:
+        """Record one more visit with its distances, and again as direct if it was."""
+        self._merge(self.distances, slot, found)
+        if self._direct and self._is_direct(frame):
+            self.direct_counts[site] += 1
+            self._merge(self.direct_distances, slot, found)
+
+    @staticmethod
+    def _merge(distances: list[float], slot: int, found: Sequence[float]) -> None:
+        for value in found:
+            if value < distances[slot]:
+                distances[slot] = value
+            slot += 1
+
+    def _is_direct(self, frame: FrameType | None) -> bool:
+        """The code that runs in `frame` was called by the runner, with nothing of the subject in between."""
+        if frame is None:
+            return False
+        filename = frame.f_code.co_filename
+        while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
+            frame = frame.f_back
+            if frame.f_code in self.runner_codes:
+                return True
+        caller = frame.f_back
+        while caller is not None:
+            code = caller.f_code
+            if code in self.runner_codes:
+                return True
+            if code.co_filename == filename and code not in self.entry_codes:
+                return False
+            caller = caller.f_back
+        return False
+
+    def _keep(self, value: Any) -> None:
+        """Remember an operand that can be written as a literal."""
+        kind = type(value)
+        if kind not in _LITERALS or len(self.constants) >= _MOST_LITERALS:
+            return
+        if kind is float and (value != value or value in (float("inf"), float("-inf"))):
+            return
+        if (kind is str or kind is bytes) and len(value) > _LONGEST_LITERAL:
+            return
+        if kind is int and value.bit_length() > 4 * _LONGEST_LITERAL:
+            return
+        if (kind, value) in self._seen:
+            return
+        self._seen.add((kind, value))
+        self.constants[repr(value)] = None
+
+
+def _integers(values: list[int]) -> array[int]:
+    return array("q", values)
+
+
+def _floats(values: list[float]) -> array[float]:
+    """Integers wider than a float and infinite differences become the largest finite distance; "not reached" stays."""
+    try:
+        return array("d", values)
+    except OverflowError:
+        return array("d", [value if isinstance(value, float) else distance.finite(value) for value in values])
+
+
+def _line_tables(sites: Sequence[Site]) -> dict[int, tuple[list[int], list[int]]]:
+    """For each function its lines in order, and for each of them the block that it belongs to.
+
+    Of two blocks with the same line (`if x: return`) the one that goes on after it counts.
+    """
+    tables: dict[int, dict[int, int]] = {}
+    for site in sites:
+        table = tables.setdefault(site.function, {})
+        for position, line in enumerate(site.lines):
+            if line not in table or position + 1 < len(site.lines):
+                table[line] = site.id
+    ordered = {function: sorted(table.items()) for function, table in tables.items()}
+    return {function: ([line for line, _ in rows], [block for _, block in rows]) for function, rows in ordered.items()}
+
+
+def _maker(
+    recorder: Recorder,
+) -> tuple[Callable[[Site], Probe], Callable[[int], None], Callable[[], int], Callable[[bool], None]]:
+    """Everything that probes share lives in the cells of this function, the fastest place there is.
+
+    Returns: the maker of probes, then how to set fuel, get fuel and switch the longer way on and off.
+    """
+    counts = recorder.counts
+    distances = recorder.distances
+    fuel = recorder.fuel
+    detailed = False
+    guard_failed = False
+    frame_of = sys._getframe
+
+    def set_fuel(amount: int) -> None:
+        nonlocal fuel
+        fuel = amount
+
+    def get_fuel() -> int:
+        return fuel
+
+    def set_detailed(value: bool) -> None:
+        nonlocal detailed, guard_failed
+        detailed = value
+        guard_failed = False
+
+    def block(site: Site) -> Probe:
+        number = site.id
+
+        def probe() -> None:
+            nonlocal fuel
+            counts[number] += 1
+            fuel -= 1
+            if fuel < 0:
+                raise OutOfFuel
+            if detailed:
+                recorder._detail(number, 0, (), frame_of(1))
+
+        def catching() -> None:
+            nonlocal fuel
+            counts[number] += 1
+            fuel -= 1
+            if fuel < 0:
+                raise OutOfFuel
+            recorder.stopped(sys.exc_info()[2])
+            if detailed:
+                recorder._detail(number, 0, (), frame_of(1))
+
+        return catching if site.catches else probe
+
+    def comparison(site: Site) -> Probe:
+        number = site.id
+        sign = site.operator
+        compare = _OPERATORS[sign]
+        less = site.slot
+        same = less + 1
+        more = less + 2
+        decides = site.decides
+        passes = site.passes
+        compared = distance.compared
+
+        def probe(left: Any, right: Any) -> Any:
+            counts[number] += 1
+            result = compare(left, right)
+            kind = type(left)
+            if kind is type(right) and (kind is int or kind is float) and not detailed:
+                gap = left - right
+                if gap < 0:
+                    distances[less] = 0.0
+                    if -gap < distances[same]:
+                        distances[same] = -gap
+                    if 1 - gap < distances[more]:
+                        distances[more] = 1 - gap
+                    return result
+                if gap > 0:
+                    distances[more] = 0.0
+                    if gap < distances[same]:
+                        distances[same] = gap
+                    if gap + 1 < distances[less]:
+                        distances[less] = gap + 1
+                    return result
+                if left == right:
+                    distances[same] = 0.0
+                    if distances[less] > 1.0:
+                        distances[less] = 1.0
+                    if distances[more] > 1.0:
+                        distances[more] = 1.0
+                    return result
+            return longer(left, right, result)
+
+        def longer(left: Any, right: Any, result: Any) -> Any:
+            if result is not True and result is not False:
+                if not decides:
+                    found = (1.0, 1.0, 1.0)  # an array, an expression: it has no truth value of its own
+                    recorder._detail(number, less, found, frame_of(2))
+                    return result
+                truth = bool(result)
+                if not passes:
+                    result = truth
+            else:
+                truth = result
+            if detailed:
+                if recorder._collect:
+                    recorder._keep(left)
+                    recorder._keep(right)
+                recorder._detail(number, less, compared(sign, left, right, truth), frame_of(2))
+            elif distances[less] or distances[same] or distances[more]:
+                lt, eq, gt = compared(sign, left, right, truth)
+                if lt < distances[less]:
+                    distances[less] = lt
+                if eq < distances[same]:
+                    distances[same] = eq
+                if gt < distances[more]:
+                    distances[more] = gt
+            return result
+
+        return probe
+
+    def membership(site: Site) -> Probe:
+        number = site.id
+        sign = site.operator
+        compare = _OPERATORS[sign]
+        yes = site.slot
+        no = yes + 1
+        contained = distance.contained
+
+        def probe(left: Any, right: Any) -> bool:
+            counts[number] += 1
+            result: bool = compare(left, right)
+            if detailed:
+                if recorder._collect:
+                    recorder._keep(left)
+                recorder._detail(number, yes, contained(sign, left, right, result), frame_of(1))
+            elif result:
+                if distances[yes]:
+                    distances[yes] = 0.0
+                if distances[no] > 0.0:
+                    found = contained(sign, left, right, True)[1]
+                    if found < distances[no]:
+                        distances[no] = found
+            else:
+                distances[no] = 0.0
+                if distances[yes] > 0.0:
+                    found = contained(sign, left, right, False)[0]
+                    if found < distances[yes]:
+                        distances[yes] = found
+            return result
+
+        return probe
+
+    def truth(site: Site) -> Probe:
+        number = site.id
+        yes = site.slot
+        no = yes + 1
+        passes = site.passes
+        measured = distance.truth
+
+        def probe(value: Any) -> Any:
+            counts[number] += 1
+            result = True if value else False  # noqa: SIM210 (a call of bool costs more)
+            if detailed:
+                recorder._detail(number, yes, measured(value, result), frame_of(1))
+            elif result:
+                distances[yes] = 0.0
+                if distances[no] > 0.0:
+                    found = 1.0 if value is True else measured(value, True)[1]
+                    if found < distances[no]:
+                        distances[no] = found
+            else:
+                distances[no] = 0.0
+                if distances[yes] > 1.0:
+                    distances[yes] = 1.0
+            return value if passes else result
+
+        return probe
+
+    def loop(site: Site) -> Probe:
+        number = site.id
+        yes = site.slot
+
+        def outcome(entered: bool, size: float, depth: int) -> None:
+            found = (0.0, size) if entered else (1.0, 0.0)
+            recorder._detail(number, yes, found, frame_of(depth))
+
+        def probe(iterable: Any) -> Any:
+            nonlocal fuel
+            counts[number] += 1
+            fuel -= 1
+            if fuel < 0:
+                raise OutOfFuel
+            if type(iterable) in _SIZED:
+                size = len(iterable)
+                outcome(size > 0, float(size), 2)
+                return iterable
+            iterator: Iterator[Any] = iter(iterable)
+            try:
+                first = next(iterator)
+            except StopIteration:
+                outcome(False, 0.0, 2)
+                return ()
+            outcome(True, 1.0, 2)
+            return chain((first,), iterator)
+
+        def asynchronous(iterable: Any) -> Any:
+            nonlocal fuel
+            counts[number] += 1
+            fuel -= 1
+            if fuel < 0:
+                raise OutOfFuel
+            if not hasattr(type(iterable), "__aiter__"):
+                return iterable  # the loop itself complains
+            return _AsyncLoop(iterable, lambda entered: outcome(entered, 1.0, 3))
+
+        return asynchronous if site.operator == "async for" else probe
+
+    def case(site: Site) -> Probe:
+        number = site.id
+        yes = site.slot
+
+        def probe(stage: int, value: Any = None) -> bool:
+            nonlocal guard_failed
+            if stage == GUARD_DECIDED:
+                guard_failed = not value
+                return not guard_failed
+            if stage != MATCHED and guard_failed:
+                guard_failed = False  # the pattern matched, the guard did not; nothing ran in between
+                return False
+            counts[number] += 1
+            found = (0.0, 1.0) if stage == MATCHED else (1.0, 0.0)
+            recorder._detail(number, yes, found, frame_of(1))
+            return stage == MATCHED
+
+        return probe
+
+    makers = {
+        "block": block,
+        "comparison": comparison,
+        "membership": membership,
+        "truth": truth,
+        "loop": loop,
+        "case": case,
+    }
+
+    def make(site: Site) -> Probe:
+        return makers[site.kind](site)
+
+    return make, set_fuel, get_fuel, set_detailed
+
+
+class _AsyncLoop:
+    """An asynchronous iterator that tells whether it had a first element."""
+
+    __slots__ = ("_iterator", "_outcome", "_source")
+
+    def __init__(self, source: Any, outcome: Callable[[bool], None]) -> None:
+        self._source = source
+        self._outcome: Callable[[bool], None] | None = outcome
+        self._iterator: Any = None
+
+    def __aiter__(self) -> _AsyncLoop:
+        self._iterator = type(self._source).__aiter__(self._source)
+        if not hasattr(type(self._iterator), "__anext__"):
+            raise TypeError(
+                "'async for' received an object from __aiter__ that does not implement __anext__: "
+                f"{type(self._iterator).__name__}"
+            )
+        return self
+
+    def __anext__(self) -> Any:
+        step = type(self._iterator).__anext__(self._iterator)
+        outcome, self._outcome = self._outcome, None
+        return step if outcome is None else self._first(step, outcome)
+
+    async def _first(self, step: Any, outcome: Callable[[bool], None]) -> Any:
+        try:
+            item = await step
+        except StopAsyncIteration:
+            outcome(False)
+            raise
+        outcome(True)
+        return item

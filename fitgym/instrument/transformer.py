@@ -1,0 +1,353 @@
+"""Puts probes into the code of a module: one pass over its syntax tree, then one swap of constants.
+
+    a < b           becomes   P(a, b)              x (a condition)      becomes   P(x)
+    for x in xs:    becomes   for x in P(xs):      a straight run       begins with   P()
+    lambda: x       becomes   lambda: P() or x     case p:              becomes   case p if P(1):, then case _ if P(0):
+
+where P stands for a constant. The compiler only knows constants of a few types, so it sees a unique string in the place of
+each P; afterwards the strings are exchanged for the probes in `co_consts`. The module gains no name, nothing can be
+shadowed, and the line numbers are those of the source. A probe of a block returns None.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, TypeVar
+
+from fitgym.instrument.plan import Comprehension, FunctionNode, Plan, plan
+from fitgym.subject.syntax import docstring_end
+
+__all__ = ["GUARD_DECIDED", "MATCHED", "MISSED", "Instrumented", "Plan", "instrument", "plan"]
+
+MISSED, MATCHED, GUARD_DECIDED = 0, 1, 2
+"""What the first argument of the probe of a `case` says: the pattern did not match, it matched, its guard came out as the
+second argument. After a guard that came out false the probe is called with MISSED although the pattern had matched."""
+
+# No source can hold this string by accident: it begins with a NUL and goes on with nothing but the site's number.
+_MARK = "\0fitgym:"
+
+Factory = Callable[[int], object]
+Node = TypeVar("Node", bound=ast.AST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instrumented:
+    """A module with places for probes.
+
+    Attributes:
+        plan: where they are.
+        tree: the syntax tree of the source without probes, chained comparisons expanded; its nodes are the keys of the
+            mappings in `plan`.
+        filename: what tracebacks show.
+        template: the compiled code with placeholders.
+    """
+
+    plan: Plan
+    tree: ast.Module
+    filename: str
+    template: CodeType
+
+    def code(self, factory: Factory) -> CodeType:
+        """The code of the module with `factory(site id)` in the place of each probe.
+
+        The factory may be asked several times for one site and must then give the same object, which must be hashable.
+        """
+        return _swap(self.template, factory)
+
+
+def instrument(source: str, filename: str) -> Instrumented:
+    """Instrument the source of one module; nothing is executed.
+
+    Raises:
+        SyntaxError: the source is not valid Python.
+    """
+    with warnings.catch_warnings():
+        # The compiler remarks that a string is called, and once more what it said about the source itself.
+        warnings.simplefilter("ignore")
+        tree = ast.parse(source, filename)
+        _Chains().visit(tree)
+        where = plan(tree)
+        instrumented = _Rewriter(where).module(tree)
+        template = compile(instrumented, filename, "exec", dont_inherit=True)
+    return Instrumented(where, tree, filename, template)
+
+
+def _swap(code: CodeType, factory: Factory) -> CodeType:
+    constants: list[object] = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            constants.append(_swap(constant, factory))
+        elif isinstance(constant, str) and constant.startswith(_MARK) and constant[len(_MARK) :].isdigit():
+            constants.append(factory(int(constant[len(_MARK) :])))
+        else:
+            constants.append(constant)
+    return code.replace(co_consts=tuple(constants))
+
+
+class _Chains(ast.NodeTransformer):
+    """Expands `a < b < c` to `a < b and b < c` where reading `b` twice cannot be told from reading it once.
+
+    That is so for constants and for local variables of a function or comprehension. Other chains stay as they are.
+    """
+
+    def __init__(self) -> None:
+        self._locals: frozenset[str] = frozenset()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._function(node)
+
+    def _function(self, node: FunctionNode) -> ast.AST:
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        self._defaults(node.args)
+        with_locals = _local_names(node)
+        outer, self._locals = self._locals, with_locals
+        node.body = [self.visit(statement) for statement in node.body]
+        self._locals = outer
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self._defaults(node.args)
+        outer, self._locals = self._locals, frozenset(_parameters(node.args))
+        node.body = self.visit(node.body)
+        self._locals = outer
+        return node
+
+    def _defaults(self, args: ast.arguments) -> None:
+        args.defaults = [self.visit(default) for default in args.defaults]
+        args.kw_defaults = [default and self.visit(default) for default in args.kw_defaults]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        outer, self._locals = self._locals, frozenset()
+        self.generic_visit(node)
+        self._locals = outer
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
+        return self._comprehension(node)
+
+    def _comprehension(self, node: Comprehension) -> ast.AST:
+        targets = {
+            name.id for clause in node.generators for name in ast.walk(clause.target) if isinstance(name, ast.Name)
+        }
+        outer, self._locals = self._locals, self._locals | targets
+        self.generic_visit(node)
+        self._locals = outer
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) < 2 or not all(self._reads_alike(operand) for operand in node.comparators[:-1]):
+            return node
+        left = node.left
+        parts: list[ast.expr] = []
+        for operator, right in zip(node.ops, node.comparators, strict=True):
+            part = ast.Compare(left, [operator], [right])
+            part.lineno, part.col_offset = left.lineno, left.col_offset
+            part.end_lineno, part.end_col_offset = right.end_lineno, right.end_col_offset
+            parts.append(part)
+            if isinstance(right, ast.Name):
+                left = ast.copy_location(ast.Name(right.id, ast.Load()), right)
+            elif isinstance(right, ast.Constant):
+                left = ast.copy_location(ast.Constant(right.value, right.kind), right)
+        return ast.copy_location(ast.BoolOp(ast.And(), parts), node)
+
+    def _reads_alike(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in self._locals)
+
+
+def _parameters(args: ast.arguments) -> list[str]:
+    parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    parameters += [extra for extra in (args.vararg, args.kwarg) if extra is not None]
+    return [parameter.arg for parameter in parameters]
+
+
+def _local_names(node: FunctionNode) -> frozenset[str]:
+    """Parameters and assigned names of a function, without what it shares with other scopes."""
+    names = set(_parameters(node.args))
+    shared: set[str] = set()
+    open_nodes: list[ast.AST] = list(node.body)
+    while open_nodes:
+        inner = open_nodes.pop()
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            names.add(inner.id)
+        elif isinstance(inner, (ast.Global, ast.Nonlocal)):
+            shared.update(inner.names)
+        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            # An inner function may rebind a name of this one between two reads.
+            shared.update(name for part in ast.walk(inner) if isinstance(part, ast.Nonlocal) for name in part.names)
+            continue
+        open_nodes.extend(ast.iter_child_nodes(inner))
+    return frozenset(names - shared)
+
+
+class _Rewriter:
+    """Builds the tree with probes; shares with the original what needs none and changes nothing in it."""
+
+    def __init__(self, where: Plan) -> None:
+        self._at = where.at
+        self._blocks = where.blocks
+        self._entries = where.entries
+
+    def module(self, node: ast.Module) -> ast.Module:
+        """The whole module; its probe stands after the docstring and the `from __future__` imports."""
+        start = docstring_end(node.body)
+        while start < len(node.body) and _is_future(node.body[start]):
+            start += 1
+        body = self._statements(node.body[start:])
+        like = node.body[0] if node.body else None
+        return _changed(node, body=[*node.body[:start], _probe_statement(self._entries[node], like), *body])
+
+    def _statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        statements: list[ast.stmt] = []
+        for statement in body:
+            block = self._blocks.get(statement)
+            if block is not None:
+                statements.append(_probe_statement(block, statement))
+            statements.append(self._node(statement))
+        return statements
+
+    def _scope_body(self, node: ast.AST, body: list[ast.stmt]) -> list[ast.stmt]:
+        entry = self._entries.get(node)
+        if entry is None:
+            return body
+        start = docstring_end(body)
+        like = body[start] if start < len(body) else body[0]
+        return [*body[:start], _probe_statement(entry, like), *self._statements(body[start:])]
+
+    def _fields(self, node: Node, **ready: Any) -> Node:
+        """The node with its children rewritten; the node itself if none of them changes."""
+        changes = {name: value for name, value in ready.items() if value is not getattr(node, name)}
+        for name in node._fields:
+            if name in ready:
+                continue
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                if not value or not isinstance(value[0] or value[-1], ast.AST):
+                    continue
+                if isinstance(value[0], ast.stmt):
+                    children = self._statements(value)
+                else:
+                    children = [child and self._node(child) for child in value]
+                if len(children) != len(value) or any(a is not b for a, b in zip(children, value, strict=True)):
+                    changes[name] = children
+            elif isinstance(value, ast.AST):
+                child = self._node(value)
+                if child is not value:
+                    changes[name] = child
+        return _changed(node, **changes) if changes else node
+
+    def _node(self, node: Any) -> Any:
+        """The node with probes; of the same sort, or a call where it was an expression."""
+        match node:
+            case ast.Name() | ast.Constant() | ast.expr_context() | ast.operator():
+                return node
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                return self._fields(node, body=self._scope_body(node, node.body))
+            case ast.Lambda():
+                new = self._fields(node)
+                entry = self._entries.get(node)
+                if entry is not None:
+                    call = _probe(entry, node.body)
+                    body = ast.copy_location(ast.BoolOp(ast.Or(), [call, new.body]), node.body)
+                    new = _changed(new, body=body)
+                return new
+            case ast.For() | ast.AsyncFor() if node in self._at:
+                return self._fields(node, iter=_probe(self._at[node], node.iter, self._node(node.iter)))
+            case ast.ExceptHandler() if node in self._blocks and node.type is not None:
+                return self._fields(node, type=_probe(self._blocks[node], node.type, self._node(node.type)))
+            case ast.Match():
+                return self._fields(node, cases=self._cases(node))
+            case ast.comprehension() if node in self._blocks:
+                fresh = ast.copy_location(ast.UnaryOp(ast.Not(), _probe(self._blocks[node], node.target)), node.target)
+                return self._fields(node, ifs=[fresh, *(self._node(condition) for condition in node.ifs)])
+            case ast.Compare(ops=[_]) if node in self._at:
+                operands = [self._node(node.left), self._node(node.comparators[0])]
+                return _probe(self._at[node], node, *operands)
+            case _:
+                new = self._fields(node)
+                if node in self._at and isinstance(new, ast.expr):
+                    return _probe(self._at[node], new, new)
+                return new
+
+    def _cases(self, node: ast.Match) -> list[ast.match_case]:
+        """The cases, with cases in between that never match and tell that the one before did not either."""
+        cases: list[ast.match_case] = []
+        before: int | None = None
+        for case in node.cases:
+            like = case.pattern
+            calls: list[ast.expr] = []
+            if before is not None:
+                calls.append(_probe(before, like, _number(MISSED, like)))
+            if case in self._blocks:
+                calls.append(_probe(self._blocks[case], like))
+            cases += _never(calls)
+            before = self._at.get(case)
+            guard = case.guard and self._node(case.guard)
+            if before is not None:
+                matched: ast.expr = _probe(before, like, _number(MATCHED, like))
+                if guard is not None:
+                    decided = _probe(before, guard, _number(GUARD_DECIDED, like), guard)
+                    matched = ast.copy_location(ast.BoolOp(ast.And(), [matched, decided]), guard)
+                guard = matched
+            cases.append(_changed(case, guard=guard, body=self._statements(case.body)))
+        if before is not None:
+            like = node.cases[-1].pattern
+            cases += _never([_probe(before, like, _number(MISSED, like))])
+        return cases
+
+
+def _never(calls: list[ast.expr]) -> list[ast.match_case]:
+    """A case whose guard makes the calls, none of which gives a true value; nothing if there are none."""
+    if not calls:
+        return []
+    like = calls[0]
+    guard = calls[0] if len(calls) == 1 else ast.copy_location(ast.BoolOp(ast.Or(), calls), like)
+    wildcard = ast.copy_location(ast.MatchAs(), like)
+    return [ast.match_case(wildcard, guard, [ast.copy_location(ast.Pass(), like)])]
+
+
+def _changed(node: Node, **changes: Any) -> Node:
+    """A copy of `node` with some fields replaced."""
+    fields = {name: getattr(node, name) for name in node._fields if hasattr(node, name)}
+    return ast.copy_location(type(node)(**{**fields, **changes}), node)
+
+
+def _probe(site: int, like: ast.expr | ast.pattern | ast.stmt, *args: ast.expr) -> ast.Call:
+    """A call of the site's placeholder, located at `like`."""
+    placeholder = ast.copy_location(ast.Constant(f"{_MARK}{site}"), like)
+    return ast.copy_location(ast.Call(placeholder, list(args), []), like)
+
+
+def _probe_statement(site: int, like: ast.stmt | None) -> ast.Expr:
+    if like is None:
+        like = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+    return ast.copy_location(ast.Expr(_probe(site, like)), like)
+
+
+def _number(value: int, like: ast.AST) -> ast.Constant:
+    return ast.copy_location(ast.Constant(value), like)
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__" and statement.level == 0

@@ -1,0 +1,40 @@
+"""Questions about Python syntax that both the probes and the control flow graph ask."""
+
+from __future__ import annotations
+
+import ast
+
+__all__ = ["constant_truth", "docstring_end", "irrefutable"]
+
+
+def constant_truth(node: ast.expr) -> bool | None:
+    """The truth value of a condition that the compiler decides, None for every other one.
+
+    Such a condition (`while True`, `if 0`, `not None`, `__debug__`) has one outcome only and is no predicate.
+    """
+    if isinstance(node, ast.Constant):
+        return bool(node.value)
+    if isinstance(node, ast.Name) and node.id == "__debug__":
+        return True
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = constant_truth(node.operand)
+        return None if inner is None else not inner
+    return None
+
+
+def irrefutable(pattern: ast.pattern) -> bool:
+    """The pattern matches every value: a wildcard, a bare name, or an alternative that ends in one."""
+    if isinstance(pattern, ast.MatchAs):
+        return pattern.pattern is None or irrefutable(pattern.pattern)
+    if isinstance(pattern, ast.MatchOr):
+        return any(irrefutable(alternative) for alternative in pattern.patterns)
+    return False
+
+
+def docstring_end(body: list[ast.stmt]) -> int:
+    """How many statements at the start of a module, class or function body are its docstring: 0 or 1."""
+    first = body[0] if body else None
+    is_docstring = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return int(is_docstring)
