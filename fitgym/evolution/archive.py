@@ -91,9 +91,12 @@ class Archive:
         return dict(sorted(self._best.get(name, {}).items()))
 
     def testcases(self, names: Sequence[str] | None = None) -> list[TestCase]:
-        """The distinct test cases kept for the named fitness functions (all by default), in a fixed order."""
+        """The distinct test cases kept for the named fitness functions (all by default), in a fixed order.
+
+        The empty test case, which stands for what importing the subject covers, is left out.
+        """
         chosen = list(self._best) if names is None else [name for name in names if name in self._best]
-        return list(dict.fromkeys(t for name in chosen for t in self.best(name).values()))
+        return list(dict.fromkeys(t for name in chosen for t in self.best(name).values() if t))
 
     def _grown(self, name: str, columns: int) -> NDArray[np.int64]:
         """The stored lengths, extended when a dynamic fitness function has found new targets."""
