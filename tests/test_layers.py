@@ -49,6 +49,8 @@ WORKER = (
     "fitgym.instrument",
     "fitgym.testcase.expression",
     "fitgym.testcase.statement",
+    "fitgym.execution.journal",
+    "fitgym.execution.leakage",
     "fitgym.execution.observation",
     "fitgym.execution.program",
     "fitgym.execution.protocol",
@@ -223,13 +225,17 @@ def _changed(node: ast.AST) -> str:
 
 
 OWN_GENERATORS = ("Generator", "SeedSequence", "BitGenerator", "PCG64", "default_rng")
-UNSEEDED = ("default_rng()", "np.random.default_rng()", "numpy.random.default_rng()", "random.Random()", "Random()")
+UNSEEDED = (
+    *("default_rng()", "np.random.default_rng()", "numpy.random.default_rng()"),
+    *("random.Random()", "Random()", "random.SystemRandom()", "SystemRandom()"),
+)
+OF_THE_SUBJECT = ("seed", "getstate", "setstate")
 
 
 def chance_violations(module: str, source: str) -> Iterator[str]:
     """Uses of the generators that the whole process shares, and generators that nobody seeded.
 
-    `random.seed` is allowed in the worker: it is the subject's own chance that is fixed there.
+    The worker may fix and restore the shared generator: there it is the subject's.
     """
     for node in ast.walk(ast.parse(source)):
         where = f"{module}, line {getattr(node, 'lineno', 0)}"
@@ -241,7 +247,11 @@ def chance_violations(module: str, source: str) -> Iterator[str]:
             owner = ast.unparse(node.value)
             if owner in ("np.random", "numpy.random") and node.attr not in OWN_GENERATORS:
                 yield f"{where}: uses {owner}.{node.attr}, take an `rng` instead"
-            elif owner == "random" and node.attr != "Random" and not (node.attr == "seed" and within(module, WORKER)):
+            elif (
+                owner == "random"
+                and node.attr not in ("Random", "SystemRandom")
+                and not (node.attr in OF_THE_SUBJECT and within(module, WORKER))
+            ):
                 yield f"{where}: uses random.{node.attr}, take an `rng` instead"
         elif isinstance(node, ast.Call) and ast.unparse(node) in UNSEEDED:
             yield f"{where}: makes a generator without a seed"
@@ -412,6 +422,7 @@ def test_a_constant_is_no_state(source: str) -> None:
         ("import numpy\nnumpy.random.seed(0)", "line 2: uses numpy.random.seed"),
         ("from numpy.random import choice", "line 1: imports 'choice' from numpy.random"),
         ("rng = np.random.default_rng()", "line 1: makes a generator without a seed"),
+        ("import random\nrng = random.SystemRandom()", "line 2: makes a generator without a seed"),
     ],
 )
 def test_planted_chance_is_found(source: str, expected: str) -> None:
