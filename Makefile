@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # The checkers of Stable-Baselines3 are part of the tests, and torch comes with them. Only the build without CUDA will
-# do (a fifth of the size), and where pip finds none the tests that need it are skipped and say so. Elsewhere:
-#   make test TORCH_SOURCE="--extra-index-url https://download.pytorch.org/whl/cpu"
+# do (a fifth of the size), and where pip finds none the tests that need it are skipped and say so. TORCH_SOURCE holds
+# further options for pip, such as an index that has that build.
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
