@@ -49,16 +49,13 @@ WORKER = (
     "fitgym.instrument",
     "fitgym.testcase.expression",
     "fitgym.testcase.statement",
-    "fitgym.execution.journal",
-    "fitgym.execution.leakage",
-    "fitgym.execution.observation",
-    "fitgym.execution.program",
-    "fitgym.execution.protocol",
-    "fitgym.execution.sandbox",
-    "fitgym.execution.worker",
+    "fitgym.execution",
 )
 """What runs beside the subject: these import the standard library and each other only, so that a worker starts quickly
 and the subject meets no library that it did not ask for."""
+
+PARENT = ("fitgym.execution.executor",)
+"""The side of the executor that stays with the search."""
 
 LAZY_IN_WORKER = ("typeshed_client",)
 """May be imported inside functions of worker code."""
@@ -138,7 +135,7 @@ def import_violations(module: str, path: Path, source: str, known: dict[str, Pat
             continue
         if top in ("gymnasium", "gym") and not within(module, ABOVE_THE_ENGINE) and module != "fitgym":
             yield f"{where}: imports {top}, which only envs and what stands above it may do"
-        if within(module, WORKER) and not within(found.module, ("fitgym",)):
+        if in_worker(module) and not within(found.module, ("fitgym",)):
             if top not in sys.stdlib_module_names and not (found.lazy and top in LAZY_IN_WORKER):
                 yield f"{where}: imports {top}, but runs in the worker, where only the standard library is at hand"
             continue
@@ -161,10 +158,14 @@ def import_violations(module: str, path: Path, source: str, known: dict[str, Pat
             continue
         if there is not None and there > here:
             yield f"{where}: imports {known[target]}, upwards from room {here} to room {there}"
-        if within(module, WORKER) and not within(target, WORKER):
+        if in_worker(module) and not in_worker(target):
             yield f"{where}: imports {known[target]}, but runs in the worker and that file does not"
         if found.name and target == found.module and not defines(known[target], found.name):
             yield f"{where}: imports '{found.name}' from {known[target]}, write from the file that defines it"
+
+
+def in_worker(module: str) -> bool:
+    return within(module, WORKER) and not within(module, PARENT)
 
 
 def defines(path: Path, name: str) -> bool:
@@ -250,7 +251,7 @@ def chance_violations(module: str, source: str) -> Iterator[str]:
             elif (
                 owner == "random"
                 and node.attr not in ("Random", "SystemRandom")
-                and not (node.attr in OF_THE_SUBJECT and within(module, WORKER))
+                and not (node.attr in OF_THE_SUBJECT and in_worker(module))
             ):
                 yield f"{where}: uses random.{node.attr}, take an `rng` instead"
         elif isinstance(node, ast.Call) and ast.unparse(node) in UNSEEDED:
@@ -289,7 +290,7 @@ def test_every_room_but_those_to_come_exists() -> None:
 
 
 def test_worker_code_loads_neither_numpy_nor_gymnasium() -> None:
-    worker_side = [module for module in KNOWN if within(module, WORKER)]
+    worker_side = [module for module in KNOWN if in_worker(module)]
     code = f"import sys, {', '.join(worker_side)}; print(sorted({{'numpy', 'gymnasium', 'rich'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
