@@ -325,6 +325,11 @@ def test_a_decision_executed_once_counts_as_far_away():
     assert value(branch, [OUTSIDE, OUTSIDE]) == pytest.approx((4 + 6 / 7) / 7)
 
 
+def test_without_visits_the_rule_is_off():
+    branch = Branch(NESTED)
+    assert branch.of_suite(branch.distances([OUTSIDE]), raw=True) == pytest.approx(4 + 6 / 7)
+
+
 def test_the_two_executions_may_be_in_one_test_case():
     looped = trace({ENTRY: 1, A: 2, END: 1}, {A: (6, 5, 0)})
     assert value(Branch(NESTED), [looped], raw=True) == pytest.approx(4 + 6 / 7)
@@ -439,6 +444,12 @@ def test_a_line_is_covered_if_its_block_once_got_past_the_line_before():
     always = trace(counts, distances, stops=(Stop(THEN_C, 5, 2), Stop(THEN_C, 5)))
     at_last_line = trace(counts, distances, stops=(Stop(THEN_C, 6, 3),))
     assert Line(NESTED).distances([twice, always, at_last_line])[:, 3:5].tolist() == [[0, 0], [0, 1], [0, 0]]
+
+
+def test_a_block_that_ran_is_no_further_away_than_its_cut():
+    # An `except` body: it ran although no decision that it depends on was executed.
+    raised = trace({ENTRY: 1, THEN_C: 1}, stops=(Stop(THEN_C, 5),))
+    assert Line(NESTED).distances([raised])[0, 3:5].tolist() == [0, 1]
 
 
 def test_stops_of_failed_traces_and_of_other_functions_are_ignored():

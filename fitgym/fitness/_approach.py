@@ -27,20 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.fitness.base import Counts, Floats, nu
+from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.subject.subject import Site, Subject
 
 __all__ = ["Approach", "outcome_slots"]
 
 Index = NDArray[np.intp]
-
-_TRUE_SLOTS: dict[str, tuple[int, ...]] = {
-    "<": (0,),
-    "<=": (0, 1),
-    "==": (1,),
-    "!=": (0, 2),
-    ">=": (1, 2),
-    ">": (2,),
-}
 
 
 def outcome_slots(site: Site, outcome: bool) -> tuple[int, ...]:
@@ -51,8 +43,8 @@ def outcome_slots(site: Site, outcome: bool) -> tuple[int, ...]:
     """
     if site.kind != "comparison":
         return (site.slot + (not outcome),)
-    true = _TRUE_SLOTS[site.operator]
-    return tuple(site.slot + relation for relation in range(3) if (relation in true) is outcome)
+    relations = TRUE_SLOTS if outcome else FALSE_SLOTS
+    return tuple(site.slot + relation for relation in relations[site.operator])
 
 
 @dataclass(frozen=True, slots=True)

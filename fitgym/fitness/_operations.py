@@ -25,8 +25,7 @@ def entered_directly(trace: Trace) -> Iterable[int]:
 
     A call that failed before it entered the subject (its arguments could not be bound, say) is left out.
     """
-    raised = trace.raised
-    entered = raised is None or raised.counted or raised.function >= 0
+    entered = trace.raised is None or trace.raised.function >= 0
     return (call.operation for call in trace.calls if call.returned or entered)
 
 

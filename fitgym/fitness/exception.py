@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target, pad
+from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
@@ -66,7 +66,7 @@ class ExceptionCount(Fitness):
         """1 / (1 + n); with `raw` the constant 0 if there is an archive, that is if either mask is given."""
         if raw and not (open_targets is None and archived is None):
             return 0.0
-        n = int(self.covered(pad(distances, self.n_columns)).any(axis=0).sum())
+        n = int(self.covered(distances).any(axis=0).sum())
         return 1.0 / (1 + n)
 
     def _seen(self, trace: Trace) -> int | None:

@@ -110,7 +110,7 @@ class Line(Fitness):
         """How often each block was left before each of its lines, shape `(n_pairs, len(traces))`."""
         cut = np.zeros((len(self._blocks), len(traces)), dtype=np.int64)
         for index, trace in enumerate(traces):
-            for stop in () if trace.failure else trace.stops:
+            for stop in trace.stops:
                 if stop.site in self._span:
                     first, end, lines = self._span[stop.site]
                     cut[first + bisect_right(lines, stop.line) : end, index] += stop.count

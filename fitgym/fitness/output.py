@@ -36,6 +36,6 @@ class Output(PartitionFitness):
 
     def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:
         for call in trace.calls:
-            if call.returned and (call.operation, "") in self._declared:
+            if (call.operation, "") in self._declared:
                 for partition, number in call.output:
                     yield (call.operation, ""), partition, number
