@@ -15,6 +15,7 @@ import inspect
 import os
 import sys
 import types
+import typing
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,6 @@ from typing import Any
 from fitgym.errors import SubjectError
 from fitgym.subject import docstrings
 from fitgym.subject.constants import constants
-from fitgym.subject.demands import static_demands
 from fitgym.subject.hints import ANY, NONE, Hint, from_annotation, from_default, home, name_of, of_value, union
 from fitgym.subject.patterns import patterns
 from fitgym.subject.recipes import CONCRETE, RECIPES
@@ -41,6 +41,7 @@ from fitgym.subject.subject import (
     Site,
     Subject,
 )
+from fitgym.subject.usage import Usage
 
 __all__ = ["OPERATORS", "complete"]
 
@@ -176,6 +177,7 @@ class _Inspector:
         self.stubs = Stubs()
         self.files = {reference.path, os.path.realpath(reference.path), getattr(module, "__file__", None)}
         self.nodes = _Nodes(self.tree)
+        self.usage = Usage(self.tree, _Known(module), self._attributes())
         self.function_ids: dict[str, list[Function]] = {}
         for function in functions:
             self.function_ids.setdefault(_plain(function.name), []).append(function)
@@ -338,7 +340,7 @@ class _Inspector:
             if inner.code is not None:
                 raw = _Raw(cls, inner.code, inner.node)
                 break
-        key = name_of(cls) if cls.__module__ != self.name else f"{self.name}.{cls.__qualname__}"
+        key = self._key(cls)
         if issubclass(cls, enum.Enum):
             if len(cls) == 0:
                 return  # an enum without members cannot be called
@@ -367,7 +369,7 @@ class _Inspector:
             parameters = ()
         drive, returns = self._drive(raw, returns, operator)
         if operator and operator not in ("__call__", "__getitem__", "__setitem__", "__delitem__", "__contains__"):
-            parameters = self._operands(operator, parameters, key)
+            parameters = _operands(raw, parameters, Hint("class", key))
         doc = inspect.getdoc(raw.target) if not isinstance(raw.target, type) else raw.target.__doc__
         self._append(kind, qualname, raw, tested, key, parameters, returns, drive, operator, doc)
 
@@ -406,14 +408,6 @@ class _Inspector:
                 declared=docstrings.declared(text),
                 operator=operator,
             )
-        )
-
-    def _operands(self, operator: str, parameters: tuple[Parameter, ...], key: str) -> tuple[Parameter, ...]:
-        """An operand without annotation is most often another object of the class."""
-        own = Hint("class", key)
-        return tuple(
-            replace(parameter, hint=union([own, parameter.hint])) if parameter.hint.kind == "any" else parameter
-            for parameter in parameters
         )
 
     def _drive(self, raw: _Raw, returns: Hint, operator: str) -> tuple[Drive, Hint]:
@@ -468,7 +462,7 @@ class _Inspector:
         space = self.namespace.within(inspect.unwrap(target) if callable(target) else target, owner)
         prose = docstrings.types(doc)
         shown = self._examples(doc, qualname, entries)
-        asked = static_demands(raw.node) if raw.node is not None else {}
+        asked = self.usage.demands(raw.node) if raw.node is not None else {}
         parameters: list[Parameter] = []
         for entry in entries:
             hint = ANY
@@ -488,6 +482,13 @@ class _Inspector:
             elif entry.default is None and hint.kind not in ("any", "none"):
                 hint = union([hint, NONE])  # the implicit Optional that type checkers used to assume
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
+            if entry.kind is entry.VAR_KEYWORD:
+                # Keys that the body takes out of `**interface` are keyword arguments in all but name.
+                for name, wanted in asked.items():
+                    if name.startswith(f"{entry.name}[") and name[:-1].isascii():
+                        key = name[len(entry.name) + 1 : -1]
+                        if key.isidentifier() and key not in signature.parameters:
+                            parameters.append(Parameter(key, "keyword_only", wanted, required=True))
             parameters.append(Parameter(entry.name, _kind(entry), hint, required))
         returns = ANY
         if signature.return_annotation is not signature.empty:
@@ -547,6 +548,23 @@ class _Inspector:
         near = min(known, key=lambda function: abs(function.line - code.co_firstlineno), default=None)
         return near.id if near is not None else -1
 
+    def _attributes(self) -> dict[str, frozenset[str]]:
+        """The attributes of objects of each class that the module knows by name, by the class's name in hints."""
+        found: dict[str, frozenset[str]] = {}
+        for value in list(vars(self.module).values()):
+            if not isinstance(value, type) or value.__module__.partition(".")[0] != self.package:
+                continue
+            names = set(dir(value))
+            for base in value.__mro__:
+                names |= set(vars(base).get("__annotations__", ()))
+                node = self.nodes.classes.get(base.__qualname__) if base.__module__ == self.name else None
+                names |= set(_assigned(node)) if node is not None else set()
+            found[self._key(value)] = frozenset(names - set(dir(object)))
+        return found
+
+    def _key(self, cls: type) -> str:
+        return f"{self.name}.{cls.__qualname__}" if cls.__module__ == self.name else name_of(cls)
+
     # What is needed to build arguments
 
     def _qualname(self, cls: type, bound_name: str = "") -> str:
@@ -557,7 +575,7 @@ class _Inspector:
         return cls.__qualname__ if found is cls or not bound_name else bound_name
 
     def _register(self, cls: type) -> str:
-        key = f"{self.name}.{cls.__qualname__}" if cls.__module__ == self.name else name_of(cls)
+        key = self._key(cls)
         self.classes.setdefault(key, cls)
         return key
 
@@ -716,7 +734,7 @@ class _Inspector:
         for key in sorted(self.classes):
             cls = self.classes[key]
             module, qualname = (self.name, self._qualname(cls)) if cls.__module__ == self.name else home(cls)
-            bases = [f"{self.name}.{b.__qualname__}" if b.__module__ == self.name else name_of(b) for b in cls.__mro__]
+            bases = [self._key(base) for base in cls.__mro__]
             structural = [
                 name
                 for name in sorted(self.protocols)
@@ -805,6 +823,42 @@ class _Namespace(Mapping[str, Any]):
         return len({**vars(self.module), **self.imports})
 
 
+class _Known(Mapping[str, Hint]):
+    """Classes, and tuples of classes, by the dotted name under which the source of a module can use them."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self.module = module
+
+    def __getitem__(self, name: str) -> Hint:
+        found: Any = self.module
+        for part in name.split("."):
+            if not isinstance(found, type | types.ModuleType) or part not in vars(found):
+                raise KeyError(name)
+            found = vars(found)[part]
+        if isinstance(found, tuple) and found and all(isinstance(item, type) for item in found):
+            return union(from_annotation(item, {}) for item in found)
+        if not isinstance(found, type):
+            raise KeyError(name)
+        return from_annotation(found, {})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(vars(self.module))
+
+    def __len__(self) -> int:
+        return len(vars(self.module))
+
+
+def _assigned(node: ast.ClassDef) -> Iterator[str]:
+    """Names of the attributes that the methods of a class give to their receiver."""
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.args.args:
+            receiver = method.args.args[0].arg
+            for child in ast.walk(method):
+                match child:
+                    case ast.Attribute(value=ast.Name(id=name), attr=attribute, ctx=ast.Store()) if name == receiver:
+                        yield attribute
+
+
 def _imports(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
     """Each imported name with its module and, for a `from` import, the name there."""
     for node in ast.walk(tree):
@@ -858,9 +912,20 @@ def _is_private(name: str) -> bool:
 
 def _signature(target: Any) -> inspect.Signature | None:
     try:
-        return inspect.signature(target)
+        signature = inspect.signature(target)
     except Exception:  # no signature, or a `__signature__` of the subject's own that fails
         return None
+    if _says_nothing(signature) and isinstance(target, type):
+        for name in ("__init__", "__new__"):
+            overloads = (
+                typing.get_overloads(getattr(target, name))
+                if isinstance(vars(target).get(name), types.FunctionType | staticmethod)
+                else []
+            )
+            if overloads:
+                entries = list(inspect.signature(overloads[0]).parameters.values())
+                return signature.replace(parameters=entries[1:])
+    return signature
 
 
 def _says_nothing(signature: inspect.Signature) -> bool:
@@ -914,6 +979,17 @@ def _function_with(target: Any, code: types.CodeType, depth: int = 4) -> types.F
             if found is not None:
                 return found
     return None
+
+
+def _operands(raw: _Raw, parameters: tuple[Parameter, ...], own: Hint) -> tuple[Parameter, ...]:
+    """An operand without annotation is most often another object of the class, and must be able to be anything."""
+    declared = getattr(inspect.unwrap(raw.target), "__annotations__", {}) if callable(raw.target) else {}
+    return tuple(
+        parameter
+        if parameter.name in declared
+        else replace(parameter, hint=union([own, *(() if parameter.hint.kind == "any" else (parameter.hint,)), ANY]))
+        for parameter in parameters
+    )
 
 
 def _drained(returns: Hint) -> Hint:
