@@ -41,7 +41,11 @@ SUBJECT = data.Subject(
             "m",
             "mean",
             returns=FLOAT,
-            parameters=(parameter("data", ANY), parameter("more", INT, "var_positional")),
+            parameters=(
+                parameter("data", ANY),
+                parameter("more", INT, "var_positional"),
+                parameter("options", ANY, "var_keyword"),
+            ),
         ),
         data.Operation(FIND, "method", "m", "C.find", returns=Hint("union", args=(STR, NONE))),
         data.Operation(LOOSE, "function", "m", "loose"),
@@ -179,21 +183,34 @@ def test_input_looks_at_the_arguments_even_of_calls_that_raised():
     assert [target.key for target in fitness.targets] == [
         ("count", "text", "str:empty", COUNT),
         ("count", "text", "str:non-empty", COUNT),
+        *(("mean", "more", f"int:{part}", MEAN) for part in ("negative", "zero", "positive")),
     ]
     rows = fitness.distances([trace(called(COUNT, text="")), trace(called(COUNT, returns=False, text="x"))])
-    assert rows.tolist() == [[0, 1], [1, 0]]
+    assert rows[:, :2].tolist() == [[0, 1], [1, 0]]
 
 
-def test_parameters_without_a_type_and_var_parameters_open_targets():
+def test_parameters_without_a_type_open_targets():
     fitness = Input(SUBJECT)
-    row = fitness.distances([trace(called(MEAN, data=[], more=()), called(HELP, x=1))])[0]
-    assert [target.key[1:3] for target in fitness.targets[2:]] == [
+    row = fitness.distances([trace(called(MEAN, data=[]), called(HELP, x=1))])[0]
+    assert [target.key[1:3] for target in fitness.targets[5:]] == [
         ("data", "container:empty"),
         ("data", "container:non-empty"),
-        ("more", "container:empty"),
-        ("more", "container:non-empty"),
     ]
-    assert row.tolist() == [1, 1, 0, 1, 0, 1]
+    assert row.tolist() == [1, 1, 1, 1, 1, 0, 1]
+
+
+def test_all_items_of_args_and_kwargs_count_for_their_parameter():
+    fitness = Input(SUBJECT)
+    items = Call(MEAN, True, (), (("more", "int:negative", -1.0), ("more", "int:zero", 0.0)))
+    row = fitness.distances([trace(items, called(MEAN, width=True, height=False))])[0]
+    assert row[2:5].tolist() == [0, 0, 0.5]
+    assert [target.key[1:3] for target in fitness.targets[5:]] == [("options", "bool:true"), ("options", "bool:false")]
+    assert row[5:].tolist() == [0, 0]
+
+
+def test_an_argument_that_no_parameter_takes_is_ignored():
+    fitness = Input(SUBJECT)
+    assert fitness.distances([trace(called(COUNT, returns=False, wrong="x"))]).tolist() == [[1.0] * 5]
 
 
 def test_a_suite_is_worth_the_mean_of_the_least_distances():

@@ -17,8 +17,8 @@ class Input(PartitionFitness):
     """Which kinds of values the operations under test were called with, and how far numbers were from the other kinds.
 
     Distances are those of `PartitionFitness`; a suite is worth the mean over the targets of the least distance. Calls
-    that raised count. Parameters without a type get targets with the first value of a type; so do `*args` and
-    `**kwargs`, whose type is that of their items.
+    that raised count. Parameters without a type get targets with the first value of a type. The type of `*args` and
+    `**kwargs` is that of their items, and all items count.
 
     References:
         Grano, Laaber, Panichella and Panichella 2019, Testing with Fewer Resources, section 4: one of the seven criteria
@@ -29,13 +29,25 @@ class Input(PartitionFitness):
     kind = "input"
     needs: ClassVar[frozenset[str]] = frozenset({"input"})
 
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._keywords: dict[int, Spot] = {
+            operation.id: (operation.id, parameter.name)
+            for operation in subject.under_test
+            for parameter in operation.parameters
+            if parameter.kind == "var_keyword"
+        }
+
     def _spots(self, subject: Subject) -> Iterable[tuple[Spot, Hint]]:
         for operation in subject.under_test:
             for parameter in operation.parameters:
-                if not parameter.kind.startswith("var_"):
-                    yield (operation.id, parameter.name), parameter.hint
+                yield (operation.id, parameter.name), parameter.hint
 
     def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:
         for call in trace.calls:
-            for parameter, partition, number in call.inputs:
-                yield (call.operation, parameter), partition, number
+            for name, partition, number in call.inputs:
+                # Any other keyword belongs to `**kwargs`; without one the call cannot be bound.
+                spot = (call.operation, name) if (call.operation, name) in self._declared else None
+                spot = spot or self._keywords.get(call.operation)
+                if spot is not None:
+                    yield spot, partition, number
