@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["Bracket", "Piece", "assigned", "columns", "flat", "indented", "laid_out", "prefixed"]
+__all__ = ["Bracket", "Pair", "Piece", "assigned", "columns", "flat", "indented", "laid_out", "prefixed"]
 
 _INDENT = 4
 
@@ -35,13 +35,23 @@ class Bracket:
     lone_comma: bool = False
 
 
-Piece = str | Bracket
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A key that may be broken, and its value: an item of a dictionary."""
+
+    key: Piece
+    value: Piece
+
+
+Piece = str | Bracket | Pair
 
 
 def flat(piece: Piece) -> str:
     """The piece on one line."""
     if isinstance(piece, str):
         return piece
+    if isinstance(piece, Pair):
+        return f"{flat(piece.key)}: {flat(piece.value)}"
     comma = "," if piece.lone_comma and len(piece.items) == 1 else ""
     return piece.head + ", ".join(map(flat, piece.items)) + comma + piece.tail
 
@@ -58,6 +68,8 @@ def columns(text: str) -> int:
 
 def prefixed(prefix: str, piece: Piece) -> Piece:
     """The piece with `prefix` directly before it."""
+    if isinstance(piece, Pair):
+        return Pair(prefixed(prefix, piece.key), piece.value)
     return prefix + piece if isinstance(piece, str) else replace(piece, head=prefix + piece.head)
 
 
@@ -74,7 +86,14 @@ def laid_out(piece: Piece, width: int, *, indent: int = 0, after: int = 0) -> li
         Lines of at most `width` characters where there are brackets to break at.
     """
     text = flat(piece)
-    if isinstance(piece, str) or not piece.items or indent + columns(text) + after <= width:
+    if indent + columns(text) + after <= width or isinstance(piece, str):
+        return [text]
+    if isinstance(piece, Pair):
+        opening = piece.value.head if isinstance(piece.value, Bracket) and piece.value.items else flat(piece.value)
+        *lines, last = laid_out(piece.key, width, indent=indent, after=2 + columns(opening))
+        first, *others = laid_out(prefixed(f"{last.lstrip()}: ", piece.value), width, indent=indent, after=after)
+        return [*lines, (" " * indent if lines else "") + first, *others]
+    if not piece.items:
         return [text]
     inner = indent + _INDENT
     closing = " " * indent + piece.tail
@@ -93,7 +112,7 @@ def laid_out(piece: Piece, width: int, *, indent: int = 0, after: int = 0) -> li
 def assigned(target: str, piece: Piece, width: int) -> list[str]:
     """The lines of `target = piece`, with parentheses around something unbreakable where they make it fit."""
     text = f"{target} = {flat(piece)}"
-    unbreakable = isinstance(piece, str) or not piece.items
+    unbreakable = not (isinstance(piece, Bracket) and piece.items)
     if unbreakable and columns(text) > width and _INDENT + columns(flat(piece)) <= width:
         return [f"{target} = (", " " * _INDENT + flat(piece), ")"]
     return laid_out(prefixed(f"{target} = ", piece), width)

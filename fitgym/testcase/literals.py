@@ -71,8 +71,11 @@ def text_of(value: Scalar) -> str:
     """The canonical source text of a constant: what `repr` says, nan and infinities as `float("...")`."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value!r}")'
-    if isinstance(value, complex) and not (math.isfinite(value.real) and math.isfinite(value.imag)):
-        return "0j"
+    if isinstance(value, complex):
+        if not (math.isfinite(value.real) and math.isfinite(value.imag)):
+            return "0j"
+        # `-1j` is read as -0.0-1j: negative zeros of complex numbers cannot be written down, so they are made positive.
+        return repr(complex(value.real + 0.0, value.imag + 0.0))
     return repr(value)
 
 

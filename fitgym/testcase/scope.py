@@ -6,6 +6,7 @@ import builtins
 import keyword
 import re
 import sys
+from collections.abc import Container
 
 __all__ = ["Scope", "snake_case"]
 
@@ -71,19 +72,28 @@ class Scope:
             self._modules[name] = text
         return text
 
-    def imports(self, width: int = 88) -> list[str]:
-        """The import lines, sorted as ruff and isort do: standard library first, a blank line before the rest."""
-        standard: list[str] = []
-        other: list[str] = []
+    def imports(self, width: int = 88, *, first_party: Container[str] = ()) -> list[str]:
+        """The import lines, sorted as ruff and isort do: standard library, third party, first party, each a block.
+
+        Args:
+            width: greatest length of a line.
+            first_party: top-level names of packages that belong to the project that the file will be part of.
+        """
+        blocks: tuple[list[str], list[str], list[str]] = ([], [], [])
+
+        def block(module: str) -> list[str]:
+            return blocks[0 if _is_standard(module) else 2 if module.partition(".")[0] in first_party else 1]
+
         for name, text in sorted(self._modules.items()):
             line = f"import {name}" if name == text else f"import {name} as {text}"
-            (standard if _is_standard(name) else other).append(line)
+            block(name).append(line)
         members: dict[str, list[str]] = {}
         for name, module in self._names.items():
             members.setdefault(module, []).append(name)
         for module in sorted(members):
-            (standard if _is_standard(module) else other).extend(_from(module, members[module], width))
-        return [*standard, "", *other] if standard and other else standard + other
+            block(module).extend(_from(module, members[module], width))
+        lines = [line for lines in blocks if lines for line in ("", *lines)]
+        return lines[1:]
 
 
 def _is_standard(module: str) -> bool:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.expression import Expression, Lambda, Literal, Name, Ref
-from fitgym.testcase.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed
+from fitgym.testcase.layout import Bracket, Pair, Piece, assigned, columns, flat, indented, laid_out, prefixed
 from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.scope import Scope, snake_case
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind
 
-__all__ = ["Rendered", "expression_source", "literal_source", "render"]
+__all__ = ["Rendered", "expression_piece", "expression_source", "literal_source", "render"]
 
 _DRAINED = "100"  # elements taken from an iterator, as in the worker
 
@@ -96,7 +96,7 @@ _OF_KIND = {
     "dict": "mapping",
     "mapping": "mapping",
 }
-_DRIVEN = ("__iter__", "__aiter__", "__await__", "__enter__", "__aenter__")
+_DRIVES = {"__aiter__": "aiterate", "__await__": "await", "__enter__": "enter", "__aenter__": "aenter"}
 _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 _LOCAL_NAMES = frozenset((*_PARAMETERS, "args", "element", "entered"))
 """Names that lambdas and small functions inside a test case bind: a variable called so could not be used in them."""
@@ -167,6 +167,11 @@ def expression_source(expression: Expression, names: Mapping[int, str], scope: S
     return flat(_piece(expression, names, scope))
 
 
+def expression_piece(expression: Expression, names: Mapping[int, str], scope: Scope) -> Piece:
+    """Like `expression_source`, as a piece that can still be broken into lines."""
+    return _piece(expression, names, scope)
+
+
 def literal_source(text: str) -> str:
     """The text of a literal as the formatters prefer it: double quotes unless that needs more escapes."""
     kind = kind_of_text(text)
@@ -203,7 +208,7 @@ def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, param
             return Bracket("(", items, ")", lone_comma=True)
         case "dict":
             pairs = zip(items[::2], items[1::2], strict=True)
-            return Bracket("{", tuple(prefixed(f"{flat(key)}: ", value) for key, value in pairs), "}")
+            return Bracket("{", tuple(Pair(key, value) for key, value in pairs), "}")
         case "set":
             return Bracket("{", items, "}") if items else "set()"
         case "frozenset":
@@ -241,7 +246,8 @@ class _Writer:
         operation = self.subject.operations[statement.operation]
         if not operation.needs_receiver:
             self.scope.text(operation.module, operation.name)
-        if operation.drive in ("await", "aiterate", "aenter"):
+        drive = operation.drive or _DRIVES.get(operation.operator)
+        if drive in ("await", "aiterate", "aenter"):
             self.scope.module("asyncio")
         if operation.drive == "iterate" or statement.iterate:
             self.scope.module("itertools")
@@ -294,7 +300,7 @@ class _Writer:
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
         target = self.names.get(position, "")
-        drive = "iterate" if statement.iterate and not operation.drive else operation.drive
+        drive = operation.drive or _DRIVES.get(operation.operator) or ("iterate" if statement.iterate else "")
         args = [self._piece(argument) for argument in statement.args]
         if operation.kind == "operator" and not drive and not statement.kwargs:
             lines = self._operator(operation.operator, self.names[statement.receiver], args, target)
@@ -320,8 +326,12 @@ class _Writer:
             return f"{receiver}.{last}"
         if operation.operator == "__call__":
             return Bracket(f"{receiver}(", args, ")", call=True)
-        if operation.operator in _DRIVEN and operation.drive:
+        if operation.operator in _DRIVES or (
+            operation.operator == "__iter__" and (operation.drive or statement.iterate)
+        ):
             return receiver
+        if operation.operator == "__anext__":  # a bare name, because it is no coroutine that `asyncio.run` would take
+            return f"anext({receiver})"
         if operation.operator == "__reversed__":
             return Bracket("reversed(", (receiver,), ")", call=True)
         return Bracket(f"{receiver}.{last}(", args, ")", call=True)

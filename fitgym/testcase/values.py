@@ -385,7 +385,7 @@ class Values:
                 members.setdefault(operation.owner, set()).add(operation.name.rpartition(".")[2])
         for name, one in self.subject.classes.items():
             inherited = {member for base in one.bases or (name,) for member in members.get(base, ())}
-            if demands <= inherited and not one.demands:
+            if not one.demands and (hint.name in one.bases or (demands and demands <= inherited)):
                 found.append(Hint("class", name))
         return tuple(found)
 

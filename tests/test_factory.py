@@ -1,0 +1,349 @@
+"""The factory: every test case it makes is valid, and what it learns changes what it makes."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from subject_by_hand import CART, INT, STR, build, operation_named
+
+from fitgym.instrument.trace import Call, Raised, Trace
+from fitgym.subject.hints import Hint
+from fitgym.subject.subject import Operation, Subject
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.knowledge import Knowledge, kind_of, parameter_of
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
+
+SUBJECT = build()
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def factory(subject: Subject = SUBJECT, **rates: Any) -> TestFactory:
+    return TestFactory(subject, StatementTable(), **rates)
+
+
+def problems(statements: Sequence[Statement], subject: Subject = SUBJECT, longest: int = 40) -> list[str]:
+    """What is wrong with a test case; empty for a valid one."""
+    found = [] if 0 < len(statements) <= longest else [f"length {len(statements)}"]
+    if not any(subject.operations[one.operation].under_test for one in statements):
+        found.append("nothing under test")
+    for position, statement in enumerate(statements):
+        operation = subject.operations[statement.operation]
+        if any(not 0 <= reference < position for reference in statement.refs()):
+            found.append(f"{position} refers forward")
+        if (statement.receiver >= 0) != operation.needs_receiver:
+            found.append(f"{position} has no receiver or one too many")
+        found += [f"{position} {problem}" for problem in unbound(operation, statement)]
+    return found
+
+
+def unbound(operation: Operation, statement: Statement) -> list[str]:
+    """What keeps the arguments from being bound to the parameters, by the rules of the language reference."""
+    found = []
+    positional = [p for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]
+    kinds = {parameter.kind for parameter in operation.parameters}
+    if len(statement.args) > len(positional) and "var_positional" not in kinds:
+        found.append("too many positional arguments")
+    given_ = {parameter.name for parameter in positional[: len(statement.args)]}
+    for name, _ in statement.kwargs:
+        parameter = parameter_of(operation, name)
+        if parameter is None:
+            found.append(f"unknown keyword {name}")
+        if name in given_:
+            found.append(f"{name} twice")
+        given_.add(name)
+    named = ("positional_only", "positional_or_keyword", "keyword_only")
+    required = [parameter.name for parameter in operation.parameters if parameter.required and parameter.kind in named]
+    return found + [f"{name} missing" for name in required if name not in given_]
+
+
+@dataclass
+class Lesson:
+    constants: tuple[str, ...] = ()
+    returns: dict[int, Hint] = field(default_factory=dict)
+    iterators: tuple[int, ...] = ()
+    parameters: dict[tuple[int, str], Hint] = field(default_factory=dict)
+
+
+def trace(*calls: tuple[int, bool], raised: Raised | None = None) -> Trace:
+    return Trace(
+        array("q"), array("d"), array("q"), array("d"), tuple(Call(id_, returned) for id_, returned in calls), raised
+    )
+
+
+def raised(type_: str, operation: int, counted: bool = True) -> Raised:
+    return Raised(type_, 0, operation, 0, "implicit", counted)
+
+
+# Validity
+
+
+@given(SEEDS)
+@settings(max_examples=200)
+def test_every_random_test_is_valid(seed: int) -> None:
+    made = factory()
+    testcase = made.random_test(np.random.default_rng(seed))
+    assert problems(made.table.statements(testcase)) == []
+
+
+@pytest.mark.parametrize("operation", SUBJECT.under_test, ids=[one.name for one in SUBJECT.under_test])
+def test_every_operation_can_be_called_alone(operation: Operation) -> None:
+    made = factory()
+    made.exclude(frozenset(one.id for one in SUBJECT.operations) - {operation.id})
+    statements = made.table.statements(made.random_test(np.random.default_rng(0)))
+    assert operation.id in [one.operation for one in statements]
+    assert problems(statements) == []
+
+
+def test_a_test_has_the_wanted_length_when_nothing_has_to_be_built() -> None:
+    made = factory(build(operations=(Operation(0, "function", "shop", "f"),), classes={}), initial_length=(7, 7))
+    assert len(made.random_test(np.random.default_rng(0))) == 7
+
+
+def test_lengths_are_drawn_uniformly_between_the_bounds() -> None:
+    made = factory(build(operations=(Operation(0, "function", "shop", "f"),), classes={}), initial_length=(2, 5))
+    rng = np.random.default_rng(0)
+    lengths = [len(made.random_test(rng)) for _ in range(400)]
+    assert set(lengths) == {2, 3, 4, 5}
+    assert all(60 < lengths.count(length) < 140 for length in set(lengths))
+
+
+def test_a_subject_without_operations_gives_an_empty_test() -> None:
+    made = factory(build(operations=(), classes={}))
+    assert made.random_test(np.random.default_rng(0)) == ()
+
+
+def test_a_method_of_a_class_that_nothing_builds_is_left_out() -> None:
+    lonely = Operation(0, "method", "shop", "Ghost.walk", owner="shop.Ghost")
+    made = factory(build(operations=(lonely, Operation(1, "function", "shop", "f")), classes={}))
+    rng = np.random.default_rng(0)
+    assert {one.operation for _ in range(20) for one in made.table.statements(made.random_test(rng))} == {1}
+
+
+def test_no_test_is_longer_than_allowed() -> None:
+    made = factory(max_length=5, initial_length=(1, 5))
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        testcase = made.random_test(rng)
+        for _ in range(5):
+            testcase = made.mutate(testcase, rng)
+            assert problems(made.table.statements(testcase), longest=5) == []
+
+
+# Determinism
+
+
+def history(seed: int) -> list[list[Statement]]:
+    made, rng = factory(), np.random.default_rng(seed)
+    tests = [made.random_test(rng) for _ in range(10)]
+    made.learn(Lesson(constants=("'seen'",), iterators=(operation_named(SUBJECT, "mystery").id,)))
+    for testcase in tests:
+        made.note(testcase, trace(*((one.operation, True) for one in made.table.statements(testcase))))
+    tests += [made.mutate(testcase, rng) for testcase in tests]
+    tests += [offspring for pair in itertools.pairwise(tests) for offspring in made.cross(*pair, rng)]
+    return [made.table.statements(testcase) for testcase in tests]
+
+
+def test_the_same_seed_gives_the_same_history() -> None:
+    assert history(3) == history(3)
+    assert history(3) != history(4)
+
+
+def test_a_pickled_factory_goes_on_as_the_original() -> None:
+    made, rng = factory(), np.random.default_rng(0)
+    first = [made.random_test(rng) for _ in range(5)]
+    copy, other = pickle.loads(pickle.dumps((made, rng)))
+    for testcase in first:
+        assert made.mutate(testcase, rng) == copy.mutate(testcase, other)
+    assert made.table.statements(first[0]) == copy.table.statements(first[0])
+
+
+# Optional arguments
+
+
+def calls_of(name: str, count: int = 300, **rates: Any) -> list[Statement]:
+    made = factory(ill_typed=0.0, **rates)
+    operation = operation_named(SUBJECT, name)
+    made.exclude(frozenset(one.id for one in SUBJECT.operations) - {operation.id})
+    rng = np.random.default_rng(0)
+    tests = [made.table.statements(made.random_test(rng)) for _ in range(count)]
+    return [one for test in tests for one in test if one.operation == operation.id]
+
+
+def test_optional_parameters_are_given_half_of_the_time() -> None:
+    made = calls_of("apply")
+    assert 0.4 < sum("default" in dict(one.kwargs) for one in made) / len(made) < 0.6
+    assert not any(len(one.args) == 3 for one in made)  # by keyword, as people write it
+
+
+def test_optional_parameters_can_be_left_out_or_given_always() -> None:
+    assert not any(one.kwargs for one in calls_of("apply", optional_rate=0.0))
+    assert all({"default", "key"} <= set(dict(one.kwargs)) for one in calls_of("apply", optional_rate=1.0))
+
+
+def test_extra_arguments_stay_few_and_carry_names_from_the_source() -> None:
+    made = calls_of("Cart.add")
+    # The item alone, or the item, the count by position and one to three more.
+    assert {len(one.args) for one in made} == {1, 3, 4, 5}
+    names = {name for one in made for name, _ in one.kwargs}
+    assert "key" in names  # a string of the source
+    assert names <= {"count", "note", "key", "a", "b", "c"}
+
+
+# Learning
+
+
+def test_an_operation_seen_to_return_an_iterator_is_drained() -> None:
+    made = factory()
+    mystery = operation_named(SUBJECT, "mystery").id
+    made.learn(Lesson(iterators=(mystery,)))
+    rng = np.random.default_rng(0)
+    seen = [one for _ in range(100) for one in made.table.statements(made.random_test(rng)) if one.operation == mystery]
+    assert seen
+    assert all(one.iterate for one in seen)
+    assert made.knowledge.returns(mystery).kind == "list"
+
+
+def test_an_observed_type_makes_an_operation_a_builder() -> None:
+    subject = build(
+        operations=(
+            Operation(0, "function", "shop", "mystery"),
+            Operation(1, "method", "shop", "Cart.size", owner="shop.Cart"),
+        )
+    )
+    made, rng = factory(subject), np.random.default_rng(0)
+    assert all(one.operation == 0 for one in made.table.statements(made.random_test(rng)))
+    made.learn(Lesson(returns={0: CART}))
+    tests = [made.table.statements(made.random_test(rng)) for _ in range(30)]
+    assert any(one.operation == 1 for test in tests for one in test)
+
+
+def test_what_is_demanded_of_a_parameter_is_given_mostly() -> None:
+    made = factory()
+    operation = operation_named(SUBJECT, "mystery")
+    made.learn(Lesson(parameters={(operation.id, "n"): Hint("list", args=(INT,))}))
+    made.exclude(frozenset(one.id for one in SUBJECT.operations) - {operation.id})
+    rng = np.random.default_rng(0)
+    tests = [made.table.statements(made.random_test(rng)) for _ in range(200)]
+    given_ = [kind_of(one.args[0]) for test in tests for one in test if one.operation == operation.id]
+    assert given_.count("list") > 0.7 * len(given_)
+
+
+def test_an_annotation_is_not_overruled_by_what_was_demanded() -> None:
+    knowledge = Knowledge(SUBJECT)
+    operation = operation_named(SUBJECT, "wait")
+    knowledge.learn(Lesson(parameters={(operation.id, "seconds"): STR}))
+    assert knowledge.demanded(operation.id, "seconds") is None
+
+
+def weight(knowledge: Knowledge, operation: int, parameter: str, kind: str) -> float:
+    weights, kinds = knowledge.mixture(operation, parameter)
+    index = kinds.index(kind)
+    return weights[index] - (weights[index - 1] if index else 0.0)
+
+
+def test_kinds_that_fail_lose_weight_and_kinds_that_work_gain() -> None:
+    knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
+    before = {kind: weight(knowledge, operation, "n", kind) for kind in ("int", "str", "list")}
+    for number in range(20):
+        knowledge.note([(number, Statement(operation, args=(Literal("'a'"),)))], trace((operation, True)))
+        failing = trace((operation, False), raised=raised("TypeError", operation))
+        knowledge.note([(100 + number, Statement(operation, args=(Literal("1"),)))], failing)
+    assert weight(knowledge, operation, "n", "int") < before["int"] / 10
+    assert weight(knowledge, operation, "n", "str") > before["str"] * 2
+    assert weight(knowledge, operation, "n", "int") > 0
+
+
+def test_an_exception_of_the_subject_itself_says_nothing_about_kinds() -> None:
+    knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
+    before = weight(knowledge, operation, "n", "int")
+    failing = trace((operation, False), raised=raised("ValueError", operation))
+    knowledge.note([(0, Statement(operation, args=(Literal("1"),)))], failing)
+    assert weight(knowledge, operation, "n", "int") == before
+
+
+def test_kinds_are_suggested_by_the_name_of_a_parameter() -> None:
+    knowledge = Knowledge(SUBJECT)
+    mystery, untyped = operation_named(SUBJECT, "mystery").id, operation_named(SUBJECT, "untyped").id
+    assert weight(knowledge, mystery, "n", "int") > 2 * weight(knowledge, untyped, "a", "int")
+
+
+def test_an_operation_that_never_tells_anything_is_hardly_called_any_more() -> None:
+    made = factory()
+    hopeless = operation_named(SUBJECT, "wait")
+    failing = trace((hopeless.id, False), raised=raised("TypeError", hopeless.id, counted=False))
+    testcase = made.table.testcase([Statement(hopeless.id)])
+    rng = np.random.default_rng(0)
+
+    def share() -> float:
+        drawn = [made.selection.operation(rng) for _ in range(2000)]
+        return sum(one == hopeless for one in drawn) / 2000
+
+    before = share()
+    for _ in range(300):
+        made.note(testcase, failing)
+    assert 0 < share() < before / 5
+
+
+def test_a_constructor_that_always_fails_is_avoided_as_a_builder() -> None:
+    made = factory()
+    constructor = operation_named(SUBJECT, "Version")
+    failing = trace((constructor.id, False), raised=raised("ValueError", constructor.id))
+    testcase = made.table.testcase([Statement(constructor.id)])
+    for _ in range(100):
+        made.note(testcase, failing)
+    made.exclude(frozenset(one.id for one in SUBJECT.operations) - {operation_named(SUBJECT, "Version.__len__").id})
+    rng = np.random.default_rng(0)
+    tests = [made.table.statements(made.random_test(rng)) for _ in range(100)]
+    built = [SUBJECT.operations[test[0].operation].name for test in tests]
+    assert built.count("Version.parse") > 60
+
+
+def test_counts_stay_bounded_so_that_late_experience_counts() -> None:
+    knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
+    statement = [(0, Statement(operation, args=(Literal("1"),)))]
+    for _ in range(5000):
+        knowledge.note(statement, trace((operation, False), raised=raised("TypeError", operation)))
+    low = weight(knowledge, operation, "n", "int")
+    for _ in range(400):
+        knowledge.note(statement, trace((operation, True)))
+    assert weight(knowledge, operation, "n", "int") > 5 * low
+
+
+def test_excluded_operations_are_not_inserted_unless_nothing_else_is_left() -> None:
+    made, rng = factory(), np.random.default_rng(0)
+    mystery = operation_named(SUBJECT, "mystery").id
+    made.exclude(frozenset((mystery,)))
+    tests: list[TestCase] = [made.random_test(rng) for _ in range(100)]
+    assert not any(one.operation == mystery for test in tests for one in made.table.statements(test))
+    made.exclude(frozenset(one.id for one in SUBJECT.operations))
+    assert made.random_test(rng)
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    [
+        (Literal("True"), "bool"),
+        (Literal("b'a'"), "bytes"),
+        (Literal('float("nan")'), "float"),
+        (Literal("(1+2j)"), "complex"),
+        (Collection("frozenset", ()), "set"),
+        (Collection("iter", ()), "iter"),
+        (Lambda(1, Ref(-1)), "callable"),
+        (Name("builtins", "len"), "callable"),
+        (Name("builtins", "int"), "class"),
+        (Name("shop", "Cart.Item"), "class"),
+        (Ref(0), "result"),
+    ],
+)
+def test_the_kind_of_an_argument(expression: Expression, kind: str) -> None:
+    assert kind_of(expression) == kind

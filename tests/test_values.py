@@ -1,0 +1,352 @@
+"""Values: constants, their mutation, and expressions for every kind of hint."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from subject_by_hand import BOOL, CART, COLOR, FLOAT, INT, NONE, STR, VERSION, build, operation_named
+
+from fitgym.subject.hints import ANY, Hint
+from fitgym.testcase.draft import Draft
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref, refs
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.literals import KINDS, Literals, canonical, kind_of_text, text_of
+from fitgym.testcase.statement import StatementTable
+from fitgym.testcase.subtyping import fits
+
+SUBJECT = build(patterns=())
+SEEDS = st.integers(0, 2**32 - 1)
+ELLIPSIS = Hint("ellipsis")
+
+
+def factory(**rates: Any) -> TestFactory:
+    return TestFactory(SUBJECT, StatementTable(), **rates)
+
+
+def value(hint: Hint, seed: int, **rates: Any) -> tuple[Expression, Draft]:
+    draft = Draft()
+    return factory(**rates).calls.values.of(hint, draft, np.random.default_rng(seed), 0), draft
+
+
+def evaluated(text: str) -> Any:
+    return eval(text, {"__builtins__": {"float": float}})
+
+
+# Literals
+
+
+@given(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.complex_numbers(allow_nan=False, allow_infinity=False),
+        st.text(),
+        st.binary(),
+    )
+)
+def test_the_text_of_a_constant_evaluates_to_it(constant: Any) -> None:
+    text = text_of(constant)
+    back = evaluated(text)
+    assert type(back) is type(constant)
+    if isinstance(constant, complex):  # literals cannot hold their negative zeros
+        assert back == constant
+    else:
+        assert repr(back) == repr(constant)  # tells nan from numbers and -0.0 from 0.0
+    assert kind_of_text(text) == {"NoneType": "none"}.get(type(constant).__name__, type(constant).__name__)
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ('"it"', "'it'"),
+        ("0x1F", "31"),
+        ("1e3", "1000.0"),
+        ("r'\\d'", "'\\\\d'"),
+        ("'a' 'b'", "'ab'"),
+        ("-1", "-1"),
+        ('float("nan")', 'float("nan")'),
+        ("...", "Ellipsis"),
+        ("[1]", None),
+        ("name", None),
+        ("f()", None),
+        ("'" + "x" * 2000 + "'", None),
+        ("1" * 900 + "e", None),
+    ],
+)
+def test_a_constant_has_one_text_however_it_was_written(written: str, text: str | None) -> None:
+    assert canonical(written) == text
+
+
+@given(st.sampled_from([kind for kind in KINDS if kind != "ellipsis"]), SEEDS)
+def test_drawn_and_changed_constants_are_of_their_kind(kind: str, seed: int) -> None:
+    literals, rng = Literals(SUBJECT.constants, ()), np.random.default_rng(seed)
+    text = literals.of_kind(kind, rng)
+    for _ in range(10):
+        assert kind_of_text(text) == kind
+        assert text_of(literals.value(text)) == text
+        assert kind_of_text(text_of(evaluated(text))) == kind
+        text = literals.perturbed(text, rng)
+
+
+def draws(literals: Literals, kind: str, count: int = 400) -> list[Any]:
+    rng = np.random.default_rng(0)
+    return [literals.value(literals.of_kind(kind, rng)) for _ in range(count)]
+
+
+def test_integers_come_from_the_source_and_from_next_to_it() -> None:
+    drawn = draws(Literals(["5000"], []), "int")
+    assert {4999, 5000, 5001} <= set(drawn)
+    assert {0, 1, -1} <= set(drawn)
+
+
+def test_strings_come_from_the_source_whole_in_pieces_and_joined() -> None:
+    drawn = draws(Literals(["'needle'", "'hay'"], []), "str")
+    assert {"needle", "hay", ""} <= set(drawn)
+    assert any(text and text != "needle" and text in "needle" for text in drawn)
+    assert any(re.fullmatch(r"needle.?hay|hay.?needle", text, re.DOTALL) for text in drawn)
+
+
+def test_without_a_pool_no_constant_of_the_source_is_drawn() -> None:
+    assert "needle" not in draws(Literals(["'needle'"], [], static_pool=0.0), "str")
+
+
+def test_strings_match_the_expressions_of_the_source_or_nearly_do() -> None:
+    drawn = draws(Literals([], [r"\d{3}-\d{4}"]), "str")
+    matching = [text for text in drawn if re.fullmatch(r"\d{3}-\d{4}", text)]
+    assert len(matching) > 20
+
+
+def test_floats_include_the_extremes_rarely() -> None:
+    drawn = draws(Literals([], []), "float", 4000)
+    strange = [number for number in drawn if not math.isfinite(number)]
+    assert 0 < len(strange) < 400
+    assert any(math.isnan(number) for number in drawn)
+
+
+def test_operands_seen_at_comparisons_are_drawn_and_the_oldest_are_forgotten() -> None:
+    literals = Literals([], [], dynamic_size=2)
+    literals.learn(["'old'"])
+    literals.learn(["'new'", "'newer'", "not a literal", "[1, 2]"])
+    drawn = draws(literals, "str")
+    assert {"new", "newer"} <= set(drawn)
+    assert "old" not in drawn
+
+
+def test_half_of_the_pool_draws_are_dynamic_where_both_pools_have_something() -> None:
+    literals = Literals(["111111"], [], static_pool=1.0)
+    literals.learn(["222222"])
+    drawn = draws(literals, "int", 1000)
+    assert 400 < sum(abs(number - 222222) < 2 for number in drawn) < 600
+
+
+def test_an_integer_moves_by_at_most_twenty_when_it_moves() -> None:
+    literals = Literals([], [], random_perturbation=0.0)
+    rng = np.random.default_rng(0)
+    changes = [int(literals.perturbed("1000", rng)) for _ in range(300)]
+    steps = [change - 1000 for change in changes]
+    assert sum(0 < abs(step) <= 20 for step in steps) > 150
+    assert -2000 in steps  # the sign
+    assert any(change in (10000, 100) for change in changes)  # a digit more or less
+
+
+def test_a_string_never_grows_beyond_the_limit() -> None:
+    literals, rng = Literals([repr("x" * 900)], []), np.random.default_rng(0)
+    text = literals.of_kind("str", rng)
+    for _ in range(300):
+        text = literals.perturbed(text, rng)
+        assert len(str(literals.value(text))) <= 1000
+
+
+# Expressions for hints
+
+
+def shape(kind: str) -> Callable[[Expression], bool]:
+    return lambda expression: isinstance(expression, Collection) and expression.kind == kind
+
+
+def literal(*kinds: str) -> Callable[[Expression], bool]:
+    return lambda expression: isinstance(expression, Literal) and kind_of_text(expression.text) in kinds
+
+
+def name(*qualnames: str) -> Callable[[Expression], bool]:
+    return lambda expression: isinstance(expression, Name) and expression.qualname in qualnames
+
+
+HINTS = [
+    (INT, literal("int")),
+    (STR, literal("str")),
+    (FLOAT, literal("float")),
+    (BOOL, literal("bool")),
+    (NONE, literal("none")),
+    (Hint("class", "builtins.bytes"), literal("bytes")),
+    (Hint("class", "builtins.complex"), literal("complex")),
+    (Hint("class", "numbers.Integral"), literal("int")),
+    (Hint("literal", texts=("'r'", '"w"', "1")), lambda e: e in (Literal("'r'"), Literal("'w'"), Literal("1"))),
+    (Hint("list", args=(INT,)), lambda e: shape("list")(e) and all(map(literal("int"), e.items))),
+    (Hint("class", "builtins.dict"), shape("dict")),
+    (
+        Hint("dict", args=(STR, INT)),
+        lambda e: all(map(literal("str"), e.items[::2])) and all(map(literal("int"), e.items[1::2])),
+    ),
+    (Hint("set", args=(STR,)), lambda e: shape("set")(e) and len(set(e.items)) == len(e.items)),
+    (Hint("frozenset", args=(STR,)), shape("frozenset")),
+    (Hint("iterator", args=(INT,)), shape("iter")),
+    (Hint("tuple", args=(INT, STR)), lambda e: literal("int")(e.items[0]) and literal("str")(e.items[1])),
+    (Hint("tuple", args=(INT, ELLIPSIS)), lambda e: shape("tuple")(e) and all(map(literal("int"), e.items))),
+    (Hint("tuple", args=()), shape("tuple")),
+    (Hint("union", args=(INT, STR, NONE)), literal("int", "str", "none")),
+    (COLOR, name("Color.RED", "Color.BLUE")),
+    (Hint("type", args=(VERSION,)), name("Version")),
+    (Hint("type", args=(INT,)), name("int")),
+    (Hint("type"), lambda e: isinstance(e, Name)),
+    (
+        Hint("callable", args=(INT, INT)),
+        lambda e: (
+            isinstance(e, Name)
+            or (isinstance(e, Lambda) and e.arity == 1 and (e.body == Ref(-1) or literal("int")(e.body)))
+        ),
+    ),
+    (Hint("callable", args=(ELLIPSIS, STR)), lambda e: isinstance(e, Name | Lambda)),
+    (Hint("sequence", args=(INT,)), lambda e: shape("list")(e) or shape("tuple")(e)),
+    (Hint("protocol", texts=("upper", "encode")), literal("str")),
+]
+
+
+@pytest.mark.parametrize(("hint", "meets"), HINTS, ids=[repr(hint) for hint, _ in HINTS])
+def test_a_value_is_what_its_hint_asks_for(hint: Hint, meets: Callable[[Expression], bool]) -> None:
+    for seed in range(60):
+        expression, _ = value(hint, seed)
+        assert meets(expression), expression
+
+
+def test_none_is_passed_with_its_published_probability_where_it_is_allowed() -> None:
+    optional = Hint("union", args=(INT, NONE))
+    nones = sum(value(optional, seed)[0] == Literal("None") for seed in range(600))
+    assert 30 < nones < 100  # 60 expected
+
+
+def test_objects_are_built_by_statements_before() -> None:
+    for seed in range(40):
+        expression, draft = value(CART, seed)
+        assert isinstance(expression, Ref)
+        assert SUBJECT.operations[draft.statements[expression.index].operation].name == "Cart"
+
+
+def test_existing_instances_are_used_as_they_are() -> None:
+    assert Name("shop", "DEFAULT") in [value(VERSION, seed)[0] for seed in range(40)]
+
+
+def test_existing_objects_are_used_again_with_the_given_probability() -> None:
+    rng, values = np.random.default_rng(0), factory(object_reuse=0.9).calls.values
+    draft = Draft()
+    values.of(CART, draft, rng, 0)
+    before = len(draft)
+    again = sum(isinstance(values.of(CART, Draft(draft.statements), rng, 0), Ref) for _ in range(50))
+    assert again == 50
+    grown = 0
+    for _ in range(300):
+        copy = Draft(draft.statements)
+        values.of(CART, copy, rng, 0)
+        grown += len(copy) > before
+    assert 10 < grown < 60  # 30 expected
+
+
+def test_a_class_that_cannot_be_built_still_gets_a_value() -> None:
+    for seed in range(40):
+        expression, _ = value(Hint("class", "elsewhere.Unknown"), seed)
+        assert expression is not None
+
+
+def test_an_argument_outside_its_annotation_is_rare_and_can_be_switched_off() -> None:
+    operation = operation_named(SUBJECT, "Version.parse")
+    for rate, least, most in ((0.0, 0, 0), (0.05, 5, 60), (1.0, 300, 600)):
+        values, rng = factory(ill_typed=rate).calls.values, np.random.default_rng(1)
+        drawn = [values.argument(operation, operation.parameters[0], Draft(), rng, 0) for _ in range(600)]
+        assert least <= sum(not literal("str")(one) for one in drawn) <= most
+
+
+def test_helpers_are_always_called_with_what_they_ask_for() -> None:
+    operation = operation_named(SUBJECT, "Cart.Item")
+    values, rng = factory(ill_typed=1.0).calls.values, np.random.default_rng(1)
+    assert all(literal("str")(values.argument(operation, operation.parameters[0], Draft(), rng, 0)) for _ in range(50))
+
+
+@given(st.sampled_from([hint for hint, _ in HINTS] + [ANY, CART, VERSION]), SEEDS)
+def test_values_and_their_changes_refer_to_the_draft_only(hint: Hint, seed: int) -> None:
+    values, rng, draft = factory().calls.values, np.random.default_rng(seed), Draft()
+    expression = values.of(hint, draft, rng, 0)
+    for _ in range(8):
+        assert all(index < len(draft) for index in refs(expression))
+        assert_hashable(expression)
+        expression = values.changed(expression, hint, draft, rng)
+
+
+def assert_hashable(expression: Expression) -> None:
+    """Whatever must be hashable in Python is, by construction."""
+    if not isinstance(expression, Collection):
+        return
+    keyed = {"set": expression.items, "frozenset": expression.items, "dict": expression.items[::2]}
+    for item in keyed.get(expression.kind, ()):
+        assert not (isinstance(item, Collection) and item.kind in ("list", "dict", "set", "iter")), expression
+    for item in expression.items:
+        assert_hashable(item)
+
+
+def test_containers_lose_gain_and_change_elements() -> None:
+    values, rng = factory().calls.values, np.random.default_rng(0)
+    start = Collection("list", (Literal("1"), Literal("2")))
+    changes = [values.changed(start, Hint("list", args=(INT,)), Draft(), rng) for _ in range(60)]
+    sizes = {len(change.items) for change in changes if isinstance(change, Collection)}
+    assert sizes == {1, 2, 3}
+
+
+def test_a_tuple_of_fixed_length_keeps_it() -> None:
+    values, rng = factory().calls.values, np.random.default_rng(0)
+    hint = Hint("tuple", args=(INT, STR))
+    expression: Expression = Collection("tuple", (Literal("1"), Literal("'a'")))
+    for _ in range(30):
+        expression = values.changed(expression, hint, Draft(), rng)
+        assert isinstance(expression, Collection)
+        assert len(expression.items) == 2
+
+
+# Subtyping
+
+
+@pytest.mark.parametrize(
+    ("given_", "wanted", "answer"),
+    [
+        (INT, INT, True),
+        (BOOL, INT, True),
+        (INT, FLOAT, True),
+        (FLOAT, INT, False),
+        (INT, ANY, True),
+        (ANY, INT, False),
+        (NONE, ANY, False),
+        (INT, Hint("union", args=(STR, INT)), True),
+        (Hint("union", args=(INT, NONE)), INT, True),
+        (Hint("union", args=(INT, STR)), INT, False),
+        (Hint("list", args=(INT,)), Hint("iterable", args=(INT,)), True),
+        (Hint("list", args=(INT,)), Hint("iterable", args=(STR,)), False),
+        (Hint("list", args=(ANY,)), Hint("sequence", args=(STR,)), True),
+        (Hint("class", "builtins.list"), Hint("list", args=(INT,)), True),
+        (Hint("iterable", args=(INT,)), Hint("list", args=(INT,)), False),
+        (VERSION, VERSION, True),
+        (VERSION, CART, False),
+        (VERSION, Hint("class", "builtins.object"), True),
+        (COLOR, Hint("class", "enum.Enum"), True),
+        (VERSION, INT, False),
+        (INT, VERSION, False),
+    ],
+)
+def test_what_can_stand_where_something_is_wanted(given_: Hint, wanted: Hint, answer: bool) -> None:
+    assert fits(given_, wanted, SUBJECT.classes) is answer
