@@ -1,11 +1,13 @@
 """The probes in pure Python: what the constants in instrumented code do when they are called.
 
-A probe is a closure over the lists of one `Recorder`; a call costs about as much as a call of any small function. The
-usual operands (two ints, two floats) are measured in place, everything else goes through `distance`. When more than counts
-and distances is wanted ("direct", "constants"), every probe takes a longer way.
+A probe is a closure over the lists of one `Recorder`; a call costs about as much as a call of any small function. Two ints
+are measured in place, everything else goes through `distance`. When more than counts and distances is wanted ("direct",
+"constants"), every probe takes a longer way.
 
-Fuel makes endless loops end, always at the same point: every block and every loop burns one unit, and when none is
-left the next of them raises `OutOfFuel`, again and again, so that a bare `except` cannot hold it for long.
+Fuel makes endless loops end, always at the same point: every run of a block or loop burns one unit, and when none is
+left the next of them raises `OutOfFuel`, again and again, so that a bare `except` cannot hold it for long. The counts
+tell what was burnt, so no second counter is kept: whenever some block has run another sixteenth of the fuel, the
+counts are added up. A test case may therefore burn somewhat more than it has, but always the same amount.
 """
 
 from __future__ import annotations
@@ -84,15 +86,21 @@ class Recorder:
         self.entry_codes: set[CodeType] = set()
         self.constants: dict[str, None] = {}
         self._seen: set[tuple[type, Any]] = set()
+        self._runner_ids: set[int] = set()
         self._direct = False
         self._collect = False
+        self._spent = False
         self._stops: dict[tuple[int, int], int] = {}
         self._noted: tuple[int, int, int, frozenset[int]] | None = None
         self._codes: dict[int, tuple[CodeType, int]] = {}
         self._lines = _line_tables(self.sites)
         self._probes: dict[int, Probe] = {}
         self._ids: dict[object, int] = {}
-        self._make, self._set_fuel, self._get_fuel, self._set_detailed = _maker(self)
+        self._burning = [site.id for site in self.sites if site.kind in ("block", "loop")]
+        # For each comparison site the nearest pair of ints on either side so far: most visits are no nearer.
+        self._no_nearest: list[float] = [float("-inf"), float("inf")] * len(self.sites)
+        self._nearest: list[float] = self._no_nearest[:]
+        self._make, self._restart, self._spend = _maker(self)
 
     def probe(self, site_id: int) -> Probe:
         """The object to be called at a site, always the same one."""
@@ -111,6 +119,7 @@ class Recorder:
         """
         self.counts[:] = self._no_counts
         self.distances[:] = self._no_distances
+        self._nearest[:] = self._no_nearest
         if self._direct:
             self.direct_counts[:] = self._no_counts
             self.direct_distances[:] = self._no_distances
@@ -118,17 +127,25 @@ class Recorder:
         self._noted = None
         self._direct = "direct" in needs
         self._collect = "constants" in needs
-        self._set_detailed(self._direct or self._collect)
-        self._set_fuel(self.fuel)
+        self._runner_ids = {id(code) for code in self.runner_codes}
+        self._spent = False
+        self._restart(self._direct or self._collect)
+
+    @property
+    def burnt(self) -> int:
+        """How many blocks and loops were run since `begin`, a deterministic measure of time."""
+        counts = self.counts
+        return sum([counts[site] for site in self._burning])
 
     @property
     def fuel_left(self) -> int:
         """How much fuel is left, negative when it ran out or after `interrupt`."""
-        return self._get_fuel()
+        return -1 if self._spent else self.fuel - self.burnt
 
     def interrupt(self) -> None:
         """Take all fuel away, so that the next block or loop raises `OutOfFuel`. Safe in a signal's callback."""
-        self._set_fuel(-1)
+        self._spent = True
+        self._spend()
 
     def stops(self) -> tuple[Stop, ...]:
         """Where exceptions left blocks early since `begin`, ordered by block and line."""
@@ -209,21 +226,19 @@ class Recorder:
                 distances[slot] = value
             slot += 1
 
-    def _is_direct(self, frame: FrameType | None) -> bool:
+    def _is_direct(self, frame: FrameType) -> bool:
         """The code that runs in `frame` was called by the runner, with nothing of the subject in between."""
-        if frame is None:
-            return False
         filename = frame.f_code.co_filename
         while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
             frame = frame.f_back
-            if frame.f_code in self.runner_codes:
+            if id(frame.f_code) in self._runner_ids:
                 return True
         caller = frame.f_back
         while caller is not None:
             code = caller.f_code
-            if code in self.runner_codes:
+            if id(code) in self._runner_ids:
                 return True
-            if code.co_filename == filename and code not in self.entry_codes:
+            if code.co_filename == filename and not (self.entry_codes and code in self.entry_codes):
                 return False
             caller = caller.f_back
         return False
@@ -274,51 +289,63 @@ def _line_tables(sites: Sequence[Site]) -> dict[int, tuple[list[int], list[int]]
 
 def _maker(
     recorder: Recorder,
-) -> tuple[Callable[[Site], Probe], Callable[[int], None], Callable[[], int], Callable[[bool], None]]:
+) -> tuple[Callable[[Site], Probe], Callable[[bool], None], Callable[[], None]]:
     """Everything that probes share lives in the cells of this function, the fastest place there is.
 
-    Returns: the maker of probes, then how to set fuel, get fuel and switch the longer way on and off.
+    Returns: the maker of probes; how to begin a test case, in detail or not; how to make the next block raise.
     """
     counts = recorder.counts
     distances = recorder.distances
-    fuel = recorder.fuel
+    nearest = recorder._nearest
+    step = recorder.fuel // 16 + 1
+    check_at = step  # a block that ran more often than this adds up what was burnt
+    limit = step  # a block that ran more often than this leaves the short way: check_at, or -1 when detailed
     detailed = False
     guard_failed = False
     frame_of = sys._getframe
 
-    def set_fuel(amount: int) -> None:
-        nonlocal fuel
-        fuel = amount
-
-    def get_fuel() -> int:
-        return fuel
-
-    def set_detailed(value: bool) -> None:
-        nonlocal detailed, guard_failed
-        detailed = value
+    def restart(in_detail: bool) -> None:
+        nonlocal check_at, limit, detailed, guard_failed
+        detailed = in_detail
         guard_failed = False
+        check_at = step
+        limit = -1 if detailed else check_at
+
+    def spend() -> None:
+        nonlocal check_at, limit
+        check_at = limit = -1
+
+    def check() -> None:
+        """Some block or loop has run often: is there fuel left?"""
+        nonlocal check_at, limit
+        if recorder.fuel_left < 0:
+            recorder._spent = True
+            spend()
+            raise OutOfFuel
+        check_at += step
+        if not detailed:
+            limit = check_at
+
+    def beyond(number: int, count: int) -> None:
+        """The longer way of a block."""
+        if count > check_at:
+            check()
+        if detailed:
+            recorder._detail(number, 0, (), frame_of(2))
 
     def block(site: Site) -> Probe:
         number = site.id
 
         def probe() -> None:
-            nonlocal fuel
-            counts[number] += 1
-            fuel -= 1
-            if fuel < 0:
-                raise OutOfFuel
-            if detailed:
-                recorder._detail(number, 0, (), frame_of(1))
+            counts[number] = count = counts[number] + 1
+            if count > limit:
+                beyond(number, count)
 
         def catching() -> None:
-            nonlocal fuel
-            counts[number] += 1
-            fuel -= 1
-            if fuel < 0:
-                raise OutOfFuel
+            counts[number] = count = counts[number] + 1
             recorder.stopped(sys.exc_info()[2])
-            if detailed:
-                recorder._detail(number, 0, (), frame_of(1))
+            if count > limit:
+                beyond(number, count)
 
         return catching if site.catches else probe
 
@@ -329,50 +356,56 @@ def _maker(
         less = site.slot
         same = less + 1
         more = less + 2
+        below = 2 * number
+        above = below + 1
+        on_less, on_same, on_more = compare(0, 1), compare(0, 0), compare(1, 0)
         decides = site.decides
         passes = site.passes
         compared = distance.compared
 
         def probe(left: Any, right: Any) -> Any:
-            counts[number] += 1
-            result = compare(left, right)
-            kind = type(left)
-            if kind is type(right) and (kind is int or kind is float) and not detailed:
+            if type(left) is int and type(right) is int and not detailed:
+                counts[number] += 1
                 gap = left - right
                 if gap < 0:
-                    distances[less] = 0.0
-                    if -gap < distances[same]:
-                        distances[same] = -gap
-                    if 1 - gap < distances[more]:
-                        distances[more] = 1 - gap
-                    return result
-                if gap > 0:
-                    distances[more] = 0.0
-                    if gap < distances[same]:
-                        distances[same] = gap
-                    if gap + 1 < distances[less]:
-                        distances[less] = gap + 1
-                    return result
-                if left == right:
+                    if gap > nearest[below]:
+                        nearest[below] = gap
+                        distances[less] = 0.0
+                        if -gap < distances[same]:
+                            distances[same] = -gap
+                        if 1 - gap < distances[more]:
+                            distances[more] = 1 - gap
+                    return on_less
+                if gap:
+                    if gap < nearest[above]:
+                        nearest[above] = gap
+                        distances[more] = 0.0
+                        if gap < distances[same]:
+                            distances[same] = gap
+                        if gap + 1 < distances[less]:
+                            distances[less] = gap + 1
+                    return on_more
+                if distances[same]:
                     distances[same] = 0.0
                     if distances[less] > 1.0:
                         distances[less] = 1.0
                     if distances[more] > 1.0:
                         distances[more] = 1.0
-                    return result
-            return longer(left, right, result)
+                return on_same
+            return longer(left, right)
 
-        def longer(left: Any, right: Any, result: Any) -> Any:
-            if result is not True and result is not False:
-                if not decides:
-                    found = (1.0, 1.0, 1.0)  # an array, an expression: it has no truth value of its own
-                    recorder._detail(number, less, found, frame_of(2))
-                    return result
+        def longer(left: Any, right: Any) -> Any:
+            counts[number] += 1
+            result = compare(left, right)
+            if result is True or result is False:
+                truth = result
+            elif decides:
                 truth = bool(result)
                 if not passes:
                     result = truth
-            else:
-                truth = result
+            else:  # an array, an expression, a symbol: it has no truth of its own
+                recorder._detail(number, less, (1.0, 1.0, 1.0), frame_of(2))
+                return result
             if detailed:
                 if recorder._collect:
                     recorder._keep(left)
@@ -457,11 +490,9 @@ def _maker(
             recorder._detail(number, yes, found, frame_of(depth))
 
         def probe(iterable: Any) -> Any:
-            nonlocal fuel
-            counts[number] += 1
-            fuel -= 1
-            if fuel < 0:
-                raise OutOfFuel
+            counts[number] = count = counts[number] + 1
+            if count > check_at:
+                check()
             if type(iterable) in _SIZED:
                 size = len(iterable)
                 outcome(size > 0, float(size), 2)
@@ -476,11 +507,9 @@ def _maker(
             return chain((first,), iterator)
 
         def asynchronous(iterable: Any) -> Any:
-            nonlocal fuel
-            counts[number] += 1
-            fuel -= 1
-            if fuel < 0:
-                raise OutOfFuel
+            counts[number] = count = counts[number] + 1
+            if count > check_at:
+                check()
             if not hasattr(type(iterable), "__aiter__"):
                 return iterable  # the loop itself complains
             return _AsyncLoop(iterable, lambda entered: outcome(entered, 1.0, 3))
@@ -518,7 +547,7 @@ def _maker(
     def make(site: Site) -> Probe:
         return makers[site.kind](site)
 
-    return make, set_fuel, get_fuel, set_detailed
+    return make, restart, spend
 
 
 class _AsyncLoop:
