@@ -10,7 +10,7 @@ from fitgym.testcase.calls import Calls
 from fitgym.testcase.knowledge import Knowledge, Learned
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.selection import Selection
-from fitgym.testcase.statement import StatementTable, TestCase
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
 from fitgym.testcase.variation import Variation
 
 __all__ = ["TestFactory"]
@@ -122,14 +122,19 @@ class TestFactory:
 
     def mutate(self, testcase: TestCase, rng: Generator) -> TestCase:
         """A changed copy; the same test case only if no change could be made."""
-        return self.table.testcase(self.variation.mutated(self.table.statements(testcase), rng))
+        statements = self.table.statements(testcase)
+        return self._interned(
+            self.variation.mutated(statements, rng), dict(zip(map(id, statements), testcase, strict=True))
+        )
 
     def cross(self, first: TestCase, second: TestCase, rng: Generator) -> tuple[TestCase, TestCase]:
         """Two offspring that exchanged their ends; copies of the parents if one of them is empty."""
         if not first or not second:
             return first, second
-        one, other = self.variation.crossed(self.table.statements(first), self.table.statements(second), rng)
-        return self.table.testcase(one), self.table.testcase(other)
+        mother, father = self.table.statements(first), self.table.statements(second)
+        one, other = self.variation.crossed(mother, father, rng)
+        known = dict(zip(map(id, mother + father), first + second, strict=True))
+        return self._interned(one, known), self._interned(other, known)
 
     def trimmed(self, testcase: TestCase) -> TestCase:
         """The test case without helper statements that nothing under test needs."""
@@ -149,3 +154,10 @@ class TestFactory:
     def exclude(self, operations: frozenset[int]) -> None:
         """Do not insert operations any more whose targets are all covered; replaces the former set."""
         self.selection.exclude(operations)
+
+    def _interned(self, statements: list[Statement], known: dict[int, int]) -> TestCase:
+        """The statements as a test case; `known` has ids of statements by identity, which saves hashing them."""
+        intern = self.table.intern
+        return tuple(
+            [known[id(statement)] if id(statement) in known else intern(statement) for statement in statements]
+        )

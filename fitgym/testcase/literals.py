@@ -26,6 +26,9 @@ KINDS = ("none", "bool", "int", "float", "complex", "str", "bytes", "ellipsis")
 _LONGEST = 1000
 """Longest text of a constant, in characters: a longer one costs more to send and to read than it can show."""
 
+_STOCK = 32
+"""Strings kept per regular expression and drawn again, because writing a new one costs as much as a whole mutation."""
+
 _BOUNDARIES = (0, 1, -1, 2, 10, 16, 127, 128, 255, 256, -128, 1000, 2**31 - 1, 2**31, -(2**31), 2**63)
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 0.1, 1e-9, 1e9, 1e308, 5e-324)
 _RARE_FLOATS = (math.nan, math.inf, -math.inf)
@@ -157,6 +160,7 @@ class Literals:
         self._dynamic: dict[str, list[Scalar]] = {}
         self._dynamic_texts: dict[str, None] = {}
         self._values: dict[str, Scalar] = {}
+        self._stock: dict[str, list[str]] = {}
         for text in dict.fromkeys(filter(None, map(canonical, constants))):
             self._static.setdefault(kind_of_text(text), []).append(self.value(text))
         # Characters that mean something to the subject: those of its constants and of its regular expressions.
@@ -327,9 +331,15 @@ class Literals:
 
     def _matching(self, rng: Generator) -> str:
         pattern = self.patterns[int(rng.random() * len(self.patterns))]
-        draw = regular.sample if rng.random() < 0.7 else regular.near_miss
-        text: str = draw(pattern, rng)
-        return text[:_LONGEST]
+        stock = self._stock.setdefault(pattern, [])
+        if len(stock) == _STOCK and rng.random() < 0.8:
+            return stock[int(rng.random() * _STOCK)]
+        text = (regular.sample if rng.random() < 0.7 else regular.near_miss)(pattern, rng)[:_LONGEST]
+        if len(stock) < _STOCK:
+            stock.append(text)
+        else:
+            stock[int(rng.random() * _STOCK)] = text
+        return text
 
     def _varied(self, text: str, rng: Generator) -> str:
         """A piece of `text`, `text` joined with another constant, or `text` in another case."""

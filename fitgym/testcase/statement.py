@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from fitgym.testcase.expression import Expression, map_refs, refs
+from fitgym.testcase.expression import Expression, Literal, map_refs, refs
 
 __all__ = ["Statement", "StatementTable", "TestCase"]
 
@@ -34,12 +34,15 @@ class Statement:
 
     def refs(self) -> Iterator[int]:
         """Positions of the earlier statements that this one needs, receiver first."""
-        if self.receiver >= 0:
-            yield self.receiver
+        # Most arguments are literals: this is called for every statement of every mutant.
+        found = [self.receiver] if self.receiver >= 0 else []
         for argument in self.args:
-            yield from refs(argument)
+            if type(argument) is not Literal:
+                found.extend(refs(argument))
         for _, argument in self.kwargs:
-            yield from refs(argument)
+            if type(argument) is not Literal:
+                found.extend(refs(argument))
+        return iter(found)
 
     def moved(self, position: dict[int, int]) -> Statement:
         """The same statement with every reference `i` replaced by `position[i]`.

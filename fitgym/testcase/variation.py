@@ -277,6 +277,8 @@ class Variation:
         an object that a living statement needs later.
         """
         operations = self.operations
+        if all(operations[statement.operation].under_test for statement in statements):
+            return list(statements)
         needed: set[int] = set()
         dead: set[int] = set()
         for index in range(len(statements) - 1, -1, -1):
