@@ -1,0 +1,414 @@
+"""The executor: runs test cases somewhere safe and says what they did.
+
+The parent never imports the subject. A worker process does (`zygote`, `worker`), and forks children that run batches.
+Whatever a test case does to its child, the executor finds out which one it was, bans it, and goes on with the others:
+results never depend on what else was in the batch.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from array import array
+from collections import deque
+from collections.abc import Iterable, KeysView, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fitgym.errors import ExecutionError
+from fitgym.execution.journal import IDLE
+from fitgym.execution.protocol import ProtocolError, decode_trace, dumps, encode_statement, read_untrusted
+from fitgym.execution.zygote import Broken, Limits, Zygote
+from fitgym.instrument.trace import Call, Failure, Trace
+from fitgym.subject.hints import Hint, union
+from fitgym.subject.subject import Reference, Subject
+from fitgym.testcase.statement import StatementTable, TestCase
+
+if TYPE_CHECKING:
+    from fitgym.execution.observation import Observed
+
+__all__ = ["Crash", "Executor", "Learned", "Limits"]
+
+_MOST_TRACES = 20_000  # that are kept so that equal executions share one object
+_MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
+_MOST_TYPES = 8  # that one operation is said to return
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A test case that ended its process, or had to be ended with it.
+
+    Attributes:
+        testcase: it will not be run again.
+        failure: "crash", "exit" or "timeout".
+        position: index of the statement that ran.
+    """
+
+    testcase: TestCase
+    failure: Failure
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What running test cases has taught about the subject.
+
+    Attributes:
+        constants: operands seen at comparisons, as source text; only if "constants" was needed.
+        returns: for each operation the type it was seen to return.
+        iterators: operations that returned an iterator though their signature does not say so.
+        parameters: what was demanded of arguments without annotation, by operation and parameter name.
+    """
+
+    constants: tuple[str, ...] = ()
+    returns: dict[int, Hint] = field(default_factory=dict)
+    iterators: tuple[int, ...] = ()
+    parameters: dict[tuple[int, str], Hint] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Segment:
+    """Test cases that are still to be run, by index, and how careful to be.
+
+    0: state that is expensive to compare is compared after the batch; 1: after each test case; 2: each test case gets a
+    process of its own. The careful ways cost more and find out who is to blame; results are the same in all three.
+    """
+
+    indexes: list[int]
+    care: int = 0
+
+
+class Executor:
+    """Runs the test cases of one subject.
+
+    The worker is started when it is needed first, and again after it was closed, after the executor was unpickled, and
+    in a fork of the process that had started it. All methods may be called from any thread, one at a time.
+
+    Args:
+        reference: the subject.
+        limits: what one test case may use.
+
+    Attributes:
+        executions: how many test cases were run; one that is repeated because another one of its batch broke the
+            process counts once.
+        crashes: test cases that ended their process, in order.
+        timings: seconds of wall time spent on starting workers ("start") and on running ("run"); no result depends on
+            them.
+    """
+
+    def __init__(self, reference: Reference, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
+        self.reference = reference
+        self.limits = limits
+        self.executions = 0
+        self.crashes: list[Crash] = []
+        self.timings: dict[str, float] = {"start": 0.0, "run": 0.0}
+        self._subject: Subject | None = None
+        self._banned: dict[TestCase, Failure] = {}
+        self._new = _Lessons()
+        self._care = 0
+        self._table: StatementTable | None = None
+        self._reset_process()
+
+    def _reset_process(self) -> None:
+        self._zygote: Zygote | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+        self._lock = threading.RLock()
+        self._traces: dict[Any, Trace] = {}
+        self._calls: dict[Any, Call] = {}
+        self._window = self.limits.batch
+        self._restarts = 0
+
+    @property
+    def subject(self) -> Subject:
+        """What is known about the code under test; starts the worker if nothing is known yet.
+
+        Raises:
+            SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
+        """
+        with self._lock:
+            if self._subject is None:
+                self._running()
+            assert self._subject is not None
+            return self._subject
+
+    @property
+    def banned(self) -> KeysView[TestCase]:
+        """Test cases that are not run again, because they ended their process or ran out of time."""
+        return self._banned.keys()
+
+    @property
+    def import_seconds(self) -> float:
+        """Wall time that the last start of the worker took, the import included; 0.0 before the first one."""
+        return self._zygote.seconds if self._zygote is not None else self.timings["start"]
+
+    def run(
+        self, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str] = frozenset()
+    ) -> list[Trace]:
+        """The trace of each test case.
+
+        Args:
+            testcases: any number.
+            table: holds their statements.
+            needs: what to record beyond counts, distances and calls: "direct", "output", "input", "constants".
+        """
+        return self._work("run", testcases, table, needs, 0)
+
+    def verify(
+        self, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str] = frozenset()
+    ) -> list[Trace]:
+        """The trace of each test case, each in a process of its own."""
+        return self._work("run", testcases, table, needs, 2)
+
+    def observe(self, testcases: Sequence[TestCase], table: StatementTable) -> list[Observed]:
+        """What each test case lets a test assert when it is over; starts from a fresh process."""
+        with self._lock:
+            self._retire()
+            return self._work("observe", testcases, table, frozenset(), 1)
+
+    def learned(self) -> Learned:
+        """What was learnt since the last call."""
+        with self._lock:
+            return self._new.drain()
+
+    def begin(self) -> None:
+        """Forget what was run, banned and learnt, so that a new search finds everything as the first one did."""
+        with self._lock:
+            self.executions = 0
+            self.crashes = []
+            self._banned = {}
+            self._new = _Lessons()
+            self._table = None
+            self._traces = {}
+            self._retire()
+
+    def close(self) -> None:
+        """End the worker and everything below it; harmless when there is none. The next run starts another one."""
+        with self._lock:
+            zygote, self._zygote = self._zygote, None
+            if self._finalizer is not None:
+                self._finalizer.detach()
+                self._finalizer = None
+            if zygote is not None:
+                zygote.close()
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the worker and what belongs to it."""
+        state = self.__dict__.copy()
+        for name in ("_zygote", "_finalizer", "_lock", "_traces", "_calls", "_window", "_restarts"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._reset_process()
+
+    # ------------------------------------------------------------------------------------------------- the worker
+
+    def _running(self) -> Zygote:
+        """The worker, started if there is none of ours."""
+        if self._zygote is None or not self._zygote.is_ours:
+            if self._zygote is not None:
+                self.close()
+            self._restarts += 1
+            if self._restarts > _MOST_RESTARTS:
+                raise ExecutionError(
+                    f"the worker for '{self.reference.text}' died {_MOST_RESTARTS} times without a test case to blame"
+                )
+            zygote = Zygote(self.reference, self.limits)
+            self._finalizer = weakref.finalize(self, _close, zygote)
+            self._zygote = zygote
+            self._subject = zygote.subject
+            self.timings["start"] += zygote.seconds
+        return self._zygote
+
+    def _retire(self) -> None:
+        if self._zygote is not None and self._zygote.is_ours:
+            self._zygote.retire()
+
+    # ------------------------------------------------------------------------------------------------ running them
+
+    def _work(
+        self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str], care: int
+    ) -> list[Any]:
+        with self._lock:
+            started = time.perf_counter()
+            try:
+                return self._all(mode, testcases, table, needs, care)
+            except BaseException:
+                # Ctrl-C, for example: the child is in the middle of something nobody will wait for.
+                if self._zygote is not None:
+                    self._zygote.retire()
+                raise
+            finally:
+                self.timings["run"] += time.perf_counter() - started
+
+    def _all(
+        self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str], care: int
+    ) -> list[Any]:
+        if table is not self._table:
+            self._retire()  # ids mean something else now
+            self._table = table
+        results: list[Any] = [None] * len(testcases)
+        segments = deque([_Segment(list(range(len(testcases))), care)])
+        while segments:
+            segment = segments.popleft()
+            alive = []
+            for index in segment.indexes:
+                failure = self._banned.get(testcases[index])
+                if failure is None:
+                    alive.append(index)
+                else:
+                    results[index] = self._failed(mode, failure)
+            if not alive:
+                continue
+            segment.care = max(segment.care, self._care)
+            size = 1 if segment.care == 2 else self._window
+            batch, rest = alive[:size], alive[size:]
+            if rest:
+                segments.appendleft(_Segment(rest, segment.care))
+            try:
+                done = self._batch(mode, [testcases[i] for i in batch], table, needs, segment.care)
+            except Broken as broken:
+                for piece in reversed(self._blame(broken, testcases, batch, segment.care)):
+                    segments.appendleft(piece)
+                continue
+            if done is None:  # some test case left something behind: find out which
+                self._care = 1
+                segments.appendleft(_Segment(batch, 1))
+                continue
+            for index, result in zip(batch, done, strict=False):
+                results[index] = result
+                self.executions += 1
+                if mode == "run" and result.failure == "timeout":
+                    self._banned[testcases[index]] = "timeout"
+            if len(done) < len(batch):
+                self._window = max(1, self._window // 2)
+                segments.appendleft(_Segment(batch[len(done) :], segment.care))
+            else:
+                self._window = min(self.limits.batch, 2 * self._window)
+        return results
+
+    def _batch(
+        self, mode: str, testcases: list[TestCase], table: StatementTable, needs: frozenset[str], care: int
+    ) -> list[Any] | None:
+        """Results of the test cases up to the first that left something behind, None if some unknown one did.
+
+        Raises:
+            Broken: the child did not answer.
+        """
+        zygote = self._running()
+        child = zygote.child
+        if child is None or (care == 2 and not child.fresh):
+            child = zygote.fork()
+        self._first = child.fresh
+        unknown = [i for i in dict.fromkeys(i for t in testcases for i in t) if i not in child.defined]
+        child.defined.update(unknown)
+        definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
+        payload = zygote.ask(dumps((mode, needs, definitions, testcases, care > 0)))
+        try:
+            results, fresh, forgot, last, redo, lessons = read_untrusted(payload)
+            if forgot:
+                child.memory.clear()
+            child.memory += [self._interned(wire) for wire in fresh]
+            if mode == "run":
+                results = [child.memory[number] for number in results]
+            if not redo and not 0 < len(results) <= len(testcases):
+                raise ProtocolError(f"{len(results)} results for {len(testcases)} test cases")
+            self._new.add(*lessons)
+        except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
+            zygote.retire()
+            raise Broken("crash") from None
+        self._restarts = 0
+        if last:
+            zygote.retire()
+        return None if redo else results
+
+    def _blame(self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], care: int) -> list[_Segment]:
+        """Ban the test case that broke the child if it is known; what is to be done again."""
+        self._window = max(1, self._window // 2)
+        guilty = broken.running if broken.running != IDLE else broken.last if care else IDLE
+        if len(batch) == 1 and self._first:
+            guilty = 0
+        elif not 0 <= guilty < len(batch):
+            return [_Segment(batch, min(2, care + 1))]
+        # A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state
+        # that every comparison found clean is not made to hang again.
+        certain = (guilty == 0 and self._first) or broken.failure == "timeout"
+        if not certain:
+            return [_Segment(batch[:guilty], 1), _Segment([batch[guilty]], 2), _Segment(batch[guilty + 1 :], care)]
+        testcase = testcases[batch[guilty]]
+        self._banned[testcase] = broken.failure
+        self.crashes.append(Crash(testcase, broken.failure, broken.position))
+        self.executions += 1
+        return [_Segment(batch[:guilty], care), _Segment(batch[guilty:], care)]
+
+    def _interned(self, wire: Any) -> Trace:
+        trace = self._traces.get(wire)
+        if trace is None:
+            if len(self._traces) >= _MOST_TRACES:
+                self._traces.clear()
+            trace = self._traces[wire] = decode_trace(wire, self._calls)
+        return trace
+
+    def _failed(self, mode: str, failure: Failure) -> Any:
+        """What a banned test case gives."""
+        if mode == "observe":
+            from fitgym.execution.observation import Observed
+
+            return Observed(failure=failure)
+        subject = self.subject
+        return Trace(
+            array("q", [0]) * len(subject.sites),
+            array("d", [float("inf")]) * subject.n_slots,
+            array("q"),
+            array("d"),
+            failure=failure,
+        )
+
+
+class _Lessons:
+    """What children have taught, each thing once although every child finds it anew."""
+
+    def __init__(self) -> None:
+        self._constants: dict[str, None] = {}
+        self._returns: dict[int, Hint] = {}
+        self._iterators: dict[int, None] = {}
+        self._new_constants: list[str] = []
+        self._new_returns: dict[int, Hint] = {}
+        self._new_iterators: list[int] = []
+
+    def add(self, returns: dict[int, Hint], iterators: Iterable[int], constants: Iterable[str]) -> None:
+        for operation, hint in returns.items():
+            known = self._returns.get(operation)
+            whole = hint if known is None else union([known, hint])
+            if len(whole.args) > _MOST_TYPES and whole.kind == "union":
+                continue
+            if whole != known:
+                self._returns[operation] = self._new_returns[operation] = whole
+        for operation in iterators:
+            if operation not in self._iterators:
+                self._iterators[operation] = None
+                self._new_iterators.append(operation)
+        for text in constants:
+            if text not in self._constants:
+                self._constants[text] = None
+                self._new_constants.append(text)
+
+    def drain(self) -> Learned:
+        learned = Learned(tuple(self._new_constants), self._new_returns, tuple(self._new_iterators))
+        self._new_constants, self._new_returns, self._new_iterators = [], {}, []
+        return learned
+
+
+def _close(zygote: Zygote) -> None:
+    """Runs when the executor is collected, and at the end of the interpreter."""
+    if zygote.is_ours or os.getpid() != zygote._owner:
+        zygote.close()

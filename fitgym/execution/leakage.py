@@ -1,0 +1,480 @@
+"""Leaks: state of the code under test that a test case has changed, and how to put it back.
+
+A test case must find the state that the import left, whatever ran before it. After each test case the near state is
+compared with a snapshot: the globals of the module under test and all that can be reached from them, down to containers,
+attributes of objects and classes, closures and caches. Containers are compared item by item, and items that are the same
+object count as equal. Most changes are undone in place, which takes microseconds; what cannot be undone exactly (the
+order inside a set, a thread, an open file) asks for a fresh process instead.
+
+The far state costs too much to be compared every time: the other modules of the package, and what belongs to the
+process, such as environment, working folder, signal handlers and builtins. It is compared after each batch.
+"""
+
+from __future__ import annotations
+
+import _thread
+import builtins
+import collections
+import functools
+import gc
+import itertools
+import os
+import resource
+import signal
+import sys
+import time
+import types
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+__all__ = ["Process", "State"]
+
+_MAX_OBJECTS = 20_000
+"""Objects that one snapshot looks at."""
+
+_ATOMS = frozenset(
+    {int, float, complex, str, bytes, bool, type(None), type(...), range, slice, object}
+    | {types.ModuleType, types.CodeType, types.BuiltinFunctionType, types.WrapperDescriptorType}
+    | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, types.FrameType}
+)
+_LRU = type(functools.lru_cache(lambda: None))
+_LOCK = type(_thread.allocate_lock())
+_RLOCK = type(_thread.RLock())
+_CELL = types.CellType
+_PROXY = types.MappingProxyType
+
+Fix = Callable[[Any, Any], bool]
+"""Puts the saved content back into the living container; False if that cannot be done exactly."""
+
+Read = Callable[[], object]
+Write = Callable[[object], None]
+
+
+class State:
+    """A snapshot of everything that can be changed through some modules.
+
+    Args:
+        modules: whose globals are the roots; classes and functions are followed only if one of these defines them.
+        also: further objects to look at.
+    """
+
+    def __init__(self, modules: Iterable[types.ModuleType], also: Iterable[object] = ()) -> None:
+        roots = list(modules)
+        self._names = frozenset(module.__name__ for module in roots)
+        self._live: list[Any] = []  # containers ...
+        self._saved: list[Any] = []  # ... their contents, one call compares all ...
+        self._fixes: list[Fix] = []  # ... and how to put them back
+        self._reads: list[Read] = []  # state that has to be asked for
+        self._values: list[object] = []
+        self._writes: list[Write | None] = []
+        self._caches: list[Any] = []
+        self._generators: list[tuple[Any, object]] = []
+        self._seen: set[int] = set()
+        self._keep: list[object] = []  # so that no identity in `_seen` is used again
+        queue: collections.deque[object] = collections.deque()
+        for module in roots:
+            self._container(vars(module), dict(vars(module)), _fix_namespace)
+            queue.extend(vars(module).values())
+        queue.extend(also)
+        while queue and len(self._seen) < _MAX_OBJECTS:
+            thing = queue.popleft()
+            if type(thing) in _ATOMS or id(thing) in self._seen:
+                continue
+            self._seen.add(id(thing))
+            self._keep.append(thing)
+            queue.extend(self._look(thing))
+        generators: list[Any] = [thing for thing in self._keep if _has_state(thing)]
+        self._generators = [(generator, generator.getstate()) for generator in generators]
+        self._probes = bool(self._reads)
+        self.reset()
+
+    def reset(self) -> None:
+        """Empty the caches and reseed the generators, which is cheaper than to compare them."""
+        for cache in self._caches:
+            cache.cache_clear()
+        for generator, state in self._generators:
+            generator.setstate(state)
+
+    def changed(self) -> bool:
+        """Something is not as it was; caches and random generators are left to `reset`."""
+        try:
+            if self._live != self._saved:
+                return True
+            return self._probes and [read() for read in self._reads] != self._values
+        except BaseException:  # an `__eq__` of the subject refuses: then the objects are not the same
+            return True
+
+    def reordered(self) -> bool:
+        """A dictionary holds the same items in another order. Slower than `changed`, which does not look at that."""
+        return any(
+            type(live) is dict and fix is _fix_dict and list(live) != list(saved)
+            for live, saved, fix in zip(self._live, self._saved, self._fixes, strict=True)
+        )
+
+    def restore(self) -> bool:
+        """Put everything back; False if something could not be, and then only a fresh process is clean."""
+        try:
+            for live, saved, fix in zip(self._live, self._saved, self._fixes, strict=True):
+                if (live != saved or (fix is _fix_dict and list(live) != list(saved))) and not fix(live, saved):
+                    return False
+            for read, value, write in zip(self._reads, self._values, self._writes, strict=True):
+                if read() != value:
+                    if write is None:
+                        return False
+                    write(value)
+        except BaseException:
+            return False
+        return not self.changed() and not self.reordered()
+
+    # ------------------------------------------------------------------------------------------------- taking it
+
+    def _container(self, live: object, saved: object, fix: Fix) -> None:
+        self._live.append(live)
+        self._saved.append(saved)
+        self._fixes.append(fix)
+
+    def _probe(self, read: Read, write: Write | None = None) -> None:
+        self._reads.append(read)
+        self._values.append(read())
+        self._writes.append(write)
+
+    def _look(self, thing: Any) -> Iterable[object]:
+        """Save one object's own state; what to look at next."""
+        try:
+            return self._look_at(thing)
+        except Exception:  # an object that cannot be looked at is taken as it is
+            return ()
+
+    def _look_at(self, thing: Any) -> Iterable[object]:
+        cls = type(thing)
+        if issubclass(cls, type):
+            return self._look_at_class(thing)
+        if cls is types.FunctionType:
+            return self._look_at_function(thing)
+        if cls is _LRU:
+            self._caches.append(thing)
+            return (thing.__wrapped__,)
+        if cls in (staticmethod, classmethod, types.MethodType):
+            return (thing.__func__, getattr(thing, "__self__", None))
+        if cls is property:
+            return (thing.fget, thing.fset, thing.fdel)
+        if cls is functools.cached_property:
+            return (thing.func,)
+        if cls is functools.partial:
+            return (thing.func, thing.args, thing.keywords)
+        if cls in (_LOCK, _RLOCK):
+            self._probe(functools.partial(_lock_state, thing))
+            return ()
+        if _has_state(thing):
+            return ()
+        if cls is itertools.count or (hasattr(cls, "__length_hint__") and hasattr(cls, "__next__")):
+            self._probe(functools.partial(_iterator_state, thing))
+            return ()
+        if cls is types.GeneratorType:
+            self._probe(functools.partial(_generator_state, thing))
+            return ()
+        return self._look_at_object(thing)
+
+    def _look_at_class(self, cls: type) -> Iterable[object]:
+        if cls.__module__ not in self._names:
+            return ()
+        proxy = type.__dict__["__dict__"].__get__(cls)
+        self._container(proxy, dict(proxy), functools.partial(_fix_class, cls))
+        return [value for key, value in proxy.items() if key not in ("__dict__", "__weakref__", "__doc__")]
+
+    def _look_at_function(self, function: types.FunctionType) -> Iterable[object]:
+        if function.__module__ not in self._names and not function.__closure__:
+            return ()
+        found: list[object] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        attributes = function.__dict__
+        if attributes:
+            self._container(attributes, dict(attributes), _fix_namespace)
+            found.extend(attributes.values())
+        for cell in function.__closure__ or ():
+            found.append(cell.cell_contents)
+            if function.__module__ in self._names:
+                self._probe(functools.partial(_cell_state, cell), functools.partial(_fill_cell, cell))
+        return found
+
+    def _look_at_object(self, thing: Any) -> Iterable[object]:
+        cls = type(thing)
+        found: list[object] = []
+        if issubclass(cls, dict):
+            fix: Fix = _fix_ordered if issubclass(cls, collections.OrderedDict) else _fix_dict
+            copy = collections.OrderedDict(thing) if issubclass(cls, collections.OrderedDict) else dict(thing)
+            self._container(_plain(thing, dict), copy, fix)
+            found.extend(dict.values(thing))
+        elif issubclass(cls, list):
+            self._container(_plain(thing, list), list(thing), _fix_list)
+            found.extend(thing)
+        elif issubclass(cls, set):
+            self._container(_plain(thing, set), set(thing), _fix_set)
+            found.extend(thing)
+        elif issubclass(cls, collections.deque):
+            self._container(thing, thing.copy(), _fix_deque)
+            found.extend(thing)
+        elif issubclass(cls, bytearray):
+            self._container(thing, bytearray(thing), _fix_list)
+        elif issubclass(cls, (tuple, frozenset)):
+            found.extend(thing)
+        elif cls is _PROXY:
+            found.extend(thing.values())
+        elif cls.__name__ == "array" and cls.__module__ == "array":
+            self._container(thing, thing[:], _fix_list)
+        elif cls.__name__ == "ndarray" and cls.__module__ == "numpy":
+            self._probe(thing.tobytes)
+        elif cls.__name__ == "ContextVar":
+            self._probe(functools.partial(thing.get, None), thing.set)
+        if _has_namespace(thing):
+            namespace = vars(thing)
+            self._container(namespace, dict(namespace), _fix_namespace)
+            found.extend(namespace.values())
+        for name, member in _slots(cls):
+            self._probe(functools.partial(_slot_state, thing, member), functools.partial(setattr, thing, name))
+            found.append(_slot_state(thing, member))
+        return found
+
+
+_EMPTY = object()
+
+
+def _plain(thing: Any, base: type) -> Any:
+    """What to compare for a container: itself, if comparing it runs no code of the subject."""
+    known = type(thing).__eq__ is base.__eq__ or type(thing) is collections.OrderedDict
+    return thing if known else _Base(thing, base)
+
+
+class _Base:
+    """Compares a container whose class redefines equality as its built-in base class would."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, thing: Any, base: Any) -> None:
+        self.thing = thing
+        self.base = base
+
+    def __eq__(self, other: object) -> bool:
+        return self.base.__eq__(self.thing, other) is True
+
+
+def _has_namespace(thing: object) -> bool:
+    if isinstance(thing, types.ModuleType):
+        return False
+    try:
+        return type(object.__getattribute__(thing, "__dict__")) is dict
+    except (AttributeError, TypeError):
+        return False
+
+
+def _slots(cls: type) -> list[tuple[str, Any]]:
+    """The slots that a class written in Python declares."""
+    found = []
+    for owner in cls.__mro__[:-1]:
+        if "__slots__" in vars(owner):
+            members = vars(owner).items()
+            found += [(name, member) for name, member in members if type(member) is types.MemberDescriptorType]
+    return found
+
+
+def _has_state(thing: object) -> bool:
+    random = sys.modules.get("random")
+    cls = type(thing)
+    return random is not None and issubclass(cls, random.Random) and not issubclass(cls, random.SystemRandom)
+
+
+def _slot_state(thing: object, member: Any) -> object:
+    try:
+        return member.__get__(thing, type(thing))
+    except AttributeError:
+        return _EMPTY
+
+
+def _lock_state(lock: Any) -> object:
+    return lock.locked() if hasattr(lock, "locked") else lock._is_owned()
+
+
+def _iterator_state(iterator: Any) -> object:
+    return repr(iterator) if type(iterator) is itertools.count else iterator.__length_hint__()
+
+
+def _generator_state(generator: Any) -> object:
+    return None if generator.gi_frame is None else generator.gi_frame.f_lasti
+
+
+def _cell_state(cell: Any) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _EMPTY
+
+
+def _fill_cell(cell: Any, value: object) -> None:
+    cell.cell_contents = value
+
+
+# ------------------------------------------------------------------------------------------------- putting it back
+
+
+def _fix_namespace(live: dict[str, object], saved: dict[str, object]) -> bool:
+    for name in [name for name in live if name not in saved]:
+        del live[name]
+    for name, value in saved.items():
+        if live.get(name, _EMPTY) is not value:
+            live[name] = value
+    return True
+
+
+def _fix_class(cls: type, live: Mapping[str, object], saved: dict[str, object]) -> bool:
+    for name in [name for name in live if name not in saved]:
+        type.__delattr__(cls, name)
+    for name, value in saved.items():
+        if live.get(name, _EMPTY) is not value:
+            type.__setattr__(cls, name, value)
+    return True
+
+
+def _fix_dict(live: Any, saved: dict[Any, Any]) -> bool:
+    target = live.thing if type(live) is _Base else live
+    dict.clear(target)
+    dict.update(target, saved)
+    return True
+
+
+def _fix_ordered(live: Any, saved: Any) -> bool:
+    target = live.thing if type(live) is _Base else live
+    collections.OrderedDict.clear(target)
+    collections.OrderedDict.update(target, saved)
+    return True
+
+
+def _fix_list(live: Any, saved: Any) -> bool:
+    target = live.thing if type(live) is _Base else live
+    target[:] = saved
+    return True
+
+
+def _fix_deque(live: Any, saved: Any) -> bool:
+    live.clear()
+    live.extend(saved)
+    return True
+
+
+def _fix_set(live: Any, saved: set[Any]) -> bool:
+    if saved:  # the order of iteration depends on what was in the set before
+        return False
+    set.clear(live.thing if type(live) is _Base else live)
+    return True
+
+
+# ----------------------------------------------------------------------------------------------------- the process
+
+
+class Process:
+    """A snapshot of what belongs to the process rather than to the subject.
+
+    Args:
+        memory_slack: bytes by which the address space may grow before that counts as a change.
+    """
+
+    def __init__(self, memory_slack: int = 128 << 20) -> None:
+        self._threads = _thread._count()
+        self._slack = memory_slack
+        self._memory = _address_space()
+        self._facts = self._look()
+
+    def threads_left(self, patience: float = 0.02) -> bool:
+        """Threads are alive that were not; those about to end are waited for, `patience` seconds at most."""
+        if _thread._count() <= self._threads:
+            return False
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            time.sleep(0.001)
+            if _thread._count() <= self._threads:
+                return False
+        return True
+
+    def changed(self) -> bool:
+        """Something is not as it was."""
+        try:
+            facts = self._look()
+            if not self._facts[0]:  # decimal was not loaded then
+                facts[0] = ()
+            return facts != self._facts or _address_space() > self._memory + self._slack or _has_children()
+        except BaseException:
+            return True
+
+    def _look(self) -> list[object]:
+        return [
+            _decimal_context(),
+            os.getcwd(),
+            dict(os.environ._data),  # type: ignore[attr-defined]
+            list(sys.path),
+            list(sys.meta_path),
+            list(sys.path_hooks),
+            sys.getrecursionlimit(),
+            sys.getswitchinterval(),
+            sys.gettrace(),
+            sys.getprofile(),
+            sys.excepthook,
+            sys.displayhook,
+            sys.unraisablehook,
+            (sys.stdin, sys.stdout, sys.stderr),
+            [stream.closed for stream in (sys.stdin, sys.stdout, sys.stderr) if stream is not None],
+            gc.isenabled(),
+            list(warnings.filters),
+            warnings.showwarning,
+            vars(builtins).copy(),
+            [signal.getsignal(number) for number in _SIGNALS],
+            signal.getitimer(signal.ITIMER_REAL)[1],
+            signal.getitimer(signal.ITIMER_VIRTUAL)[1],
+            signal.getitimer(signal.ITIMER_PROF)[1],
+            signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+            os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None,
+            [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],
+            os.getpriority(os.PRIO_PROCESS, 0),
+            os.getsid(0),
+            _locale(),
+            _umask(),
+        ]
+
+
+_SIGNALS = sorted(signal.valid_signals())
+
+
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def _decimal_context() -> tuple[object, ...]:
+    """Precision and rules; the flags change with every inexact result and are left out."""
+    decimal = sys.modules.get("decimal")
+    if decimal is None:
+        return ()
+    context = decimal.getcontext()
+    traps = tuple(trap for trap, on in context.traps.items() if on)
+    return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps)
+
+
+def _locale() -> str:
+    import _locale as c_locale
+
+    return c_locale.setlocale(c_locale.LC_ALL, None)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _has_children() -> bool:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True

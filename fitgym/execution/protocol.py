@@ -1,0 +1,238 @@
+"""The wire form: frames over pipes, and what the parent is willing to read in them.
+
+The parent trusts nothing that comes from a process in which the code under test runs. A frame starts with a token that
+was drawn for this worker, so stray output is recognised at its first byte; its length is bounded; and what it holds is
+rebuilt by an unpickler that knows built-in containers and a few of our own dataclasses, so that reading runs no code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import io
+import pickle
+import struct
+from array import array
+from typing import Any, Final
+
+from fitgym.errors import FitgymError
+from fitgym.instrument.trace import Call, Raised, Stop, Trace
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.statement import Statement
+
+__all__ = [
+    "MAX_FRAME",
+    "TOKEN_SIZE",
+    "FrameReader",
+    "ProtocolError",
+    "WireTrace",
+    "decode_statement",
+    "decode_trace",
+    "dumps",
+    "encode_statement",
+    "frame",
+    "read_trusted",
+    "read_untrusted",
+]
+
+TOKEN_SIZE: Final = 16
+MAX_FRAME: Final = 256 << 20
+"""Bytes in one frame at most."""
+
+_LENGTH = struct.Struct("<I")
+
+WireStatement = tuple[int, int, tuple[Any, ...], tuple[Any, ...], bool]
+
+WireCalls = tuple[tuple[int, bool, tuple[tuple[str, float], ...], tuple[tuple[str, str, float], ...]], ...]
+
+WireTrace = tuple[bytes, bytes, bytes, bytes, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int]
+"""A trace as built-in values only: counts, distances, both again for direct calls, calls, raised, stops, failure and
+fuel. Two traces are equal exactly when these are."""
+
+
+class ProtocolError(FitgymError):
+    """What was read is not what a worker writes."""
+
+
+def frame(token: bytes, payload: bytes) -> bytes:
+    """One message as it goes over a pipe.
+
+    Raises:
+        ProtocolError: it is longer than `MAX_FRAME`.
+    """
+    if len(payload) > MAX_FRAME:
+        raise ProtocolError(f"a frame of {len(payload)} bytes is longer than {MAX_FRAME}")
+    return token + _LENGTH.pack(len(payload)) + payload
+
+
+class FrameReader:
+    """Cuts a stream of bytes into the payloads of its frames.
+
+    Args:
+        token: what every frame has to start with.
+    """
+
+    def __init__(self, token: bytes) -> None:
+        self._token = token
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Append what has arrived.
+
+        Raises:
+            ProtocolError: it cannot be part of a frame.
+        """
+        self._buffer += data
+        if self._buffer[:TOKEN_SIZE] != self._token[: len(self._buffer)]:
+            raise ProtocolError("a frame does not start with the token")
+
+    def next(self) -> bytes | None:
+        """The payload of the next frame, None until it has arrived completely.
+
+        Raises:
+            ProtocolError: what has arrived is not a frame, or is longer than `MAX_FRAME`.
+        """
+        start = TOKEN_SIZE + _LENGTH.size
+        if len(self._buffer) < start:
+            return None
+        if self._buffer[:TOKEN_SIZE] != self._token:
+            raise ProtocolError("a frame does not start with the token")
+        (length,) = _LENGTH.unpack_from(self._buffer, TOKEN_SIZE)
+        if length > MAX_FRAME:
+            raise ProtocolError(f"a frame of {length} bytes is longer than {MAX_FRAME}")
+        if len(self._buffer) < start + length:
+            return None
+        payload = bytes(self._buffer[start : start + length])
+        del self._buffer[: start + length]
+        return payload
+
+
+def dumps(message: object) -> bytes:
+    """The payload for a message."""
+    return pickle.dumps(message, protocol=5)
+
+
+def read_trusted(payload: bytes) -> Any:
+    """A message from the parent, read in the worker."""
+    return pickle.loads(payload)
+
+
+def read_untrusted(payload: bytes) -> Any:
+    """A message from a worker, read in the parent; no code of anyone's choosing runs.
+
+    Raises:
+        ProtocolError: it cannot be read or asks for a class that is not ours.
+    """
+    try:
+        return _Reader(io.BytesIO(payload)).load()
+    except Exception as error:
+        raise ProtocolError(f"a message cannot be read: {type(error).__name__}: {error}") from error
+
+
+_OURS = frozenset(
+    {
+        "fitgym.subject.subject",
+        "fitgym.subject.hints",
+        "fitgym.testcase.expression",
+        "fitgym.execution.observation",
+    }
+)
+
+
+class _Reader(pickle.Unpickler):
+    """Admits the dataclasses of `_OURS` and nothing else by name."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module in _OURS and name.isidentifier():
+            found = getattr(importlib.import_module(module), name, None)
+            if isinstance(found, type) and dataclasses.is_dataclass(found):
+                return found
+        raise ProtocolError(f"'{module}.{name}' is not admitted")
+
+
+# --------------------------------------------------------------------------------------------------------- statements
+# Frozen dataclasses are slow to pickle (about 3 us each); as tuples a statement costs a fifth of that.
+
+
+def encode_statement(statement: Statement) -> WireStatement:
+    """The statement as built-in values."""
+    return (
+        statement.operation,
+        statement.receiver,
+        tuple([_encode(argument) for argument in statement.args]),
+        tuple([(name, _encode(argument)) for name, argument in statement.kwargs]),
+        statement.iterate,
+    )
+
+
+def decode_statement(wire: WireStatement) -> Statement:
+    """What `encode_statement` was given."""
+    operation, receiver, args, kwargs, iterate = wire
+    return Statement(
+        operation,
+        receiver,
+        tuple([_decode(argument) for argument in args]),
+        tuple([(name, _decode(argument)) for name, argument in kwargs]),
+        iterate,
+    )
+
+
+def _encode(expression: Expression) -> Any:
+    match expression:
+        case Literal():
+            return expression.text
+        case Ref():
+            return expression.index
+        case Collection():
+            return ("c", expression.kind, [_encode(item) for item in expression.items])
+        case Name():
+            return ("n", expression.module, expression.qualname)
+        case Lambda():
+            return ("f", expression.arity, _encode(expression.body))
+
+
+def _decode(wire: Any) -> Expression:
+    if isinstance(wire, str):
+        return Literal(wire)
+    if isinstance(wire, int):
+        return Ref(wire)
+    tag, first, second = wire
+    if tag == "c":
+        return Collection(first, tuple([_decode(item) for item in second]))
+    return Name(first, second) if tag == "n" else Lambda(first, _decode(second))
+
+
+# ------------------------------------------------------------------------------------------------------------- traces
+
+
+def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
+    """The trace that a worker described.
+
+    Args:
+        wire: what the worker sent.
+        calls: equal calls share one object; grows.
+
+    Raises:
+        ProtocolError: it does not describe a trace.
+    """
+    try:
+        counts, distances, direct_counts, direct_distances, called, raised, stops, failure, fuel = wire
+        return Trace(
+            _array("q", counts),
+            _array("d", distances),
+            _array("q", direct_counts),
+            _array("d", direct_distances),
+            tuple([calls.get(call) or calls.setdefault(call, Call(*call)) for call in called]),
+            None if raised is None else Raised(*raised),
+            tuple([Stop(*stop) for stop in stops]),
+            failure,  # type: ignore[arg-type]
+            fuel,
+        )
+    except (TypeError, ValueError) as error:
+        raise ProtocolError(f"not a trace: {error}") from error
+
+
+def _array(code: Any, data: bytes) -> array[Any]:
+    values = array(code)
+    values.frombytes(data)
+    return values

@@ -1,0 +1,400 @@
+"""The sandbox: what code under test may not do to the machine it runs on.
+
+Three layers, each set once per process and free of charge for pure code: resource limits, an audit hook that refuses
+actions by name, and Landlock where the kernel has it. The hook guards against accidents, not against malice; Landlock
+holds against both, for what it covers (writing outside one folder, starting programs, TCP, signals to the outside).
+
+`python -m fitgym.execution.sandbox FOLDER -- MODULE [ARGUMENT ...]` runs a module such as `pytest` under the same
+rules, able to write in FOLDER only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import platform
+import resource
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from typing import Literal, NoReturn
+
+__all__ = ["Blocked", "Guard", "available_memory", "landlock_version", "restrict"]
+
+Mode = Literal["off", "polite", "strict"]
+
+LONGEST_SLEEP = 0.05
+"""Seconds that a test case may sleep at a time."""
+
+_MIB = 1 << 20
+
+
+class Blocked(BaseException):
+    """The sandbox refused an action.
+
+    Not an `Exception`, so that the handlers of the code under test do not take it for one of its own failures.
+    """
+
+
+class Guard:
+    """The audit hook of this process: refuses actions that reach outside one folder.
+
+    Args:
+        folder: the only folder in which files may be written; temporary files belong there.
+
+    Attributes:
+        mode: "off" refuses nothing; "polite" raises `PermissionError`, as an operating system would, and suits imports
+            and whole programs; "strict" raises `Blocked`, refuses long sleeps as well, and suits test cases.
+        refused: name of the last refused event since it was set to "", "" if there is none. It tells of refusals that
+            the code under test has swallowed.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.realpath(folder)
+        self.mode: Mode = "off"
+        self.refused = ""
+
+    def install(self) -> None:
+        """Watch every audit event of this process and its forks, for good; there is no way to take the hook away."""
+        sys.addaudithook(_hook(self))
+
+    @contextlib.contextmanager
+    def off(self) -> Iterator[None]:
+        """Refuse nothing inside the block: for the runner's own forks."""
+        mode, self.mode = self.mode, "off"
+        try:
+            yield
+        finally:
+            self.mode = mode
+
+
+def restrict(
+    folder: str,
+    *,
+    memory_mb: int | None = None,
+    file_mb: int = 64,
+    files: int = 1024,
+    processes: int | None = None,
+    mode: Mode = "polite",
+) -> Guard:
+    """Set every layer for this process and all that it will start.
+
+    Args:
+        folder: the only folder in which files may be written.
+        memory_mb: address space beyond what is in use now, in MiB; None for no limit.
+        file_mb: largest file that may be written, in MiB.
+        files: how many descriptors may be open.
+        processes: how many processes the user may have, None for no limit; root is never limited by it.
+        mode: see `Guard`.
+
+    Returns:
+        The guard, whose mode can still be changed.
+    """
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_FSIZE, file_mb * _MIB)
+    lower(resource.RLIMIT_NOFILE, files)
+    if memory_mb is not None:
+        lower(resource.RLIMIT_AS, used_memory() + memory_mb * _MIB)
+    if processes is not None:
+        lower(resource.RLIMIT_NPROC, processes)
+    guard = Guard(folder)
+    _landlock(guard.folder)
+    guard.install()
+    guard.mode = mode
+    return guard
+
+
+def lower(limit: int, value: int) -> None:
+    """Lower the soft limit to `value`; it is left alone where it is lower already or cannot be set."""
+    soft, hard = resource.getrlimit(limit)
+    ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    if soft == resource.RLIM_INFINITY or soft > ceiling:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(limit, (ceiling, hard))
+
+
+def used_memory() -> int:
+    """Address space of this process in bytes."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError):  # no /proc
+        return 0
+
+
+def available_memory() -> int:
+    """What is left of the address space limit in bytes, a very large number where there is none."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return (1 << 62) if soft == resource.RLIM_INFINITY else soft - used_memory()
+
+
+# ---------------------------------------------------------------------------------------------------- the audit hook
+
+Check = Callable[[Guard, tuple[object, ...]], bool]
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_HARMLESS = ("/dev/null", "/dev/zero", "/dev/full")
+
+
+def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
+    """The hook itself. What it needs is bound here, because the code under test may replace any builtin."""
+    checks = _CHECKS.get
+    strict_only = _STRICT
+    blocked = Blocked
+    refusal = PermissionError
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        check = checks(event)
+        if check is None or guard.mode == "off":
+            return
+        if guard.mode != "strict" and event in strict_only:
+            return
+        if check(guard, args):
+            if guard.mode == "strict":
+                guard.refused = event
+                raise blocked(f"{event} is not allowed in a test case")
+            raise refusal(1, f"{event} is not allowed in the sandbox")
+
+    return hook
+
+
+def _always(guard: Guard, args: tuple[object, ...]) -> bool:
+    return True
+
+
+def _opens_for_writing(guard: Guard, args: tuple[object, ...]) -> bool:
+    path, mode, flags = args
+    if isinstance(path, int):  # a descriptor that is open already
+        return False
+    writing = bool(flags & _WRITING) if isinstance(flags, int) else False
+    if isinstance(mode, str):
+        writing = writing or any(letter in mode for letter in "wax+")
+    return writing and _outside(guard, path, -1)
+
+
+def _paths(*places: tuple[int, int | None]) -> Check:
+    """A check of arguments that are paths: each place is (index of the path, index of its folder's descriptor)."""
+
+    def check(guard: Guard, args: tuple[object, ...]) -> bool:
+        return any(
+            _outside(guard, args[path], args[folder] if folder is not None and folder < len(args) else -1)
+            for path, folder in places
+            if path < len(args)
+        )
+
+    return check
+
+
+def _outside(guard: Guard, path: object, folder: object) -> bool:
+    """The path leads out of the guarded folder, symbolic links of its parents followed."""
+    if isinstance(path, int):  # fchmod and the like: what it is open on
+        path = _of_descriptor(path)
+    try:
+        name = os.fsdecode(path)  # type: ignore[arg-type]
+    except TypeError:
+        return True
+    if name in _HARMLESS:
+        return False
+    base = _of_descriptor(folder) if isinstance(folder, int) and folder >= 0 else os.getcwd()
+    whole = os.path.join(base, name)
+    parent = os.path.realpath(os.path.dirname(whole))
+    target = os.path.join(parent, os.path.basename(whole))
+    if os.path.islink(target):
+        target = os.path.realpath(target)
+    return not (target == guard.folder or target.startswith(guard.folder + os.sep))
+
+
+def _of_descriptor(descriptor: int) -> str:
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        return "/"
+
+
+def _sleeps_long(guard: Guard, args: tuple[object, ...]) -> bool:
+    seconds = args[0]
+    return isinstance(seconds, (int, float)) and seconds > LONGEST_SLEEP
+
+
+def _loads_library(guard: Guard, args: tuple[object, ...]) -> bool:
+    return guard.mode == "strict"
+
+
+def _database_outside(guard: Guard, args: tuple[object, ...]) -> bool:
+    path = args[0]
+    if isinstance(path, str) and path in ("", ":memory:"):
+        return False
+    return (isinstance(path, str) and path.startswith("file:")) or _outside(guard, path, -1)
+
+
+_CHECKS: dict[str, Check] = {
+    "open": _opens_for_writing,
+    "os.remove": _paths((0, 1)),
+    "os.rename": _paths((0, 2), (1, 3)),
+    "os.rmdir": _paths((0, 1)),
+    "os.mkdir": _paths((0, 2)),
+    "os.link": _paths((1, 3)),
+    "os.symlink": _paths((1, 2)),
+    "os.truncate": _paths((0, None)),
+    "os.chmod": _paths((0, 2)),
+    "os.chown": _paths((0, 3)),
+    "os.utime": _paths((0, 3)),
+    "os.setxattr": _paths((0, None)),
+    "os.removexattr": _paths((0, None)),
+    "os.chflags": _paths((0, None)),
+    "os.chdir": _paths((0, None)),
+    "sqlite3.connect": _database_outside,
+    "os.system": _always,
+    "os.exec": _always,
+    "os.fork": _always,
+    "os.forkpty": _always,
+    "os.posix_spawn": _always,
+    "os.spawn": _always,
+    "os.startfile": _always,
+    "os.kill": _always,
+    "os.killpg": _always,
+    "os.lockf": _always,
+    "pty.spawn": _always,
+    "subprocess.Popen": _always,
+    "signal.pthread_kill": _always,
+    "resource.setrlimit": _always,
+    "resource.prlimit": _always,
+    "socket.connect": _always,
+    "socket.bind": _always,
+    "socket.sendto": _always,
+    "socket.sendmsg": _always,
+    "socket.getaddrinfo": _always,
+    "socket.gethostbyname": _always,
+    "socket.gethostbyaddr": _always,
+    "socket.getnameinfo": _always,
+    "socket.sethostname": _always,
+    "webbrowser.open": _always,
+    "sys.addaudithook": _always,
+    "time.sleep": _sleeps_long,
+    "ctypes.dlopen": _loads_library,
+    "ctypes.dlsym": _loads_library,
+    "ctypes.dlsym/handle": _loads_library,
+    "ctypes.call_function": _loads_library,
+    "ctypes.string_at": _loads_library,
+    "ctypes.wstring_at": _loads_library,
+    "ctypes.memoryview_at": _loads_library,
+    "ctypes.cdata": _loads_library,
+    "ctypes.PyObj_FromPtr": _loads_library,
+}
+"""What is looked at, by the name of the audit event; everything else passes."""
+
+_STRICT = frozenset({"time.sleep"})
+"""What only test cases may not do."""
+
+
+# ------------------------------------------------------------------------------------------------------- Landlock
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
+_PR_SET_NO_NEW_PRIVS = 38
+_RULE_PATH_BENEATH = 1
+
+_EXECUTE = 1 << 0
+_WRITE_FILE = 1 << 1
+_TRUNCATE = 1 << 14
+_CHANGING = (
+    _WRITE_FILE | sum(1 << bit for bit in range(4, 13))  # remove a folder or file; make a node of any of seven kinds
+)
+_REFER = 1 << 13
+_TCP = 0b11  # bind, connect
+_SCOPES = 0b11  # abstract sockets, signals
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"  # what `_pack_` means; Python 3.14 asks for it by name
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+def landlock_version() -> int:
+    """The version of the kernel's Landlock interface, 0 where there is none."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    version = int(_syscall(_CREATE_RULESET, None, 0, 1))
+    return max(version, 0)
+
+
+def _landlock(folder: str) -> bool:
+    """Confine this process by Landlock as far as the kernel can; False where it cannot at all."""
+    version = landlock_version()
+    if version == 0:
+        return False
+    rights = _EXECUTE | _CHANGING
+    if version >= 2:
+        rights |= _REFER
+    if version >= 3:
+        rights |= _TRUNCATE
+    inside = rights & ~_EXECUTE
+    rules = [(folder, inside)]
+    rules += [(device, _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)) for device in _HARMLESS]
+    return _apply(version, _Ruleset(rights, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0), rules)
+
+
+def isolate_signals() -> bool:
+    """Keep this process from sending signals to any that is not its descendant; False where the kernel cannot."""
+    version = landlock_version()
+    return version >= 6 and _apply(version, _Ruleset(0, 0, _SCOPES), [])
+
+
+def _apply(version: int, ruleset: _Ruleset, rules: list[tuple[str, int]]) -> bool:
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    descriptor = _syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    if descriptor < 0:
+        return False
+    try:
+        for path, allowed in rules:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                rule = _PathBeneath(allowed, place)
+                _syscall(_ADD_RULE, descriptor, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
+            finally:
+                os.close(place)
+        _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        return _syscall(_RESTRICT_SELF, descriptor, 0) == 0
+    finally:
+        os.close(descriptor)
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _syscall(number: int, *args: object) -> int:
+    call = _libc().syscall
+    call.restype = ctypes.c_long
+    prepared = [ctypes.c_long(arg) if isinstance(arg, int) else arg for arg in args]
+    return int(call(ctypes.c_long(number), *prepared))
+
+
+# ---------------------------------------------------------------------------------------------------- command line
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """`FOLDER -- MODULE [ARGUMENT ...]`: run a module as a program that can write in FOLDER only."""
+    if len(arguments) < 3 or arguments[1] != "--":
+        print("usage: python -m fitgym.execution.sandbox FOLDER -- MODULE [ARGUMENT ...]", file=sys.stderr)
+        raise SystemExit(2)
+    folder, module, rest = arguments[0], arguments[2], arguments[3:]
+    if not os.path.isdir(folder):
+        print(f"no such folder: '{folder}'", file=sys.stderr)
+        raise SystemExit(2)
+    platform.machine()  # pytest's header asks for it, and the first time it may start a program
+    os.environ["TMPDIR"] = os.environ["HOME"] = os.path.realpath(folder)
+    sys.dont_write_bytecode = True
+    restrict(folder)
+    sys.argv = [module, *rest]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    raise SystemExit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

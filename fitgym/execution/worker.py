@@ -1,0 +1,665 @@
+"""The worker: imports the subject once, then forks children that run test cases.
+
+Run as `python -m fitgym.execution.worker CONTROL JOURNAL` with two inherited descriptors. The process itself is a zygote:
+it imports and instruments the subject, describes it, and never runs a test case. Each child starts from the state right
+after the import, answers batches until a test case leaves something behind that cannot be undone, says so with its last
+answer, and ends. The zygote kills what a child leaves running, and ends with everything below it when its parent does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import gc
+import importlib
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from fitgym.errors import SubjectError
+from fitgym.execution.journal import IDLE, Journal
+from fitgym.execution.leakage import Process, State
+from fitgym.execution.program import Outcome, Program, TimeUp
+from fitgym.execution.protocol import (
+    FrameReader,
+    WireTrace,
+    decode_statement,
+    dumps,
+    frame,
+    read_trusted,
+)
+from fitgym.execution.sandbox import Guard, isolate_signals, lower, restrict, used_memory
+from fitgym.instrument.loader import load
+from fitgym.instrument.sites import Recorder
+from fitgym.instrument.trace import Failure
+from fitgym.instrument.transformer import Instrumented, instrument
+from fitgym.subject.dependence import branches, dependences
+from fitgym.subject.inspection import complete
+from fitgym.subject.source import read
+from fitgym.subject.subject import Reference, Subject
+
+__all__ = ["Runner", "main"]
+
+_BROKEN = 77  # exit status of a child that can no longer answer; the parent knows the same number
+_HIGH = 200  # descriptors of ours stand above those that code under test is likely to meet
+_KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
+_IMPORT_FUEL = 1 << 60
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Be the worker process.
+
+    Args:
+        arguments: numbers of the descriptors of the control socket and of the journal.
+    """
+    control = socket.socket(fileno=fcntl.fcntl(int(arguments[0]), fcntl.F_DUPFD_CLOEXEC, _HIGH))
+    journal = Journal(int(arguments[1]))
+    for argument in arguments:
+        os.close(int(argument))
+    token = bytes.fromhex(os.environ["FITGYM_WORKER"])
+    reader = FrameReader(token)
+    while (payload := reader.next()) is None:
+        data = control.recv(1 << 16)
+        if not data:
+            os._exit(0)
+        reader.feed(data)
+    reference, limits, home, path = read_trusted(payload)
+    sys.path[:] = list(dict.fromkeys(path))
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _silence()
+    guard = restrict(home, memory_mb=4096, file_mb=limits.file_mb, files=limits.files, mode="polite")
+    control.sendall(frame(token, dumps(("importing", reference.module))))
+    try:
+        runner = Runner.prepare(reference, limits, journal, guard)
+    except BaseException as error:
+        control.sendall(frame(token, dumps(_failure(reference, error))))
+        os._exit(1)
+    control.sendall(frame(token, dumps(("ready", runner.subject))))
+    Supervisor(control, token, runner, home).serve()
+
+
+def _silence() -> None:
+    """Point the standard descriptors to nothing, so that prints cost little and disturb nobody."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
+
+
+def _failure(reference: Reference, error: BaseException) -> tuple[str, str, str]:
+    """One sentence about an import that failed, and the subject's own part of the traceback."""
+    if isinstance(error, SubjectError):
+        return ("failed", str(error), "")
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    first = next(
+        (
+            index
+            for index, entry in enumerate(frames)
+            if not entry.filename.startswith((ours, "<frozen importlib")) and "importlib" not in entry.filename
+        ),
+        0,
+    )
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames[first:])]
+    lines += traceback.format_exception_only(error)
+    text = " ".join(str(error).split())
+    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, SystemExit):
+        what = f"it exits with status {error.code!r}"
+    return ("failed", f"'{reference.module}' cannot be imported: {what}", "".join(lines))
+
+
+# --------------------------------------------------------------------------------------------------------- the zygote
+
+
+class Supervisor:
+    """The zygote's loop: forks a child when told to, and reports how each one ended.
+
+    Args:
+        control: the socket to the parent; it hears "F" (fork) and "K" (kill the child).
+        token: starts every frame.
+        runner: what the children will run.
+        home: the private folder.
+    """
+
+    def __init__(self, control: socket.socket, token: bytes, runner: Runner, home: str) -> None:
+        self._control = control
+        self._token = token
+        self._runner = runner
+        self._home = home
+        self._kept = frozenset(os.listdir(home))
+        self._parent = os.getppid()
+        self._child = 0
+
+    def serve(self) -> NoReturn:
+        """Until the parent is gone."""
+        try:
+            while True:
+                self._turn()
+        finally:
+            with self._runner.guard.off():
+                self._end_child(report=False)
+                self._tidy()
+            os._exit(0)
+
+    def _turn(self) -> None:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        pidfd = _pidfd(self._child) if self._child else -1
+        if pidfd >= 0:
+            poll.register(pidfd, select.POLLIN)
+        try:
+            # Without a descriptor for the child, or for the parent's death, look again from time to time.
+            ready = dict(poll.poll(20 if self._child and pidfd < 0 else 1000))
+        finally:
+            if pidfd >= 0:
+                os.close(pidfd)
+        if os.getppid() != self._parent:
+            raise SystemExit
+        if self._child and (pidfd in ready or pidfd < 0):
+            self._reap()
+        if self._control.fileno() in ready:
+            command = self._control.recv(1)
+            if not command:
+                raise SystemExit
+            with self._runner.guard.off():
+                self._end_child(report=True)
+                if command == b"F":
+                    self._fork()
+
+    def _fork(self) -> None:
+        self._tidy()
+        ours, theirs = socket.socketpair()
+        try:
+            child = os.fork()
+        except OSError as error:
+            self._control.sendall(frame(self._token, dumps(("refused", str(error)))))
+            return
+        if child == 0:
+            try:
+                ours.close()
+                self._control.close()
+                _live(theirs, self._token, self._runner)
+            finally:
+                os._exit(_BROKEN)
+        self._child = child
+        theirs.close()
+        socket.send_fds(self._control, [frame(self._token, dumps(("child", child)))], [ours.fileno()])
+        ours.close()
+
+    def _reap(self) -> None:
+        """Report the child's death if it has died."""
+        pid, status = os.waitpid(self._child, os.WNOHANG)
+        if pid:
+            self._child = 0
+            with self._runner.guard.off():
+                _kill_orphans()
+            self._control.sendall(frame(self._token, dumps(("gone", pid, status))))
+
+    def _end_child(self, report: bool) -> None:
+        if self._child:
+            os.kill(self._child, signal.SIGKILL)
+            pid, status = os.waitpid(self._child, 0)
+            self._child = 0
+            if report:
+                self._control.sendall(frame(self._token, dumps(("gone", pid, status))))
+        _kill_orphans()
+
+    def _tidy(self) -> None:
+        """Remove what test cases have left in the private folder."""
+        for name in os.listdir(self._home):
+            if name not in self._kept:
+                path = os.path.join(self._home, name)
+                if os.path.isdir(path) and not os.path.islink(path):
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    with contextlib.suppress(OSError):
+                        os.unlink(path)
+
+
+def _pidfd(pid: int) -> int:
+    try:
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):
+        return -1
+
+
+def _kill_orphans() -> None:
+    """Kill what dead children have left running; it has become a child of this process, the subreaper."""
+    deadline = time.monotonic() + 2.0
+    while time.monotonic() < deadline:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            for child in _children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            time.sleep(0.001)
+
+
+def _children() -> list[int]:
+    """Process ids of the children of this process."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children") as children:
+            return [int(pid) for pid in children.read().split()]
+    except OSError:
+        pass
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{entry}/stat") as stat:
+                if int(stat.read().rpartition(")")[2].split()[1]) == os.getpid():
+                    found.append(int(entry))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- the child
+
+
+def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
+    """Be a child: answer requests until told to stop or until the state is beyond repair."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    descriptor = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    connection.close()
+    reader = FrameReader(token)
+    runner.begin()
+    read_, write = os.read, os.write
+    while True:
+        payload = reader.next()
+        if payload is None:
+            data = read_(descriptor, 1 << 20)
+            if not data:
+                os._exit(0)
+            reader.feed(data)
+            continue
+        answer, last = runner.answer(read_trusted(payload))
+        remaining = memoryview(frame(token, answer))
+        while remaining:
+            remaining = remaining[write(descriptor, remaining) :]
+        if last:
+            os._exit(0)
+
+
+class Runner:
+    """Runs batches of test cases and describes what they did.
+
+    Args:
+        subject: what is tested.
+        recorder: counts what it does.
+        program: its statements.
+        limits: what one test case may use.
+        journal: says what runs.
+        guard: refuses actions.
+        near, far: state of the module under test, and of what is around it.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        recorder: Recorder,
+        program: Program,
+        limits: Any,
+        journal: Journal,
+        guard: Guard,
+        near: State,
+        far: State,
+    ) -> None:
+        self.subject = subject
+        self.recorder = recorder
+        self.program = program
+        self.limits = limits
+        self.journal = journal
+        self.guard = guard
+        self._cells = journal.cells
+        self._near = near
+        self._far = far
+        self._process: Process
+        self._seeds = _seeds(subject)
+        self._known: dict[object, int] = {}
+        self._known_bytes = 0
+        self._timed_out = False
+        self._import_stops = tuple((stop.site, stop.line, stop.count) for stop in recorder.stops())
+        _settle(recorder)
+        recorder.fuel = limits.fuel
+
+    @classmethod
+    def prepare(cls, reference: Reference, limits: Any, journal: Journal, guard: Guard) -> Runner:
+        """Import and instrument the subject, and take a snapshot of its state.
+
+        Raises:
+            BaseException: whatever the import raises.
+        """
+        source = read(reference)
+        instrumented = instrument(source, reference.path)
+        recorder = Recorder(instrumented.plan.sites, _IMPORT_FUEL)
+        before = frozenset(sys.modules)
+        module = load(reference, instrumented, recorder.probe)
+        subject = _describe(reference, source, module, instrumented)
+        program = Program(subject, recorder, journal.cells)
+        near = State([module])
+        far = State(_neighbours(module, before), _shared_objects())
+        return cls(subject, recorder, program, limits, journal, guard, near, far)
+
+    def begin(self) -> None:
+        """Get ready to run; called once in every child."""
+        limits = self.limits
+        lower(resource.RLIMIT_AS, used_memory() + limits.memory_mb * (1 << 20))
+        lower(resource.RLIMIT_NPROC, _processes() + 64)
+        isolate_signals()
+        gc.disable()  # objects in cycles die between test cases, not during an unlucky one
+        gc.freeze()
+        if self.program.is_async:
+            self.program.open_loop()
+        sys.setrecursionlimit(_depth() + limits.recursion)
+        signal.signal(signal.SIGALRM, self._clock())
+        os.set_inheritable(0, True)
+        self._near.reset()
+        self._far.reset()
+        signal.setitimer(signal.ITIMER_REAL, limits.seconds / 8, limits.seconds / 8)
+        self._process = Process()
+        self.guard.refused = ""
+        self.guard.mode = "strict"
+
+    def answer(self, request: tuple[Any, ...]) -> tuple[bytes, bool]:
+        """Run a batch.
+
+        Args:
+            request: what to do ("run", "observe"), what to record, new statements, test cases, and whether to compare
+                everything after each test case.
+
+        Returns:
+            The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
+            case up to the first that left something behind; or none, with `redo`, when some test case did but it is
+            not known which.
+        """
+        mode, needs, definitions, testcases, thorough = request
+        define = self.program.define
+        for identifier, wire in definitions:
+            define(identifier, decode_statement(wire))
+        forgot = self._forget_if_full()
+        self._limit_processor_time(len(testcases))
+        results: list[Any] = []
+        fresh: list[WireTrace] = []
+        last = False
+        for index, testcase in enumerate(testcases):
+            results.append(self._run(index, testcase, needs, mode, fresh))
+            if self._is_dirty(thorough):
+                last = True
+                break
+        redo = not last and not thorough and self._is_far_dirty()
+        if redo and len(testcases) == 1:
+            redo, last = False, True
+        if redo:
+            results, fresh, last = [], [], True
+        returns, iterators = self.program.lessons.drain()
+        constants = list(self.recorder.constants)
+        self.recorder.constants.clear()
+        lessons = ({}, [], []) if redo else (returns, iterators, constants)
+        return dumps((results, fresh, forgot, last, redo, lessons)), last
+
+    # ------------------------------------------------------------------------------------------------ one test case
+
+    def _run(
+        self, index: int, testcase: tuple[int, ...], needs: frozenset[str], mode: str, fresh: list[WireTrace]
+    ) -> Any:
+        cells, guard = self._cells, self.guard
+        self._timed_out = False
+        guard.refused = ""
+        for seed in self._seeds:
+            seed()
+        self.recorder.begin(needs)
+        cells[2] = 0
+        cells[3] = index
+        cells[0] += 1
+        cells[1] = index
+        try:
+            outcome = self.program.run(testcase, needs)
+        except TimeUp:  # in the narrow gap after the last statement
+            outcome = Outcome(())
+        cells[1] = IDLE
+        cells[0] += 1
+        failure: Failure = outcome.failure
+        if self._timed_out:
+            failure = "timeout"
+        elif guard.refused:
+            failure = "blocked"
+        result: Any
+        if mode == "observe":
+            result = self._observed(testcase, outcome, failure)
+        else:
+            result = self._number(outcome, failure, fresh)
+        self._last_failure = failure
+        return result
+
+    def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
+        """The number of this trace; one that is not known yet is appended to `fresh`."""
+        raised = outcome.raised
+        key = (
+            self.recorder.snapshot_key(),
+            outcome.calls,
+            None if raised is None else (raised.type, raised.function, raised.position, raised.kind, raised.counted),
+            failure,
+            self.recorder.fuel_left,
+        )
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._known)
+            counts, distances, direct_counts, direct_distances, _ = key[0]
+            self._known_bytes += 500 + len(counts) + len(distances) + len(direct_counts) + len(direct_distances)
+            fresh.append(
+                (
+                    counts,
+                    distances,
+                    direct_counts,
+                    direct_distances,
+                    outcome.calls,
+                    None
+                    if raised is None
+                    else (
+                        raised.type,
+                        raised.function,
+                        raised.operation,
+                        raised.position,
+                        raised.kind,
+                        raised.counted,
+                        raised.mro,
+                    ),
+                    self._stops(),
+                    failure,
+                    self.limits.fuel - max(0, self.recorder.fuel_left),
+                )
+            )
+        return number
+
+    def _stops(self) -> tuple[tuple[int, int, int], ...]:
+        """Where exceptions left blocks, those of the import included, as counts and distances include it."""
+        stops = self.recorder.stops()
+        if not self._import_stops:
+            return tuple([(stop.site, stop.line, stop.count) for stop in stops])
+        merged = {(site, line): count for site, line, count in self._import_stops}
+        for stop in stops:
+            merged[stop.site, stop.line] = merged.get((stop.site, stop.line), 0) + stop.count
+        return tuple([(site, line, count) for (site, line), count in sorted(merged.items())])
+
+    def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
+        from fitgym.execution.observation import NOT_RUN, Observed, observe
+
+        if failure:
+            return Observed(failure=failure)
+        results = [*outcome.results, *([NOT_RUN] * (len(testcase) - len(outcome.results)))]
+        return observe(results, outcome.error, home=self.subject.reference.module)
+
+    # --------------------------------------------------------------------------------------------------- clean state
+
+    def _is_dirty(self, thorough: bool) -> bool:
+        """The last test case left something behind that could not be undone."""
+        gc.collect(0)
+        self._near.reset()
+        if self._last_failure in ("timeout", "memory", "blocked"):
+            return True  # it was stopped somewhere in the middle, perhaps in code of a library
+        if self._process.threads_left():
+            return True
+        if self._near.changed() and not self._near.restore():
+            return True
+        return thorough and self._is_far_dirty(undo=True)
+
+    def _is_far_dirty(self, undo: bool = False) -> bool:
+        self._far.reset()
+        if self._near.reordered() and not (undo and self._near.restore()):
+            return True
+        if (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore()):
+            return True
+        return self._process.changed()
+
+    def _forget_if_full(self) -> bool:
+        if self._known_bytes < _KNOWN_BYTES:
+            return False
+        self._known.clear()
+        self._known_bytes = 0
+        return True
+
+    # --------------------------------------------------------------------------------------------------------- clock
+
+    def _clock(self) -> Callable[[int, types.FrameType | None], None]:
+        """What the periodic timer calls.
+
+        An exception out of here could hit the runner between two test cases, and a bare `except` of the subject would
+        swallow it. So at first only the fuel is taken away: then the next probe raises, and so does every later one.
+        Code that passes no probe (a regular expression, huge integers) is interrupted directly at a later tick.
+        """
+        cells, recorder = self._cells, self.recorder
+        monotonic, waited = time.monotonic, _waited
+        soft, hard = self.limits.seconds / 2, self.limits.seconds * 0.75
+        idle, time_up = IDLE, TimeUp
+        count, since = -1, 0.0
+
+        def tick(number: int, frame: types.FrameType | None) -> None:
+            nonlocal count, since
+            now = monotonic() - waited()
+            if cells[0] != count:
+                count, since = cells[0], now
+            elif cells[1] != idle and now - since >= soft:
+                self._timed_out = True
+                recorder.interrupt()
+                if now - since >= hard:
+                    raise time_up
+
+        return tick
+
+    def _limit_processor_time(self, testcases: int) -> None:
+        """A guard for the case that nobody is left to watch."""
+        seconds = int(time.process_time() + testcases * self.limits.seconds + 60)
+        with contextlib.suppress(ValueError, OSError):
+            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            with self.guard.off():
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+
+
+def _settle(recorder: Recorder) -> None:
+    """Let every test case start from what the import has recorded.
+
+    A suite imports the module before its first test, so what ran then is covered by every test case.
+    """
+    recorder._no_counts = recorder.counts[:]
+    recorder._no_distances = recorder.distances[:]
+
+
+def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
+    """Everything the parent will know about the subject."""
+    plan = instrumented.plan
+    return complete(
+        reference,
+        source,
+        module,
+        plan.sites,
+        plan.functions,
+        branches(plan.sites, plan.functions, reference.class_name),
+        dependences(instrumented.tree, plan.at, plan.blocks, plan.entries, plan.sites, plan.functions),
+    )
+
+
+def _neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.ModuleType]:
+    """The other modules of the subject's package, and modules of one's own that its import has loaded."""
+    package = module.__name__.partition(".")[0]
+    libraries = tuple(entry for entry in sys.path if "site-packages" in entry or "dist-packages" in entry)
+    found = []
+    for name, other in list(sys.modules.items()):
+        if other is module or not isinstance(other, types.ModuleType) or name in ("__main__", "fitgym"):
+            continue
+        if name.startswith("fitgym."):
+            continue
+        top = name.partition(".")[0]
+        file = getattr(other, "__file__", None) or ""
+        own = (
+            name not in before and top not in sys.stdlib_module_names and not (libraries and file.startswith(libraries))
+        )
+        if top == package or own:
+            found.append(other)
+    return found
+
+
+def _shared_objects() -> list[object]:
+    """Objects of the standard library that many programs change."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return []
+    return [logging.root, vars(logging.root.manager)["loggerDict"], logging._levelToName, logging._nameToLevel]
+
+
+def _seeds(subject: Subject) -> list[Callable[[], object]]:
+    """What sets the random generators back before each test case; they are looked for after the import."""
+    found: list[Callable[[], object]] = []
+    if "random" in sys.modules or "random" in subject.source:
+        random = importlib.import_module("random")
+        random.seed(0)
+        state, setstate = random.getstate(), random.setstate
+        found.append(lambda: setstate(state))
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        seed = numpy_random.seed
+        found.append(lambda: seed(0))
+    return found
+
+
+def _waited() -> float:
+    """Seconds that this process has waited for a processor."""
+    try:
+        with open("/proc/self/schedstat", "rb") as schedstat:
+            return int(schedstat.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _depth() -> int:
+    """Frames on the stack below the caller."""
+    depth = 0
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        depth += 1
+        frame = frame.f_back
+    return depth
+
+
+def _processes() -> int:
+    """Processes on this machine, as a generous bound for those of this user."""
+    try:
+        return sum(entry.isdigit() for entry in os.listdir("/proc"))
+    except OSError:
+        return 1000
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

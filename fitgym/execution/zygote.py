@@ -1,0 +1,465 @@
+"""The worker as the parent sees it: a zygote that has imported the subject, and the child it has forked last.
+
+The zygote is started with `subprocess`, never with `multiprocessing`: an environment inside a vector worker is daemonic
+and may not have children of that kind. It lives in a session of its own, so Ctrl-C does not reach it, and it ends, with
+everything below it, when its end of the control socket reports that the parent is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import select
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fitgym
+from fitgym.errors import ExecutionError, SubjectError
+from fitgym.execution.journal import IDLE, Journal
+from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, ProtocolError, dumps, frame, read_untrusted
+from fitgym.instrument.trace import Failure
+from fitgym.subject.subject import Reference, Subject
+
+__all__ = ["BROKEN", "MARKER", "Broken", "Child", "Limits", "Zygote"]
+
+BROKEN = 77
+"""Exit status of a child that can no longer answer."""
+
+MARKER = "FITGYM_WORKER"
+"""Environment variable by which every process of one worker can be recognised."""
+
+_PREFIX = "fitgym-"
+_PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
+_RECEIVE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one test case may use.
+
+    Attributes:
+        seconds: wall time of one test case, the time it waited for a processor left out. Python code is interrupted at
+            half of it and again from three quarters on; at the end its process is killed.
+        fuel: probes that one test case may pass, the deterministic limit; it is meant to be reached before the clock.
+        memory_mb: address space beyond what is in use after the import, in MiB.
+        import_seconds: wall time of starting the worker and importing the subject.
+        file_mb: size of a file that may be written in the private folder, in MiB.
+        files: descriptors that may be open.
+        recursion: frames that a test case may put on the stack. Less than Python's 1000, because pytest needs some of
+            these itself when it runs the finished test.
+        batch: test cases that are sent at once.
+    """
+
+    seconds: float = 2.0
+    fuel: int = 100_000
+    memory_mb: int = 1024
+    import_seconds: float = 60.0
+    file_mb: int = 16
+    files: int = 256
+    recursion: int = 900
+    batch: int = 100
+
+
+class Broken(Exception):
+    """The child ended without an answer.
+
+    Attributes:
+        failure: how it ended, as far as can be told.
+        running: index in the batch of the test case that ran, `IDLE` if none did.
+        last: index of the test case that was started last.
+        position: index of the statement that ran.
+    """
+
+    def __init__(self, failure: Failure, running: int = IDLE, last: int = IDLE, position: int = 0) -> None:
+        super().__init__(f"the worker's child ended: {failure}")
+        self.failure = failure
+        self.running = running
+        self.last = last
+        self.position = position
+
+
+class Child:
+    """A forked process that runs batches.
+
+    Attributes:
+        pid: its process id.
+        fresh: it has not been asked for anything yet.
+        defined: ids of the statements that it knows.
+        memory: whatever the executor wants to remember about this child.
+    """
+
+    def __init__(self, pid: int, connection: socket.socket, token: bytes) -> None:
+        self.pid = pid
+        self.connection = connection
+        self.reader = FrameReader(token)
+        self.fresh = True
+        self.defined: set[int] = set()
+        self.memory: list[Any] = []
+
+
+class Zygote:
+    """Starts the worker process and waits until it has imported the subject.
+
+    Args:
+        reference: the subject.
+        limits: what its test cases may use.
+
+    Attributes:
+        subject: what the worker found out.
+        seconds: wall time of starting it.
+        child: the child that was forked last and is still alive.
+
+    Raises:
+        SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
+        ExecutionError: the worker itself does not start.
+    """
+
+    def __init__(self, reference: Reference, limits: Limits) -> None:
+        started = time.monotonic()
+        self.child: Child | None = None
+        self._owner = os.getpid()
+        self._limits = limits
+        self._token = secrets.token_bytes(TOKEN_SIZE)
+        self._closed = False
+        _sweep()
+        self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{self._owner}-")
+        home = os.path.join(self._folder, "home")
+        os.mkdir(home)
+        memory = Journal.create()
+        self._control, theirs = socket.socketpair()
+        try:
+            self.journal = Journal(memory)
+            self.journal.reset()
+            with open(os.path.join(self._folder, "errors"), "wb") as errors:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "fitgym.execution.worker", str(theirs.fileno()), str(memory)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    cwd=home,
+                    env=_environment(home, self._token.hex()),
+                    pass_fds=(theirs.fileno(), memory),
+                    start_new_session=True,
+                )
+        except BaseException:
+            self._control.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        finally:
+            theirs.close()
+            os.close(memory)
+        self._reader = FrameReader(self._token)
+        self._descriptors: list[int] = []
+        try:
+            path = [*reference.search_path, *(os.path.abspath(entry) for entry in sys.path)]
+            self._send(frame(self._token, dumps((reference, limits, home, path))))
+            self.subject: Subject = self._introduction(reference, started + limits.import_seconds)
+        except BaseException:
+            self.close()
+            raise
+        self.seconds = time.monotonic() - started
+
+    @property
+    def is_ours(self) -> bool:
+        """This process has started it and not closed it; False in a fork of the process that did."""
+        return not self._closed and self._owner == os.getpid()
+
+    def fork(self) -> Child:
+        """A fresh child; the last one is ended.
+
+        Raises:
+            ExecutionError: the zygote does not answer or cannot fork.
+        """
+        self._forget()
+        self._send(b"F")
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            message = self._receive(deadline)
+            if message is None:
+                raise ExecutionError(f"the worker process has ended: {self._errors() or 'no message'}")
+            if message[0] == "gone":  # of an earlier child
+                continue
+            if message[0] != "child" or not self._descriptors:
+                raise ExecutionError(f"the worker process cannot fork: {message[1]}")
+            connection = socket.socket(fileno=self._descriptors.pop())
+            self.child = Child(message[1], connection, self._token)
+            return self.child
+
+    def ask(self, payload: bytes) -> bytes:
+        """Send a request to the child and wait for its answer.
+
+        Raises:
+            Broken: the child died, hung or wrote something else.
+        """
+        child = self.child
+        assert child is not None, "ask a child after fork()"
+        child.fresh = False
+        self.journal.reset()
+        try:
+            child.connection.sendall(frame(self._token, payload))
+            return self._answer(child)
+        except (ProtocolError, OSError):
+            raise self._broken(child, "crash") from None
+
+    def retire(self) -> None:
+        """The child has said that it will end: forget it."""
+        self._forget()
+
+    def close(self) -> None:
+        """End the worker and everything below it, and remove its folder; closing twice is harmless."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._owner != os.getpid():  # a fork of the process that started it: let go, but leave it running
+            self._control.close()
+            if self.child is not None:
+                self.child.connection.close()
+            return
+        try:
+            self._forget(kill=False)
+            self._control.close()  # the zygote sees the end, kills what is below it and exits
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(2.0)
+        finally:
+            self._kill_all()
+            self.journal.close()
+            _remove(self._folder)
+
+    # ---------------------------------------------------------------------------------------------------- starting
+
+    def _introduction(self, reference: Reference, deadline: float) -> Subject:
+        """Wait for the description of the subject."""
+        importing = False
+        while True:
+            try:
+                message = self._receive(deadline)
+            except TimeoutError:
+                raise _subject_error(
+                    f"importing '{reference.module}' did not finish within {self._limits.import_seconds:g} s; "
+                    "does it wait for something, or start a program at module level?"
+                ) from None
+            except (ProtocolError, OSError) as error:
+                raise _subject_error(f"importing '{reference.module}' disturbed the worker: {error}") from None
+            if message is None:
+                raise self._ended_early(reference, importing)
+            if message[0] == "importing":
+                importing = True
+            elif message[0] == "ready" and isinstance(message[1], Subject):
+                return message[1]
+            elif message[0] == "failed":
+                raise _subject_error(str(message[1]), str(message[2]))
+
+    def _ended_early(self, reference: Reference, importing: bool) -> Exception:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2.0)
+        status = self._process.poll()
+        if not importing:
+            return ExecutionError(f"the worker process does not start: {self._errors() or f'status {status}'}")
+        if status is not None and status < 0:
+            return _subject_error(f"importing '{reference.module}' crashed the process ({_signal_name(-status)})")
+        return _subject_error(f"importing '{reference.module}' ended the process (exit status {status})")
+
+    def _errors(self) -> str:
+        """The last line that the worker wrote before it began to import."""
+        try:
+            lines = Path(self._folder, "errors").read_text(errors="replace").strip().splitlines()
+        except OSError:
+            return ""
+        return lines[-1] if lines else ""
+
+    # ------------------------------------------------------------------------------------------------ conversation
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._control.sendall(data)
+        except OSError as error:
+            raise ExecutionError(f"the worker process has ended: {self._errors() or error}") from None
+
+    def _receive(self, deadline: float) -> Any:
+        """The next message of the zygote, None at its end; descriptors sent along are kept.
+
+        Raises:
+            TimeoutError: there was none in time.
+            ProtocolError: it is not a message.
+        """
+        while True:
+            payload = self._reader.next()
+            if payload is not None:
+                message = read_untrusted(payload)
+                if not isinstance(message, tuple) or len(message) < 2:
+                    raise ProtocolError("not a message")
+                return message
+            if not _readable([self._control.fileno()], deadline - time.monotonic()):
+                raise TimeoutError
+            data, descriptors, _, _ = socket.recv_fds(self._control, _RECEIVE, 1)
+            self._descriptors += descriptors
+            if not data:
+                return None
+            self._reader.feed(data)
+
+    def _answer(self, child: Child) -> bytes:
+        """Wait for the child's frame with an eye on the journal."""
+        journal, limit = self.journal, self._limits.seconds
+        tick = min(0.25, limit / 10)
+        sockets = [child.connection.fileno(), self._control.fileno()]
+        count, since, waited = journal.count, time.monotonic(), _waited(child.pid)
+        while True:
+            ready = _readable(sockets, tick)
+            if sockets[0] in ready:
+                data = child.connection.recv(_RECEIVE)
+                if not data:
+                    raise self._broken(child, "crash")
+                child.reader.feed(data)
+                payload = child.reader.next()
+                if payload is not None:
+                    return payload
+                continue
+            if sockets[1] in ready:  # it can only be news of the child's death
+                raise self._broken(child, "crash")
+            now = time.monotonic()
+            if journal.count != count:
+                count, since, waited = journal.count, now, _waited(child.pid)
+            # Between test cases a child compares state and packs results: no code of the subject, no reason to hang.
+            patience = limit if journal.running != IDLE else 10 * limit + 10
+            if now - since > patience and now - since - (_waited(child.pid) - waited) > patience:
+                raise self._broken(child, "timeout")
+
+    def _broken(self, child: Child, failure: Failure) -> Broken:
+        """End the child, find out how it ended itself, and say what it was doing."""
+        running, last, position = self.journal.running, self.journal.last, self.journal.position
+        status = self._end_child(child)
+        if failure != "timeout" and status is not None:
+            if os.WIFEXITED(status) and os.WEXITSTATUS(status) != BROKEN:
+                failure = "exit"
+            elif os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+                failure = "timeout"
+        return Broken(failure, running, last, position)
+
+    def _end_child(self, child: Child) -> int | None:
+        """Kill the child unless it is dead already; its wait status, None if the zygote does not know."""
+        self.child = None
+        child.connection.close()
+        try:
+            # A child that has closed its socket may still be on its way out by itself; how it ends is the news.
+            deadline = time.monotonic() + 0.2
+            try:
+                return self._wait_gone(child, deadline)
+            except TimeoutError:
+                self._send(b"K")
+                return self._wait_gone(child, time.monotonic() + _PATIENCE_S)
+        except (TimeoutError, ProtocolError, ExecutionError, OSError):
+            self.close()
+            return None
+
+    def _wait_gone(self, child: Child, deadline: float) -> int | None:
+        while True:
+            message = self._receive(deadline)
+            if message is None:
+                self.close()
+                return None
+            if message[0] == "gone" and message[1] == child.pid:
+                return int(message[2])
+
+    def _forget(self, kill: bool = True) -> None:
+        if self.child is not None:
+            self.child.connection.close()  # it sees the end and exits; the zygote kills it before it forks again
+            self.child = None
+
+    # ------------------------------------------------------------------------------------------------------ ending
+
+    def _kill_all(self) -> None:
+        """Whatever is left of the session, and of those who left the session, by force."""
+        if self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            for pid in marked(self._token.hex()):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def marked(token: str) -> list[int]:
+    """Ids of all processes of the worker with this token that are still alive."""
+    found = []
+    marker = f"{MARKER}={token}".encode()
+    for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                if marker in Path("/proc", entry, "environ").read_bytes():
+                    found.append(int(entry))
+    return found
+
+
+def _subject_error(sentence: str, traceback: str = "") -> SubjectError:
+    error = SubjectError(sentence)
+    error.traceback = traceback  # type: ignore[attr-defined]
+    return error
+
+
+def _environment(home: str, token: str) -> dict[str, str]:
+    """The parent's environment without what would make results differ from machine to machine."""
+    dropped = ("PYTHON", "LC_", "LANG", "COLUMNS", "LINES", "COVERAGE_", "PYTEST_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return kept | {
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONSAFEPATH": "1",
+        "PYTHONPATH": str(Path(fitgym.__file__).parent.parent),
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "TERM": "dumb",
+        "HOME": home,
+        "TMPDIR": home,
+        MARKER: token,
+    }
+
+
+def _readable(descriptors: list[int], seconds: float) -> list[int]:
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return [descriptor for descriptor, _ in poll.poll(max(0.0, seconds) * 1000)]
+
+
+def _waited(pid: int) -> float:
+    """Seconds that a process has waited for a processor so far, 0.0 where the kernel does not say."""
+    try:
+        with open(f"/proc/{pid}/schedstat", "rb") as schedstat:
+            return int(schedstat.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _sweep() -> None:
+    """Remove the folders of parents that were killed before they could."""
+    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            owner = entry.name.removeprefix(_PREFIX).partition("-")[0]
+            if entry.name.startswith(_PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
+                _remove(entry.path)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder whatever permissions the code under test has given to what is in it."""
+    for path, names, _ in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                os.chmod(os.path.join(path, name), stat.S_IRWXU)
+    shutil.rmtree(folder, ignore_errors=True)
