@@ -35,6 +35,7 @@ ObservationKind = OneOf["equal", "is", "approx", "nan", "text", "list", "length"
 
 MAX_ITEMS = 12  # a longer container is described by its length
 MAX_TEXT = 200  # characters of the source text of one expected value
+MAX_KEY = 24  # characters of a key on the way to an element
 MAX_DEPTH = 3  # containers in containers
 MAX_FACTS = 12  # per value
 
@@ -227,7 +228,7 @@ def _elements(container: Any) -> Iterator[tuple[str, object]]:
             yield f"[{index}]", item
     elif _among(type(container), _DICTS):
         for key, item in container.items():
-            if _among(type(key), (str, int)) and (literal := _atom(key)) is not None:
+            if _among(type(key), (str, int)) and (literal := _atom(key)) is not None and len(literal.text) <= MAX_KEY:
                 yield f"[{literal.text}]", item
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fitgym.execution.observation import Observation, Observed, agreement
-from fitgym.subject.subject import Subject
+from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.names import candidate_names, distinct_names
-from fitgym.testcase.expression import Name, Ref
+from fitgym.testcase.expression import Literal, Name
 from fitgym.testcase.statement import Statement
 
 __all__ = ["MAX_ASSERTIONS", "FinishedTest", "assertions", "finished_test", "finished_tests"]
@@ -34,7 +34,10 @@ class FinishedTest:
 
 
 def finished_tests(
-    tests: Sequence[Sequence[Statement]], observed: Sequence[Sequence[Observed]], subject: Subject
+    tests: Sequence[Sequence[Statement]],
+    observed: Sequence[Sequence[Observed]],
+    subject: Subject,
+    before: Sequence[Observed | None] | None = None,
 ) -> list[FinishedTest | None]:
     """Every test with its assertions and a name that no other has.
 
@@ -42,11 +45,14 @@ def finished_tests(
         tests: the statements of each test.
         observed: for each test what its executions showed, at least one, better two in fresh processes.
         subject: the code under test.
+        before: for each test what could be seen before its last statement (an observation of the test without it),
+            if it is known: then what the statement changed is told from what was so before.
 
     Returns:
         One entry per test: None for a test that failed, or whose executions did not end in the same way.
     """
-    made = [finished_test(test, seen, subject) for test, seen in zip(tests, observed, strict=True)]
+    earlier = before if before is not None else [None] * len(tests)
+    made = [finished_test(test, seen, subject, then) for test, seen, then in zip(tests, observed, earlier, strict=True)]
     kept = [test for test in made if test is not None]
     candidates = [candidate_names(subject, test.statements, test.assertions, test.raises) for test in kept]
     names = iter(distinct_names(candidates))
@@ -54,7 +60,7 @@ def finished_tests(
 
 
 def finished_test(
-    statements: Sequence[Statement], observed: Sequence[Observed], subject: Subject, *, limit: int = MAX_ASSERTIONS
+    statements: Sequence[Statement], observed: Sequence[Observed], subject: Subject, before: Observed | None = None
 ) -> FinishedTest | None:
     """A test with its assertions and its plainest name; None if it failed or ended in different ways.
 
@@ -68,8 +74,10 @@ def finished_test(
         if not seen.raises:
             return None
         raises = seen.raises[0]
-        statements = statements[: seen.position + 1]
-    chosen = assertions(statements, seen.observations, subject, limit=limit)
+        if seen.position + 1 < len(statements):
+            statements, before = statements[: seen.position + 1], None
+    known = before.observations if before is not None and not before.failure else ()
+    chosen = assertions(statements, seen.observations, subject, before=known, raised=raises is not None)
     name = candidate_names(subject, statements, chosen, raises)[0]
     return FinishedTest(name, tuple(statements), chosen, raises)
 
@@ -79,28 +87,31 @@ def assertions(
     observations: Sequence[Observation],
     subject: Subject,
     *,
+    before: Sequence[Observation] = (),
+    raised: bool = False,
     limit: int = MAX_ASSERTIONS,
 ) -> tuple[Observation, ...]:
     """The facts a test checks, at most `limit`, in the order of the statements.
 
-    First the result of the last statement; where that is None, or it raised, the state of the objects it worked on
-    (its receiver, then its arguments). Then the results of earlier operations under test, latest first. A constructed
-    object counts by its attributes. That an object merely has a certain class, or that a call returned None, is
-    checked only if nothing better is known.
+    First the result of the last statement; then the state of the objects it worked on (its receiver, its arguments), of
+    which only what was not so before counts, if `before` tells; then the results of earlier operations under test,
+    latest first. A constructed object counts by its attributes. That an object merely has a certain class, or that an
+    operation returned None which never returns anything else, is checked only if nothing better is known and the last
+    statement did not raise, which is a check of its own.
     """
     if not statements:
         return ()
-    by_position: dict[int, list[Observation]] = {}
-    for fact in observations:
-        by_position.setdefault(fact.position, []).append(fact)
     chosen: list[Observation] = []
-    weak: list[Observation] = []
+    spare: list[Observation] = []
     for position, share in _ranked(statements, subject, limit):
-        facts = by_position.get(position, [])
-        telling = [fact for fact in facts if not _is_weak(fact)]
-        weak += [fact for fact in facts if _is_weak(fact)]
-        chosen += [fact for fact in telling[:share] if fact not in chosen]
-    chosen = chosen[:limit] or weak[:1]
+        facts = [fact for fact in observations if fact.position == position]
+        telling = [fact for fact in facts if not _is_weak(fact, subject.operations[statements[position].operation])]
+        if position in statements[-1].refs() and before:
+            spare += [fact for fact in telling if fact in before]
+            telling = [fact for fact in telling if fact not in before]
+        chosen += telling[:share]
+        spare += [fact for fact in facts if fact not in telling and fact not in spare]
+    chosen = chosen[:limit] or ([] if raised else spare[:1])
     order = {fact: index for index, fact in enumerate(observations)}
     return tuple(sorted(chosen, key=lambda fact: (fact.position, order[fact])))
 
@@ -108,20 +119,19 @@ def assertions(
 def _ranked(statements: Sequence[Statement], subject: Subject, limit: int) -> Iterator[tuple[int, int]]:
     """Positions whose results are worth checking, the best first, each with how many facts it may give."""
     last = len(statements) - 1
-    given: set[int] = {last}
     yield last, limit
-    for position in dict.fromkeys(statements[last].refs()):
-        if position not in given:
-            given.add(position)
-            yield position, 3
+    used = [position for position in dict.fromkeys(statements[last].refs()) if position != last]
+    for position in used:
+        yield position, 3
     for position in range(last - 1, -1, -1):
-        if position not in given and subject.operations[statements[position].operation].under_test:
+        operation = subject.operations[statements[position].operation]
+        if position not in used and operation.under_test and operation.kind != "constructor":
             yield position, 2
 
 
-def _is_weak(fact: Observation) -> bool:
-    """The fact says next to nothing: the class of an object, or that there is no result."""
+def _is_weak(fact: Observation, operation: Operation) -> bool:
+    """The fact says next to nothing: the class of an object, or that there is no result where there never is one."""
     if fact.kind == "isinstance":
         return True
-    is_none = fact.kind == "is" and not isinstance(fact.expression, Ref | Name) and not fact.path
-    return is_none and getattr(fact.expression, "text", "") == "None"
+    is_none = fact.expression == Literal("None") and fact.kind == "is" and not fact.path
+    return is_none and (operation.returns.kind in ("none", "any") or operation.kind == "setter")

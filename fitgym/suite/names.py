@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from fitgym.execution.observation import Observation
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.scope import snake_case
 from fitgym.testcase.statement import Statement
 
-__all__ = ["candidate_names", "distinct_names", "snake_case"]
+__all__ = ["candidate_names", "distinct_names"]
 
 MAX_LENGTH = 60
 
@@ -34,7 +35,7 @@ def candidate_names(
     base = f"test_{_operation_words(subject.operations[last.operation])}"
     argument = _argument_words(subject.operations[last.operation], last)
     if raises is not None:
-        outcome = f"raises_{snake_case(raises.qualname)}"
+        outcome = f"raises_{_words(raises.qualname)}"
         names = [f"{base}_{outcome}"]
         if argument:
             names.append(f"{base}_{argument}_{outcome}")
@@ -87,19 +88,18 @@ def distinct_names(candidates: Sequence[Sequence[str]]) -> list[str]:
     return result
 
 
-def snake_case(name: str) -> str:
-    """A name in the form of a Python function's: `HTTPError.parseURL` becomes `http_error_parse_url`."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|\W+", "_", name)
-    return re.sub(r"_+", "_", words).strip("_").lower()
+def _words(name: str) -> str:
+    """A dotted name in the form of a Python function's: `HTTPError.parseURL` becomes `http_error_parse_url`."""
+    return "_".join(word for word in map(snake_case, name.split(".")) if word)
 
 
 def _operation_words(operation: Operation) -> str:
     """The operation without its module; special methods without underscores, setters with a verb."""
-    words = [snake_case(part) for part in operation.name.split(".")]
+    words = [_words(part) for part in operation.name.split(".")]
     if operation.kind == "setter":
         words.insert(-1, "set")
     if operation.kind == "operator":
-        words[-1] = snake_case(operation.operator)
+        words[-1] = _words(operation.operator)
     if operation.kind == "constructor":
         words.append("init")
     return "_".join(word for word in words if word) or "operation"
@@ -115,7 +115,7 @@ def _outcome_words(assertions: Sequence[Observation]) -> str:
     if whole.kind == "is" and isinstance(whole.expression, Ref):
         return "returns_same_object"
     if whole.kind == "isinstance" and isinstance(whole.expression, Name):
-        return f"returns_{snake_case(whole.expression.qualname)}"
+        return f"returns_{_words(whole.expression.qualname)}"
     words = _value_words(whole.expression) if whole.kind in ("equal", "is", "approx") else ""
     return f"returns_{words}" if words else ""
 
@@ -124,7 +124,7 @@ def _argument_words(operation: Operation, statement: Statement) -> str:
     """The most telling argument of a statement: keywords by their names, else the first value that has a word."""
     if statement.kwargs:
         name, value = statement.kwargs[0]
-        words = snake_case(name)
+        words = _words(name)
         if isinstance(value, Literal) and value.text in ("None", "True", "False"):
             words += f"_{value.text.lower()}"
         return f"with_{words}" if words else ""
@@ -140,7 +140,7 @@ def _before_words(subject: Subject, statements: Sequence[Statement]) -> str:
     for statement in reversed(statements[:-1]):
         if receiver >= 0 and statement.receiver == receiver:
             name = subject.operations[statement.operation].name.rpartition(".")[2]
-            return f"after_{words}" if (words := snake_case(name)) else ""
+            return f"after_{words}" if (words := _words(name)) else ""
     return ""
 
 
@@ -150,7 +150,7 @@ def _value_words(expression: Expression) -> str:
         kind = {"iter": "iterator"}.get(expression.kind, expression.kind)
         return kind if expression.items else f"empty_{kind}"
     if isinstance(expression, Name):
-        return snake_case(expression.qualname)
+        return _words(expression.qualname)
     if isinstance(expression, Lambda):
         return "function"
     return _literal_words(expression.text) if isinstance(expression, Literal) else ""
@@ -167,7 +167,7 @@ def _literal_words(text: str) -> str:
         if not value:
             return f"empty_{kind}"
         if isinstance(value, str) and value.isascii() and value.isidentifier() and len(value) <= 16:
-            return snake_case(value) or kind
+            return _words(value) or kind
         return "blank_string" if isinstance(value, str) and value.isspace() else kind
     if isinstance(value, int):
         return _number_words(value) if abs(value) < 10_000 else "large_int" if value > 0 else "large_negative_int"
@@ -186,6 +186,7 @@ def _number_words(number: int) -> str:
 
 def _shortened(name: str) -> str:
     """The name cut at a word so that it has at most 60 characters, and made fit for Python."""
+    name = re.sub(r"__+", "_", name).strip("_")
     if len(name) > MAX_LENGTH:
         words = name[: MAX_LENGTH + 1].split("_")
         name = "_".join(words[:-1]) if len(words) > 2 else name[:MAX_LENGTH]

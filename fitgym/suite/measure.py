@@ -1,0 +1,125 @@
+"""Measurement: what an exported file covers of its subject, by coverage.py.
+
+The unit is that of coverage.py: a *branch* is an arc out of a line that has more than one destination, so `if a and b`
+has two, however many conditions it has; a *line* is an executable statement. It is another unit than that of the goal
+`branch`, whose targets are the outcomes of single conditions and the entries of functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import coverage
+
+from fitgym.errors import FitgymError
+from fitgym.subject.subject import Reference
+from fitgym.suite.rerun import Rerun
+
+__all__ = ["Measured", "class_lines", "measure", "read_coverage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Coverage of one module, or of one class in it, in the unit of coverage.py.
+
+    Attributes:
+        branches_covered, branches_total: arcs out of lines with more than one destination.
+        lines_covered, lines_total: executable statements.
+    """
+
+    branches_covered: int
+    branches_total: int
+    lines_covered: int
+    lines_total: int
+
+    @property
+    def branch_coverage(self) -> float:
+        """Share of branches covered, in [0, 1]; 1 if there are none."""
+        return self.branches_covered / self.branches_total if self.branches_total else 1.0
+
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """The numbers for a run record."""
+        return {
+            "branches": {"covered": self.branches_covered, "total": self.branches_total},
+            "lines": {"covered": self.lines_covered, "total": self.lines_total},
+        }
+
+
+def measure(file: str | Path, reference: Reference, *, limit_s: float = 120.0) -> Measured:
+    """Run a test file in a fresh interpreter in the sandbox and measure what it covers.
+
+    Args:
+        file: an exported suite.
+        reference: its subject; if it names a class, only the lines of the class count.
+        limit_s: seconds after which the run is given up.
+
+    Raises:
+        FitgymError: the run left no data.
+    """
+    rerun = Rerun(Path(file).read_text(encoding="utf-8"), reference, measured=True, limit_s=limit_s)
+    try:
+        rerun.wait()
+        if not rerun.coverage_file.exists():
+            raise FitgymError(f"'{file}' could not be measured: {rerun.unusable or 'the run was killed'}")
+        return read_coverage(rerun.coverage_file, reference)
+    finally:
+        rerun.close()
+
+
+def read_coverage(data_file: Path, reference: Reference) -> Measured:
+    """What a data file of coverage.py says about the subject; nothing is imported."""
+    path = os.path.realpath(reference.path)
+    with tempfile.TemporaryDirectory(prefix="fitgym-measure-") as folder:
+        report = Path(folder) / "coverage.json"
+        measured = coverage.Coverage(data_file=str(data_file), config_file=False, branch=True, messages=False)
+        measured.load()
+        if path not in measured.get_data().measured_files():  # never imported: everything is missing
+            measured.get_data().add_arcs({path: []})
+        measured.json_report(morfs=[path], outfile=str(report), ignore_errors=False)
+        (entry,) = json.loads(report.read_text(encoding="utf-8"))["files"].values()
+    first, last = 0, 1 << 60
+    if reference.class_name:
+        first, last = class_lines(Path(path).read_bytes(), reference.class_name)
+
+    def count(key: str) -> int:
+        """Lines, or branches by the line they start from, in the range; exits have negative destinations only."""
+        places = (place[0] if isinstance(place, list) else place for place in entry[key])
+        return sum(first <= place <= last for place in places)
+
+    branches, lines = count("executed_branches"), count("executed_lines")
+    return Measured(branches, branches + count("missing_branches"), lines, lines + count("missing_lines"))
+
+
+def class_lines(source: str | bytes, class_name: str) -> tuple[int, int]:
+    """First and last line of a class, its decorators included.
+
+    Raises:
+        KeyError: the source has no such class.
+    """
+    body: list[ast.stmt] = ast.parse(source).body
+    found: ast.ClassDef | None = None
+    for part in class_name.split("."):
+        found = next((node for node in _classes(body) if node.name == part), None)
+        if found is None:
+            raise KeyError(class_name)
+        body = found.body
+    assert found is not None
+    first = min([found.lineno, *(decorator.lineno for decorator in found.decorator_list)])
+    return first, found.end_lineno or first
+
+
+def _classes(body: list[ast.stmt]) -> list[ast.ClassDef]:
+    """The classes of a block, those under `if` and `try` included; of several with one name the last counts."""
+    found: list[ast.ClassDef] = []
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            found.insert(0, node)
+        elif isinstance(node, ast.If | ast.Try):
+            for block in (node.body, node.orelse, getattr(node, "finalbody", [])):
+                found = _classes(block) + found
+    return found

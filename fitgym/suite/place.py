@@ -1,0 +1,46 @@
+"""Places: from which folder a subject is imported, and whether a plain interpreter looks there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from fitgym.subject.subject import Reference
+
+__all__ = ["import_root", "is_first_party"]
+
+
+def import_root(reference: Reference) -> str:
+    """The folder that has to be on `sys.path` for the subject to be imported, "" if every interpreter looks there.
+
+    The current folder, the folder of the running program and those of `PYTHONPATH` do not count as looked into: whoever
+    runs the suite later need not have them.
+    """
+    root = _root(reference)
+    ours = ["", os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep), *reference.search_path]
+    excluded = {os.path.realpath(folder) for folder in ours}
+    always = {os.path.realpath(folder) for folder in sys.path} - excluded
+    return "" if os.path.realpath(root) in always or _is_installed(root) else root
+
+
+def is_first_party(reference: Reference) -> bool:
+    """The subject belongs to the user: it is neither installed nor part of Python."""
+    top = reference.module.partition(".")[0]
+    return top not in sys.stdlib_module_names and not _is_installed(_root(reference))
+
+
+def _root(reference: Reference) -> str:
+    """The folder that holds the top-level package or module."""
+    path = Path(reference.path)
+    depth = reference.module.count(".") + (path.stem == "__init__")
+    return str(path.parents[depth])
+
+
+def _is_installed(folder: str) -> bool:
+    parts = Path(os.path.realpath(folder)).parts
+    return "site-packages" in parts or "dist-packages" in parts or os.path.realpath(folder) in _standard_folders()
+
+
+def _standard_folders() -> set[str]:
+    return {os.path.realpath(os.path.dirname(os.__file__))}

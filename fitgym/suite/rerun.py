@@ -1,0 +1,192 @@
+"""Reruns: a test file in a fresh interpreter, inside the sandbox, as a stranger would run it.
+
+The file is copied to a folder of its own, the only one that can be written. No configuration and no plugin of the
+machine takes part, so they neither slow the run down nor change its result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fitgym.subject.subject import Reference
+from fitgym.suite.place import import_root
+
+__all__ = ["FILE_NAME", "Rerun", "Verdict"]
+
+FILE_NAME = "test_generated.py"
+
+ROOT = Path(__file__).parents[2]
+"""The folder that `fitgym` is imported from."""
+
+# The path of fitgym comes last, so that nothing beside it is found before what is installed.
+START = "import sys; sys.path.append({root!r}); from fitgym.execution.sandbox import main; main(sys.argv[1:])"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one test.
+
+    Attributes:
+        passed: it passed.
+        assertions: indexes of its assertions that do not hold; empty if it failed in another way.
+        error: the class of the exception, or what else went wrong.
+    """
+
+    passed: bool
+    assertions: tuple[int, ...] = ()
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Rerun:
+    """One run of a test file in a fresh interpreter; it runs from the moment it is made.
+
+    Args:
+        text: the file.
+        reference: its subject; the folder it is imported from goes to `PYTHONPATH`
+            if it needs one.
+        order: 0 as written, 1 reversed, others shuffled.
+        hash_seed: `PYTHONHASHSEED` of the interpreter.
+        measured: measure branch coverage of the subject.
+        limit_s: seconds after which it is killed.
+
+    Attributes:
+        verdicts: by name of the test, complete after `wait`.
+        unusable: why the file could not be imported, "" if it could.
+        finished: the interpreter ended by itself, every test having been run.
+        seconds: how long it took.
+        coverage_file: data of coverage.py if `measured`; gone after `close`.
+    """
+
+    text: str
+    reference: Reference
+    order: int = 0
+    hash_seed: int = 0
+    measured: bool = False
+    limit_s: float = 60.0
+    verdicts: dict[str, Verdict] = field(init=False, default_factory=dict)
+    unusable: str = field(init=False, default="")
+    finished: bool = field(init=False, default=False)
+    seconds: float = field(init=False, default=0.0)
+    _folder: Path = field(init=False)
+    _process: subprocess.Popen[bytes] = field(init=False)
+    _started: float = field(init=False)
+    _ended: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="fitgym-rerun-")).resolve()
+        try:
+            (self._folder / FILE_NAME).write_text(self.text, encoding="utf-8")
+            for empty in ("pytest.ini", "coveragerc"):
+                (self._folder / empty).touch()
+            with (self._folder / "errors").open("wb") as errors:
+                self._started = time.monotonic()
+                self._process = subprocess.Popen(
+                    [sys.executable, "-c", START.format(root=str(ROOT)), str(self._folder), "--", *self._command()],
+                    cwd=self._folder,
+                    env=self._environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    start_new_session=True,
+                )
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+
+    @property
+    def coverage_file(self) -> Path:
+        return self._folder / "coverage"
+
+    def wait(self) -> Rerun:
+        """Wait for its end, at most until its limit, and read what it wrote."""
+        left = self._started + self.limit_s - time.monotonic()
+        code: int | None = None
+        try:
+            code = self._process.wait(max(0.0, left))
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            self._kill()
+        self.seconds = time.monotonic() - self._started
+        self._read(code)
+        return self
+
+    def close(self) -> None:
+        """End the interpreter if it still runs, and remove its folder."""
+        self._kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _command(self) -> list[str]:
+        place = [f"{FILE_NAME}", "-c", "pytest.ini", "--rootdir", ".", "-p", "no:cacheprovider", "-q"]
+        # Plain assertions and tracebacks: pytest would call `__repr__` of the subject's objects to explain a failure.
+        plain = ["--assert=plain", "--tb=native", "--no-header", "--no-summary"]
+        pytest = ["pytest", *place, *plain, "-p", "fitgym.suite.verdicts", "--verdicts", "verdicts"]
+        pytest += ["--order", str(self.order)]
+        if not self.measured:
+            return pytest
+        files = ",".join(dict.fromkeys((self.reference.path, os.path.realpath(self.reference.path))))
+        options = ["--branch", f"--include={files}", "--data-file=coverage", "--rcfile=coveragerc"]
+        return ["coverage", "run", *options, "-m", *pytest]
+
+    def _environment(self) -> dict[str, str]:
+        ours = ("PYTEST_", "COVERAGE_", "COV_", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS", "PYTHONSTARTUP")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        path = [import_root(self.reference), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        return inherited | {
+            "PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in path if folder),
+            "PYTHONHASHSEED": str(self.hash_seed),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
+
+    def _read(self, code: int | None) -> None:
+        """Read the verdicts; a test without an end was running when the interpreter died."""
+        running = ""
+        path = self._folder / "verdicts"
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                entry = json.loads(line)
+            except ValueError:  # cut off in the middle
+                break
+            running = entry["test"] if entry["event"] == "start" else ""
+            if entry["event"] == "unusable":
+                self.unusable = entry["error"] or "it cannot be imported"
+            elif entry["event"] == "end" and self.verdicts.get(entry["test"], _GOOD).passed:
+                self.verdicts[entry["test"]] = Verdict(entry["passed"], tuple(entry["assertions"]), entry["error"])
+        if running:
+            why = "did not end in time" if code is None else f"ended the interpreter with code {code}"
+            self.verdicts[running] = Verdict(False, (), why)
+        elif not self.verdicts and not self.unusable:
+            self.unusable = self._last_words() or "the interpreter wrote nothing"
+        self.finished = code in (0, 1) and not running and not self.unusable
+
+    def _last_words(self) -> str:
+        """The last line on the interpreter's standard error."""
+        with (self._folder / "errors").open("rb") as errors:
+            errors.seek(0, os.SEEK_END)
+            errors.seek(max(0, errors.tell() - 2000))
+            lines = errors.read().decode("utf-8", "replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def _kill(self) -> None:
+        """End the interpreter and everything it started."""
+        if self._ended:  # its number may belong to somebody else by now
+            return
+        self._ended = True
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+_GOOD = Verdict(True)

@@ -1,0 +1,226 @@
+"""Stability: tests that pass every time, whoever runs them and in whatever order.
+
+Every run is a fresh interpreter with a hash seed of its own: once in the order of the file, once in reverse, so that of
+any two tests each comes first once, then in shuffled orders. What ever differs is taken out: a single assertion if it
+was one, otherwise the test. Then the count starts again, because a test may have leaned on what is gone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from fitgym.subject.subject import Reference
+from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.measure import Measured, read_coverage
+from fitgym.suite.rerun import Rerun, Verdict
+
+__all__ = ["Dropped", "Stability", "stabilize"]
+
+RUNS = 5
+JOBS = 2
+WEAKENINGS = 3  # rounds in which assertions are dropped; after them whole tests are
+HALVINGS = 3  # of a file that cannot be imported: 14 runs at most
+LEAST_LIMIT_S = 10.0  # for one run, however little time is left
+
+Render = Callable[[Sequence[FinishedTest]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A test that was taken out.
+
+    Attributes:
+        name: of the test.
+        reason: the class of the exception, or what else went wrong.
+    """
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """What is left of a suite and how well it was checked.
+
+    Attributes:
+        tests: all of them passed in `runs` runs in a row, as they are here.
+        runs: fresh interpreters that ran exactly these tests without a failure; at least 1 if there are tests.
+        wanted: how many were asked for; fewer were done if time ran out.
+        weakened: number of assertions dropped from tests that are left.
+        dropped: tests taken out.
+        measured: coverage of these tests by coverage.py, None if it was not asked for or there are no tests.
+        seconds: wall clock of the longest run, for planning.
+    """
+
+    tests: tuple[FinishedTest, ...]
+    runs: int
+    wanted: int
+    weakened: int = 0
+    dropped: tuple[Dropped, ...] = ()
+    measured: Measured | None = None
+    seconds: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """As many clean runs as were asked for."""
+        return self.runs >= self.wanted or not self.tests
+
+
+def stabilize(
+    tests: Sequence[FinishedTest],
+    render: Render,
+    reference: Reference,
+    *,
+    runs: int = RUNS,
+    jobs: int = JOBS,
+    seconds_left: Callable[[], float] = lambda: math.inf,
+    limit_s: float | None = None,
+    measure: bool = True,
+) -> Stability:
+    """Run tests again and again until what is left of them passes `runs` times in a row.
+
+    Args:
+        tests: with distinct names.
+        render: their file; each assertion of a test is one `assert` statement of its function, in order.
+        reference: the subject.
+        runs: clean runs wanted.
+        jobs: interpreters at a time.
+        seconds_left: until when to be done. When another batch does not fit, fewer runs have to do, and failing tests
+            are dropped instead of weakened; one clean run is made in any case.
+        limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
+        measure: measure coverage in the first run of each count.
+    """
+    work = _Work(list(tests))
+    limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
+    clean = number = weakenings = 0
+    longest = 0.0
+    measured: Measured | None = None
+    while work.tests and clean < runs:
+        left = seconds_left()
+        hurried = left < 1.5 * longest
+        if hurried and clean > 0:
+            break
+        batch = min(jobs, runs - clean) if not hurried else 1
+        text = render(work.tests)
+        patience = min(limit, max(left, LEAST_LIMIT_S))
+        reruns: list[Rerun] = []
+        try:
+            for job in range(batch):
+                # Orders and hash seeds go on counting after a change, so that a suite is never checked by the same
+                # runs again; the order of the file and its reverse are part of every count.
+                order = clean + job if clean + job < 2 else number + job + 2
+                reruns.append(
+                    Rerun(
+                        text,
+                        reference,
+                        order=order,
+                        hash_seed=number + job + 1,
+                        measured=measure and clean + job == 0,
+                        limit_s=patience,
+                    )
+                )
+            for rerun in reruns:
+                rerun.wait()
+            longest = max([longest, *(rerun.seconds for rerun in reruns)])
+            number += batch
+            if all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns):
+                if measure and clean == 0:
+                    measured = read_coverage(reruns[0].coverage_file, reference)
+                clean += batch
+                continue
+            clean = 0
+            if unusable := next((rerun.unusable for rerun in reruns if rerun.unusable), ""):
+                work.drop_unusable(unusable, render, reference, patience)
+            else:
+                may_weaken = weakenings < WEAKENINGS and not hurried
+                work.take_out(_failures(reruns), may_weaken=may_weaken)
+                weakenings += 1
+        finally:
+            for rerun in reruns:
+                rerun.close()
+    kept = {test.name for test in work.tests}
+    weakened = sum(count for name, count in work.weakened.items() if name in kept)
+    return Stability(
+        tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None, longest
+    )
+
+
+class _Work:
+    """The tests that are left, and what became of the others."""
+
+    def __init__(self, tests: list[FinishedTest]) -> None:
+        self.tests = tests
+        self.dropped: list[Dropped] = []
+        self.weakened: dict[str, int] = {}
+
+    def take_out(self, failures: dict[str, Verdict], *, may_weaken: bool) -> None:
+        """Drop the assertions that failed, or the tests where it was none of them.
+
+        If nothing can be blamed, a run died between two tests: the last test goes, so that this comes to an end.
+        """
+        if not failures and self.tests:
+            failures = {self.tests[-1].name: Verdict(False, (), "the interpreter died")}
+        kept = []
+        for test in self.tests:
+            verdict = failures.get(test.name)
+            if verdict is None:
+                kept.append(test)
+            elif verdict.assertions and may_weaken:
+                left = tuple(a for index, a in enumerate(test.assertions) if index not in verdict.assertions)
+                self.weakened[test.name] = self.weakened.get(test.name, 0) + len(test.assertions) - len(left)
+                kept.append(replace(test, assertions=left))
+            else:
+                self.dropped.append(Dropped(test.name, verdict.error))
+        self.tests = kept
+
+    def drop_unusable(self, reason: str, render: Render, reference: Reference, limit_s: float) -> None:
+        """Keep the largest parts, found by halving, whose file can be imported."""
+        usable = {test.name for part in self._usable(self.tests, render, reference, limit_s) for test in part}
+        if len(usable) == len(self.tests):  # each part for itself, but not together: give up the second half
+            usable = {test.name for test in self.tests[: len(self.tests) // 2]}
+        self.dropped += [Dropped(test.name, reason) for test in self.tests if test.name not in usable]
+        self.tests = [test for test in self.tests if test.name in usable]
+
+    def _usable(
+        self, tests: list[FinishedTest], render: Render, reference: Reference, limit_s: float, depth: int = HALVINGS
+    ) -> Iterator[list[FinishedTest]]:
+        """Parts that can be imported; the caller has seen that all together cannot."""
+        if len(tests) < 2 or depth == 0:
+            return
+        middle = len(tests) // 2
+        for half in (tests[:middle], tests[middle:]):
+            rerun = Rerun(render(half), reference, limit_s=limit_s)
+            try:
+                unusable = rerun.wait().unusable
+            finally:
+                rerun.close()
+            if not unusable:
+                yield half
+            else:
+                yield from self._usable(half, render, reference, limit_s, depth - 1)
+
+
+def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
+    return all(rerun.verdicts.get(test.name, _MISSING).passed for test in tests)
+
+
+def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
+    """The failed tests; one that failed by assertions in several runs, by all of them together."""
+    found: dict[str, Verdict] = {}
+    for rerun in reruns:
+        for name, verdict in rerun.verdicts.items():
+            if verdict.passed:
+                continue
+            known = found.get(name)
+            if known is None:
+                found[name] = verdict
+            elif known.assertions and verdict.assertions:
+                found[name] = Verdict(False, tuple(sorted({*known.assertions, *verdict.assertions})), known.error)
+            else:
+                found[name] = verdict if not verdict.assertions else known
+    return found
+
+
+_MISSING = Verdict(False, (), "it was not run")

@@ -1,0 +1,112 @@
+"""A pytest plugin: run the tests in a given order and write down what became of each.
+
+Loaded by `pytest -p fitgym.suite.verdicts --verdicts FILE --order N`. The file gets one JSON object per line, written
+at once, so that it tells which test was running when the interpreter died. A test that fails in one of its assertions
+has its later assertions tried as well, so that one run shows all that do not hold.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+from collections.abc import Generator
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import pytest
+
+__all__ = ["Verdicts", "order_of"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--verdicts", default="", help="file that gets one line per test")
+    parser.addoption("--order", type=int, default=0, help="0 as written, 1 reversed, n shuffled with seed n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if path := config.getoption("--verdicts"):
+        config.pluginmanager.register(Verdicts(Path(path)), "fitgym-verdicts")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = [items[index] for index in order_of(len(items), config.getoption("--order"))]
+
+
+def order_of(size: int, order: int) -> list[int]:
+    """The order number `order` of `size` tests: as written, reversed, then shuffled ones."""
+    indexes = list(range(size))
+    if order == 1:
+        indexes.reverse()
+    elif order > 1:
+        random.Random(order).shuffle(indexes)
+    return indexes
+
+
+class Verdicts:
+    """Writes what happens, one JSON object per line: `{"test": name, "event": ...}`.
+
+    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold) and `error`; "unusable" when
+    the file cannot be imported.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._write(event="unusable", test="", error=_last_line(report.longrepr))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._write(event="start", test=nodeid.rpartition("::")[2])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        error = call.excinfo
+        if error is not None:
+            name = type(error.value).__name__
+            assertions = failed_assertions(item, error.tb) if call.when == "call" else []
+            self._write(event="end", test=item.name, passed=False, assertions=assertions, error=name)
+        elif call.when == "call":
+            self._write(event="end", test=item.name, passed=True, assertions=[], error="")
+        return report
+
+    def _write(self, **entry: Any) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+def failed_assertions(item: pytest.Item, traceback: TracebackType | None) -> list[int]:
+    """Indexes of the `assert` statements of a test that do not hold, empty if something else in it failed."""
+    code = getattr(getattr(item, "function", None), "__code__", None)
+    while traceback is not None and traceback.tb_frame.f_code is not code:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return []
+    tree = ast.parse(item.path.read_text(encoding="utf-8"))
+    function = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == item.name), None)
+    asserts = [node for node in function.body if isinstance(node, ast.Assert)] if function is not None else []
+    line = traceback.tb_lineno
+    first = next((i for i, node in enumerate(asserts) if node.lineno <= line <= (node.end_lineno or 0)), None)
+    if first is None:
+        return []
+    later = [i for i in range(first + 1, len(asserts)) if not _holds(asserts[i], traceback.tb_frame)]
+    return [first, *later]
+
+
+def _holds(statement: ast.Assert, frame: FrameType) -> bool:
+    """The assertion holds in the variables of the frame."""
+    try:
+        code = compile(ast.Expression(statement.test), "<assertion>", "eval")
+        return bool(eval(code, frame.f_globals, frame.f_locals))
+    except BaseException:  # also what the subject's own operators raise
+        return False
+
+
+def _last_line(text: object) -> str:
+    lines = [line for line in str(text).splitlines() if line.strip()]
+    return lines[-1].removeprefix("E").strip() if lines else ""
