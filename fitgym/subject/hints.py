@@ -104,7 +104,8 @@ def home(cls: type) -> tuple[str, str]:
     if module in ("posix", "nt"):
         candidates = ["os"]
     elif "._" in module or module.startswith("_"):
-        candidates = [module.partition("._")[0], module.lstrip("_"), module.replace("._", ".").lstrip("_")]
+        shown = module.lstrip("_")
+        candidates = [shown.partition("._")[0], shown, shown.replace("._", ".")]
     else:
         return module, qualname
     for candidate in candidates:

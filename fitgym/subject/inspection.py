@@ -176,6 +176,7 @@ class _Inspector:
         self.namespace = _Namespace(module, self.tree)
         self.stubs = Stubs()
         self.files = {reference.path, os.path.realpath(reference.path), getattr(module, "__file__", None)}
+        self.files.add(f"<frozen {self.name}>")  # modules of the standard library that were loaded uninstrumented
         self.nodes = _Nodes(self.tree)
         self.usage = Usage(self.tree, _Known(module), self._attributes())
         self.function_ids: dict[str, list[Function]] = {}
@@ -556,7 +557,7 @@ class _Inspector:
                 continue
             names = set(dir(value))
             for base in value.__mro__:
-                names |= set(vars(base).get("__annotations__", ()))
+                names |= set(_annotated(base))
                 node = self.nodes.classes.get(base.__qualname__) if base.__module__ == self.name else None
                 names |= set(_assigned(node)) if node is not None else set()
             found[self._key(value)] = frozenset(names - set(dir(object)))
@@ -1068,7 +1069,7 @@ def _demanded(protocol: type) -> tuple[str, ...]:
     for base in protocol.__mro__:
         if getattr(base, "_is_protocol", False) and base.__module__ != "typing":
             own |= {n for n in vars(base) if not n.startswith("_abc_") and n not in _PROTOCOL_INTERNALS}
-            own |= set(vars(base).get("__annotations__", ()))
+            own |= set(_annotated(base))
     return tuple(sorted(own))
 
 
@@ -1104,7 +1105,13 @@ _PROTOCOL_INTERNALS = frozenset(
 
 
 def _has(cls: type, attribute: str) -> bool:
-    return any(attribute in vars(base) or attribute in vars(base).get("__annotations__", ()) for base in cls.__mro__)
+    return any(attribute in vars(base) or attribute in _annotated(base) for base in cls.__mro__)
+
+
+def _annotated(cls: type) -> Mapping[str, Any]:
+    """The annotated attributes of the class itself; those of built-in classes are descriptors and say nothing."""
+    found = vars(cls).get("__annotations__")
+    return found if isinstance(found, dict) else {}
 
 
 def _satisfies(cls: type, protocol: type) -> bool:
