@@ -143,7 +143,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.engine = Engine(
             self.executor,
             fitness=(self.goal.fitness,),
-            tracked=(self.goal.fitness,),
+            tracked=self.goal.kept,
             search=self.search,
             seed=self.seed,
             search_options={"population": self.population},

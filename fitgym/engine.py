@@ -224,22 +224,40 @@ class Engine:
             for covered in [self.archive.covered(name)]
         }
 
-    def discoveries(self) -> list[Discovery]:
-        """The distinct exceptions discovered so far, in order of discovery."""
-        if "exception" not in self.measurements.fitness:
-            return []
-        found = []
-        for testcase in self.archive.best("exception").values():
-            raised = self.measurements.trace(testcase).raised
-            if raised is not None:
-                function = self.subject.functions[raised.function].name if raised.function >= 0 else ""
-                found.append(Discovery(raised.type, function, raised.kind, testcase))
+    def coverage_of(self, testcases: Sequence[TestCase]) -> dict[str, tuple[int, int]]:
+        """Targets that executed test cases cover together and targets known, as in `coverage`."""
+        found = {}
+        for name, fitness in self.measurements.fitness.items():
+            known = [t for t in testcases if fitness.needs <= self.measurements.recorded(t)]
+            covered = self.measurements.covers(name, known).any(axis=0) if known else np.zeros(len(fitness.targets))
+            found[name] = (int(covered.sum()), len(fitness.targets))
         return found
 
-    def best_suite(self) -> list[TestCase]:
-        """The best individual, supplemented from the archive by test cases for what it does not cover."""
+    def discoveries(self) -> list[Discovery]:
+        """The distinct exceptions discovered so far, in order of discovery."""
+        return self.raised_by(list(self.archive.best("exception").values()))
+
+    def raised_by(self, testcases: Sequence[TestCase]) -> list[Discovery]:
+        """The distinct exceptions that executed test cases raise and that count, in order."""
+        found: dict[tuple[str, str], Discovery] = {}
+        for testcase in testcases:
+            trace = self.measurements.trace(testcase)
+            raised = trace.raised
+            if raised is None or not raised.counted or trace.failure:
+                continue
+            function = self.subject.functions[raised.function].name if raised.function >= 0 else ""
+            found.setdefault((raised.type, function), Discovery(raised.type, function, raised.kind, testcase))
+        return list(found.values())
+
+    def best_suite(self, names: Sequence[str] | None = None) -> list[TestCase]:
+        """The best individual, supplemented from the archive by test cases for what it does not cover.
+
+        Args:
+            names: the fitness functions whose targets count, by default all that are active or tracked.
+        """
         chosen = dict.fromkeys(self.search.best.testcases if self.search.population else ())
-        for name in self._archived:
+        chosen = {t: None for t in chosen if t in self.measurements and not self.measurements.trace(t).failure}
+        for name in self._archived if names is None else names:
             covered = np.zeros(len(self.measurements.fitness[name].targets), dtype=bool)
             if chosen:
                 covered = self.measurements.covers(name, list(chosen)).any(axis=0)
@@ -247,7 +265,7 @@ class Engine:
                 if not covered[column]:
                     chosen[testcase] = None
                     covered |= self.measurements.covers(name, [testcase])[0]
-        return [t for t in chosen if not self.measurements.trace(t).failure]
+        return list(chosen)
 
     # ------------------------------------------------------------------ inside
 

@@ -253,7 +253,7 @@ def _finish(
         deadline = time.monotonic() + 10.0
     return finish(
         engine,
-        names=(env.goal.fitness,),
+        env.goal.kept,
         output=output,
         command=_command(request),
         deadline=deadline,
@@ -314,8 +314,12 @@ def _record(
         "rewards": episode["rewards"],
         "actions": episode["actions"],
         "mutants": None,
-        "crashed": [{"failure": crash.failure, "test": crash.text} for crash in finished.crashed],
-        "dropped": finished.dropped,
+        "crashed": [
+            {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
+            for crash in engine.executor.crashes
+        ],
+        "runs": finished.runs,
+        "dropped": [{"test": test.name, "reason": test.reason} for test in finished.dropped],
         "weakened": finished.weakened,
         "suite_path": None if finished.path is None else finished.path.name,
     }

@@ -114,14 +114,6 @@ def test_the_archive_grows_with_a_dynamic_function():
     assert measurements.rows("growing", [A, AB]).tolist() == [[0, 1, 1], [1, 1, 0]]
 
 
-def test_the_empty_test_covers_but_is_never_a_source_of_new_tests(measurements):
-    archive = Archive(measurements)
-    measurements.add([()], [trace(1, 0, 0)], frozenset())
-    archive.update(["columns"], [()])
-    assert archive.covered("columns")[0]
-    assert archive.testcases() == []
-
-
 def test_each_trace_is_measured_once(measurements, columns):
     shared = trace(1, 1, 0)
     measurements.add([A, AB], [shared, shared], frozenset())

@@ -91,12 +91,9 @@ class Archive:
         return dict(sorted(self._best.get(name, {}).items()))
 
     def testcases(self, names: Sequence[str] | None = None) -> list[TestCase]:
-        """The distinct test cases kept for the named fitness functions (all by default), in a fixed order.
-
-        The empty test case, which stands for what importing the subject covers, is left out.
-        """
+        """The distinct test cases kept for the named fitness functions (all by default), in a fixed order."""
         chosen = list(self._best) if names is None else [name for name in names if name in self._best]
-        return list(dict.fromkeys(t for name in chosen for t in self.best(name).values() if t))
+        return list(dict.fromkeys(t for name in chosen for t in self.best(name).values()))
 
     def _grown(self, name: str, columns: int) -> NDArray[np.int64]:
         """The stored lengths, extended when a dynamic fitness function has found new targets."""

@@ -57,6 +57,10 @@ class Measurements:
             self._traces[testcase] = trace
             self._needs[testcase] = needs
 
+    def recorded(self, testcase: TestCase) -> frozenset[str]:
+        """What was recorded beyond the usual when the test case was executed."""
+        return self._needs[testcase]
+
     def trace(self, testcase: TestCase) -> Trace:
         """The trace of an executed test case.
 
@@ -77,9 +81,11 @@ class Measurements:
         self._measure(name, testcases)
         known = self._visits[name]
         found = [known[self._traces[testcase]] for testcase in testcases]
-        if any(row is None for row in found):
+        rows = [row for row in found if row is not None]
+        if len(rows) < len(found) or not rows:
             return None
-        return np.stack([row for row in found if row is not None]) if found else None
+        columns = max(len(row) for row in rows)
+        return np.stack([np.pad(row, (0, columns - len(row))) for row in rows])
 
     def covers(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         """Which test case covers which target, shape `(len(testcases), n_targets)`."""

@@ -15,7 +15,8 @@ class Goal(ABC):
     """A testing goal.
 
     Class attributes:
-        fitness: the goal's own fitness function; its targets are what the final suite is minimised for.
+        fitness: the goal's own fitness function.
+        kept: the fitness functions whose targets the final suite keeps covered.
         functions: the fitness functions that an action may combine, the goal's own first.
         required: those of them that every action contains.
         catalogue: the combinations that an action chooses from unless the user says otherwise, see
@@ -31,6 +32,7 @@ class Goal(ABC):
     """
 
     fitness: ClassVar[str]
+    kept: ClassVar[tuple[str, ...]]
     functions: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]] = ()
     catalogue: ClassVar[str] = "pairs"

@@ -27,6 +27,7 @@ class Exceptions(Goal):
     """
 
     fitness = "exception"
+    kept = ("exception",)
     functions = (
         "exception",
         "branch",

@@ -1,0 +1,134 @@
+"""The command line answers bad input with one sentence and exit code 2, and an interruption with what was found."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+TRIANGLE = str(PROGRAMS / "triangle.py")
+
+
+def fitgym(*arguments, cwd, **options):
+    command = [sys.executable, "-m", "fitgym.cli", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, **options)
+
+
+def write(folder, name, text):
+    file = folder / name
+    file.write_text(text)
+    return file
+
+
+BAD = {
+    "missing module": (["no_such_module_anywhere"], "no_such_module_anywhere"),
+    "missing file": (["no/such/file.py"], "no/such/file.py"),
+    "missing class": ([TRIANGLE + ":Circle"], "Circle"),
+    "syntax error": (["broken.py"], "broken.py"),
+    "import error": (["imports.py"], "imports"),
+    "import that exits": (["exits.py"], "exits"),
+    "nothing to test": (["empty.py"], "empty"),
+    "compiled module": (["_json"], "_json"),
+    "unknown goal": ([TRIANGLE, "--goal", "coverag"], "did you mean 'coverage'"),
+    "unknown agent": ([TRIANGLE, "--agent", "ubc"], "did you mean 'ucb'"),
+    "unknown search": ([TRIANGLE, "--search", "wholesuite"], "did you mean 'whole_suite'"),
+    "unreadable budget": ([TRIANGLE, "--budget", "5 minutes"], "5 minutes"),
+    "unknown option": ([TRIANGLE, "--bugdet", "5g"], "--bugdet"),
+    "seed that is no number": ([TRIANGLE, "--seed", "x"], "seed"),
+    "no subject": ([], "subject"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path, "broken.py", "def f(:\n    pass\n")
+    write(tmp_path, "imports.py", "import a_module_that_is_not_there\n\ndef f(): pass\n")
+    write(tmp_path, "exits.py", "import sys\nsys.exit(3)\n\ndef f(): pass\n")
+    write(tmp_path, "empty.py", "X = 1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence_exit_code_2_and_nothing_written(folder, case):
+    arguments, expected = BAD[case]
+    before = sorted(folder.iterdir())
+    result = fitgym("generate", *arguments, cwd=folder)
+    assert result.returncode == 2, result.stderr
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("fitgym: ")
+    assert expected.lower() in last.lower()
+    assert result.stdout == ""
+    assert sorted(folder.iterdir()) == before
+
+
+def test_an_import_error_shows_the_subjects_own_traceback_only(folder):
+    result = fitgym("generate", "imports.py", cwd=folder)
+    assert 'imports.py", line 1' in result.stderr
+    assert "a_module_that_is_not_there" in result.stderr
+    assert "fitgym/" not in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not os.path.isdir("/proc/1"), reason="needs a folder nobody can write")
+def test_an_output_that_cannot_be_written_is_refused(folder):
+    result = fitgym("generate", TRIANGLE, "--output", "/proc/1/suite", "--budget", "2g", cwd=folder)
+    assert result.returncode == 2
+    assert "/proc/1/suite" in result.stderr
+
+
+def test_the_summary_goes_to_stdout_and_progress_to_stderr(tmp_path):
+    result = fitgym("generate", TRIANGLE, "--goal", "coverage", "--budget", "4g", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "tests" in result.stdout and "branches" in result.stdout
+    assert "generation" in result.stderr
+    assert (tmp_path / "generated_tests").is_dir()
+
+
+def test_json_to_stdout_is_for_machines(tmp_path):
+    import json
+
+    result = fitgym("generate", TRIANGLE, "--goal", "coverage", "--budget", "2g", "--json", "-", "--quiet", cwd=tmp_path)
+    assert json.loads(result.stdout)["goal"] == "coverage"
+    assert result.stderr == ""
+
+
+def test_ctrl_c_writes_what_has_been_found_and_exits_with_130(tmp_path):
+    command = [sys.executable, "-m", "fitgym.cli", "generate", TRIANGLE, "--goal", "coverage", "--budget", "600s"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert running.stderr is not None
+    line = running.stderr.readline()  # progress: the search is on its way
+    assert "search" in line
+    time.sleep(1.0)
+    os.killpg(running.pid, signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130, stderr
+    files = list((tmp_path / "generated_tests").glob("test_*.py"))
+    assert len(files) == 1
+    assert "def test_" in files[0].read_text()
+    assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize("what", ["envs", "agents", "goals", "fitness", "search", "features"])
+def test_list_names_every_extension_with_a_line_about_it(tmp_path, what):
+    result = fitgym("list", what, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    rows = result.stdout.splitlines()
+    assert rows
+    assert all(len(row.split(maxsplit=1)) == 2 for row in rows)
+
+
+def test_help_imports_none_of_the_heavy_packages(tmp_path):
+    script = (
+        "import sys\n"
+        "from fitgym.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('numpy', 'gymnasium', 'torch', 'ray', 'pandas') if m in sys.modules])\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert result.stdout.splitlines()[-1] == "[]"
+    assert "generate" in result.stdout

@@ -1,0 +1,148 @@
+"""The engine steps a real search on a real worker, and everything in it is repeatable."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import pytest
+
+from fitgym.engine import FITNESS, SEARCH, Engine
+from fitgym.errors import InputError, UnknownName
+from fitgym.execution.executor import Executor
+from fitgym.subject.source import locate
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.fixture(scope="module")
+def executor():
+    with Executor(locate(str(PROGRAMS / "triangle.py"))) as running:
+        yield running
+
+
+def engine(executor, **options):
+    options.setdefault("search_options", {"population": 10})
+    return Engine(executor, **options)
+
+
+def state(running):
+    """What a run has come to, as plain data."""
+    suites = [[running.table.statements(t) for t in i.testcases] for i in running.search.population]
+    return running.generation, running.executions, running.coverage(), running.search.fitness.tolist(), suites
+
+
+def test_the_search_covers_more_branches_than_the_first_population(executor):
+    running = engine(executor)
+    running.step()
+    covered, total = running.coverage()["branch"]
+    for _ in range(40):
+        running.step()
+    assert running.coverage()["branch"][1] == total
+    assert running.coverage()["branch"][0] > covered
+
+
+@pytest.mark.parametrize("search", SEARCH.names())
+def test_the_same_seed_gives_the_same_run_for_every_search(executor, search):
+    first, second = (engine(executor, search=search, seed=7) for _ in range(2))
+    for _ in range(6):
+        first.step()
+    for _ in range(6):
+        second.step()
+    assert state(first) == state(second)
+
+
+@pytest.mark.parametrize("search", SEARCH.names())
+def test_every_search_survives_an_exchange_of_the_fitness_functions(executor, search):
+    running = engine(executor, search=search)
+    for names in (("branch",), ("exception", "line"), ("output", "direct_branch"), ("branch",)):
+        running.activate(names)
+        running.step()
+        assert running.active == names
+    assert running.generation == 4
+
+
+@pytest.mark.parametrize("name", FITNESS.names())
+def test_every_fitness_function_guides_a_search(executor, name):
+    running = engine(executor, fitness=(name,))
+    for _ in range(3):
+        running.step()
+    assert 0.0 <= running.search.fitness[0] <= 1.0
+    assert running.coverage()[name][0] > 0
+
+
+def test_exchanging_functions_runs_nothing_again_unless_more_must_be_recorded(executor):
+    running = engine(executor, fitness=("branch",))
+    running.step()
+    before = running.executions
+    running.activate(("line", "branch"))
+    assert running.executions == before
+    running.activate(("direct_branch",))
+    assert running.executions > before
+
+
+def test_without_archive_covered_targets_stay_in_the_fitness(executor):
+    options = {"population": 10, "use_archive": False}
+    running = engine(executor, search_options=options)
+    for _ in range(5):
+        running.step()
+    best = running.search.best
+    rows = running.measurements.rows("branch", best.testcases)
+    open_share = float((rows.min(axis=0) > 0).mean())
+    assert running.fitness_of("branch", best) <= open_share + 1e-9
+    assert running.fitness_of("branch", best) > 0 or open_share == 0
+
+
+def test_discoveries_name_class_function_and_kind(executor):
+    running = engine(executor, fitness=("exception",), tracked=("exception",), search_options={"population": 20})
+    for _ in range(15):
+        running.step()
+    found = {(d.type, d.function, d.kind) for d in running.discoveries()}
+    assert ("ValueError", "classify", "declared") in found
+    assert ("ZeroDivisionError", "ratio", "implicit") in found
+
+
+def test_the_best_suite_covers_what_the_archive_covers(executor):
+    running = engine(executor)
+    for _ in range(20):
+        running.step()
+    suite = running.best_suite()
+    covered = running.measurements.covers("branch", suite).any(axis=0)
+    assert (covered >= running.archive.covered("branch")).all()
+
+
+def test_a_copy_goes_on_exactly_as_the_original(executor):
+    running = engine(executor, seed=3)
+    for _ in range(3):
+        running.step()
+    for twin in (copy.deepcopy(running), pickle.loads(pickle.dumps(running))):
+        with twin.executor:
+            original = copy.deepcopy(running)
+            for _ in range(3):
+                twin.step()
+                original.step()
+            assert state(twin) == state(original)
+            original.executor.close()
+
+
+def test_memory_of_the_search_is_swept(executor):
+    running = engine(executor, search_options={"population": 6})
+    for _ in range(41):
+        running.step()
+    living = {t for i in running.search.population for t in i.testcases} | set(running.archive.testcases())
+    assert len(running.measurements) <= len(living) + 1 + 200
+    assert len(running.table) < 50 * len(living)
+
+
+def test_no_fitness_function_is_refused(executor):
+    with pytest.raises(InputError, match="no fitness function is active: name at least one"):
+        engine(executor, fitness=())
+
+
+def test_an_unknown_fitness_function_is_named_with_the_nearest_one(executor):
+    with pytest.raises(UnknownName, match="no fitness function named 'brnch'; did you mean 'branch'?"):
+        engine(executor, fitness=("brnch",))
+
+
+def test_an_unknown_search_is_named(executor):
+    with pytest.raises(UnknownName, match="no search algorithm named 'whole'; did you mean"):
+        engine(executor, search="whole")

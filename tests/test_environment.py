@@ -1,0 +1,252 @@
+"""The environments keep Gymnasium's contract, and more: forks, records, repeatable information."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from fitgym.envs import ENVIRONMENTS
+from fitgym.envs.fitness_selection import FitnessSelection
+from fitgym.errors import BudgetError, InputError, ResetNeeded, SubjectError, UnknownName
+
+PROGRAMS = Path(__file__).parent / "programs"
+TRIANGLE = str(PROGRAMS / "triangle.py")
+
+
+def make(name="fitgym/ExceptionDiscovery-v0", **options):
+    options = {"subject": TRIANGLE, "budget": "30g", "population": 6, **options}
+    return gymnasium.make(name, **options)
+
+
+@pytest.fixture
+def env():
+    with FitnessSelection(TRIANGLE, budget="30g", population=6) as made:
+        yield made
+
+
+def walk(env, actions, seed=1):
+    """Everything an agent sees when it takes the actions."""
+    seen = [env.reset(seed=seed)]
+    seen += [env.step(action) for action in actions]
+    return seen
+
+
+def same(first, second):
+    """Equal, arrays included."""
+    return repr(first) == repr(second)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_gymnasium_accepts_every_environment(name):
+    with make(name) as env:
+        check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_stable_baselines_accepts_every_environment(name):
+    checker = pytest.importorskip(
+        "stable_baselines3.common.env_checker", reason="the extra 'deep' is not installed (torch has no wheel here)"
+    )
+    with make(name) as env:
+        checker.check_env(env.unwrapped, warn=True)
+
+
+@pytest.mark.parametrize("features", ["paper-v1", "full-v1"])
+def test_observations_have_a_name_and_a_bound_for_every_entry(features):
+    with make(features=features) as env:
+        for seen in walk(env, [0, 5, 9]):
+            assert seen[0].shape == (len(env.unwrapped.feature_names),)
+            assert env.observation_space.contains(seen[0])
+
+
+def test_full_features_say_what_was_done_and_what_is_left():
+    with make(features="full-v1", budget="13g") as env:
+        names = env.unwrapped.feature_names
+        observation = env.reset(seed=0)[0]
+        assert observation[names.index("remaining_budget")] == pytest.approx(12 / 13)
+        assert observation[names.index("last_action")] == 0.0
+        observation = env.step(41)[0]
+        assert observation[names.index("remaining_budget")] == pytest.approx(9 / 13)
+        assert observation[names.index("last_action")] == 1.0
+
+
+def test_the_active_functions_can_be_seen(env):
+    env.reset(seed=0)
+    for action in (0, 7, 30):
+        observation, *_ = env.step(action)
+        active = [n for n in env.goal.functions if observation[env.feature_names.index(f"active_{n}")] == 1.0]
+        assert active == sorted(env.catalogue[action], key=env.goal.functions.index)
+
+
+def test_the_same_seed_and_actions_give_the_same_episode(env):
+    assert same(walk(env, [3, 0, 20, 3]), walk(env, [3, 0, 20, 3]))
+
+
+def test_another_seed_gives_another_episode(env):
+    assert not same(walk(env, [3, 0, 20, 3], seed=1), walk(env, [3, 0, 20, 3], seed=2))
+
+
+def test_the_episode_is_the_same_in_a_process_with_another_hash_seed(env):
+    script = (
+        "import sys; from fitgym.envs.fitness_selection import FitnessSelection\n"
+        "with FitnessSelection(sys.argv[1], budget='30g', population=6) as env:\n"
+        "    print(repr([env.reset(seed=1)] + [env.step(a) for a in (3, 0, 20)]))\n"
+    )
+    command = [sys.executable, "-c", script, TRIANGLE]
+    texts = [
+        subprocess.run(command, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout
+        for seed in ("1", "2")
+    ]
+    assert texts[0] == texts[1]
+    assert texts[0].strip() == repr(walk(env, [3, 0, 20]))
+
+
+def test_a_fork_is_independent_and_goes_on_alike(env):
+    walk(env, [3, 0])
+    fork = env.fork()
+    with fork:
+        one, other = [env.step(a) for a in (8, 1)], [fork.step(a) for a in (8, 1)]
+        assert same(one, other)
+        fork.step(2)
+        assert fork.engine.generation > env.engine.generation
+
+
+def test_a_fork_survives_the_end_of_the_original():
+    env = FitnessSelection(TRIANGLE, budget="30g", population=6)
+    walk(env, [3])
+    fork = env.fork()
+    env.close()
+    with fork:
+        fork.step(0)
+
+
+def test_an_environment_can_be_pickled_in_mid_episode(env):
+    walk(env, [3, 0])
+    twin = pickle.loads(pickle.dumps(env))
+    with twin:
+        assert same(env.step(4), twin.step(4))
+
+
+def test_the_budget_ends_the_episode_as_terminated():
+    with make(budget="7g") as env:
+        env.reset(seed=0)
+        assert env.step(0)[2:4] == (False, False)
+        assert env.step(0)[2:4] == (True, False)
+
+
+def test_a_step_after_the_end_is_refused():
+    with make(budget="2g") as env:
+        env.reset(seed=0)
+        env.step(0)
+        with pytest.raises(ResetNeeded, match="call reset"):
+            env.unwrapped.step(0)
+
+
+def test_rewards_and_flags_are_plain_python_values(env):
+    env.reset(seed=0)
+    _, reward, terminated, truncated, _ = env.step(np.int64(3))
+    assert (type(reward), type(terminated), type(truncated)) == (float, bool, bool)
+
+
+def test_info_has_constant_keys_and_no_times(env):
+    keys = {tuple(seen[-1]) for seen in walk(env, [0, 9])}
+    assert len(keys) == 1
+    assert not any("time" in key or "second" in key for key in keys.pop())
+
+
+def test_the_gain_rewards_add_up_to_the_rise_of_the_goal():
+    with make(reward="gain") as env:
+        _, info = env.reset(seed=0)
+        start, total = info["goal_value"], 0.0
+        for action in (0, 5, 30, 2):
+            _, reward, _, _, info = env.step(action)
+            total += reward
+        assert total == pytest.approx(info["goal_value"] - start)
+
+
+def test_the_paper_reward_is_what_was_discovered_plus_what_the_best_suite_throws(env):
+    env.reset(seed=0)
+    _, reward, _, _, info = env.step(0)
+    thrown = env.engine.measurements.covers("exception", env.engine.search.best.testcases).any(axis=0).sum()
+    assert reward == info["goal_value"] + thrown
+
+
+def test_the_record_repeats_the_episode(env):
+    walk(env, [3, 0, 20])
+    record = json.loads(json.dumps(env.record()))
+    actions = [env.action_names.index(name) for name in record["actions"]]
+    env.reset(seed=1)
+    assert [env.step(action)[1] for action in actions] == record["rewards"]
+
+
+def test_the_spec_can_be_written_as_json():
+    with make() as env:
+        spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
+        with gymnasium.make(spec) as again:
+            assert same(walk(env, [1, 2]), walk(again, [1, 2]))
+
+
+def test_environments_run_in_daemonic_vector_workers():
+    kwargs = {"subject": TRIANGLE, "budget": "30g", "population": 6}
+    vector = gymnasium.make_vec(
+        "fitgym.envs:fitgym/ExceptionDiscovery-v0", num_envs=2, vectorization_mode="async", **kwargs
+    )
+    try:
+        observations, _ = vector.reset(seed=5)
+        assert observations.shape[0] == 2
+        observations, rewards, *_ = vector.step(np.array([0, 1]))
+        assert np.isfinite(rewards).all()
+    finally:
+        vector.close()
+
+
+def test_ansi_rendering_is_one_line_about_the_search():
+    with make(render_mode="ansi") as env:
+        env.reset(seed=0)
+        env.step(3)
+        text = env.render()
+        assert "generation 4" in text
+        assert env.unwrapped.action_names[3] in text
+
+
+def test_another_subject_can_be_chosen_at_reset(env):
+    env.reset(seed=0)
+    env.reset(seed=0, options={"subject": str(PROGRAMS / "account.py")})
+    assert env.engine.subject.reference.path.endswith("account.py")
+
+
+def test_closing_twice_is_harmless():
+    env = make()
+    env.reset(seed=0)
+    env.close()
+    env.close()
+
+
+def test_an_unknown_subject_goal_feature_set_or_reward_is_refused_by_name():
+    with pytest.raises(SubjectError, match="no_such_module"):
+        make(subject="no_such_module")
+    with pytest.raises(UnknownName, match="no goal named 'exception'; did you mean 'exceptions'"):
+        FitnessSelection(TRIANGLE, goal="exception")
+    with pytest.raises(UnknownName, match="no feature set named 'paper-v2'; did you mean 'paper-v1'"):
+        make(features="paper-v2")
+    with pytest.raises(UnknownName, match="no reward named 'level'"):
+        make(reward="level")
+    with pytest.raises(InputError, match="catalogue 'everything' is unknown"):
+        make(actions="everything")
+
+
+def test_a_budget_in_seconds_is_refused_because_nothing_could_be_repeated():
+    with pytest.raises(BudgetError, match="counts seconds"):
+        make(budget="60s")
+
+
+def test_an_action_outside_the_catalogue_is_refused(env):
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="action 99 is not in the catalogue of 42 actions"):
+        env.step(99)

@@ -1,0 +1,140 @@
+"""The main job, end to end: a suite that pytest runs, a record that tells the truth, and repeatable both."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fitgym
+from fitgym.errors import BudgetError, InputError, SubjectError, UnknownName
+from fitgym.generation import Request, generate_request
+
+PROGRAMS = Path(__file__).parent / "programs"
+TRIANGLE = str(PROGRAMS / "triangle.py")
+ACCOUNT = str(PROGRAMS / "account.py") + ":Account"
+
+
+def pytest_run(file, folder):
+    """Run an exported file in a plain interpreter, without fitgym's own configuration."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(file)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def branches_by_coverage(file, source, folder):
+    """What coverage.py itself says of an exported file, as (covered, total)."""
+    env = {**os.environ, "COVERAGE_FILE": str(folder / "data")}
+    run = [sys.executable, "-m", "coverage", "run", "--branch", f"--include={source}", "-m", "pytest", "-q"]
+    subprocess.run([*run, "-p", "no:cacheprovider", "-c", os.devnull, str(file)], env=env, cwd=folder, check=True)
+    report = folder / "report.json"
+    subprocess.run([sys.executable, "-m", "coverage", "json", "-q", "-o", str(report)], env=env, cwd=folder, check=True)
+    totals = json.loads(report.read_text())["totals"]
+    return totals["covered_branches"], totals["num_branches"]
+
+
+@pytest.fixture(scope="module")
+def coverage_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("coverage")
+    return generate_request(
+        Request(TRIANGLE, goal="coverage", budget="60g", population=20, output=folder, json=folder / "record.json")
+    )
+
+
+@pytest.fixture(scope="module")
+def exceptions_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exceptions")
+    return generate_request(Request(ACCOUNT, goal="exceptions", agent="ucb", budget="60g", population=20, output=folder))
+
+
+def test_every_exported_test_passes(coverage_run, exceptions_run, tmp_path):
+    for run in (coverage_run, exceptions_run):
+        result = pytest_run(run.suite_path, tmp_path)
+        assert result.returncode == 0, result.stdout
+        assert f"{run.record['tests']} passed" in result.stdout
+
+
+def test_coverage_is_what_was_reported(coverage_run, tmp_path):
+    measured = coverage_run.record["measured"]["branches"]
+    assert branches_by_coverage(coverage_run.suite_path, TRIANGLE, tmp_path) == (
+        measured["covered"],
+        measured["total"],
+    )
+
+
+def test_a_simple_subject_is_covered_almost_completely(coverage_run):
+    covered, total = coverage_run.record["coverage"]["branch"].values()
+    assert covered >= total - 2
+
+
+def test_every_exception_of_the_record_is_expected_by_a_test(exceptions_run):
+    assert {e["type"] for e in exceptions_run.record["exceptions"]} >= {"ValueError", "account.Overdrawn"}
+    for found in exceptions_run.record["exceptions"]:
+        assert f"pytest.raises({found['type'].rpartition('.')[2]}" in exceptions_run.source
+
+
+def test_the_record_has_the_documented_keys_and_is_valid_json(coverage_run):
+    record = json.loads((coverage_run.suite_path.parent / "record.json").read_text())
+    assert record == coverage_run.record
+    for key in (
+        "fitgym_version python subject source_sha256 goal agent search budget seed steps generations executions seconds "
+        "tests statements coverage measured exceptions goal_value rewards actions mutants crashed suite_path"
+    ).split():
+        assert key in record
+    assert len(record["rewards"]) == len(record["actions"]) == record["steps"]
+
+
+def test_the_exported_file_does_not_need_fitgym(coverage_run):
+    assert "fitgym" not in coverage_run.source.partition('"""\n')[2]
+
+
+def test_nothing_is_written_without_an_output_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = fitgym.generate(TRIANGLE, goal="coverage", budget="3g", population=5)
+    assert "def test_" in run.source
+    assert run.suite_path is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("goal", ["coverage", "exceptions"])
+def test_same_seed_same_bytes_in_two_processes_with_different_hash_seeds(tmp_path, goal):
+    outputs = []
+    for hash_seed in ("1", "77"):
+        folder = tmp_path / hash_seed
+        command = [sys.executable, "-m", "fitgym.cli", "generate", ACCOUNT, "--goal", goal, "--agent", "ucb"]
+        command += ["--budget", "15g", "--population", "10", "--output", str(folder), "--json", str(folder / "r.json")]
+        subprocess.run(
+            [*command, "--quiet"], check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": hash_seed}
+        )
+        record = json.loads((folder / "r.json").read_text())
+        del record["seconds"]
+        outputs.append((record, {file.name: file.read_bytes() for file in folder.glob("test_*.py")}))
+    assert outputs[0] == outputs[1]
+    assert outputs[0][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"subject": "no_such_thing"}, SubjectError, "no_such_thing"),
+        ({"goal": "coverag"}, UnknownName, "no goal named 'coverag'; did you mean 'coverage'"),
+        ({"agent": "usb"}, UnknownName, "no agent named 'usb'; did you mean 'ucb'"),
+        ({"agent": "fixed:brunch"}, InputError, "'brunch' is not one of its fitness functions"),
+        ({"search": "whole"}, UnknownName, "no search algorithm named 'whole'"),
+        ({"budget": "soon"}, BudgetError, "budget 'soon' cannot be read"),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_written(tmp_path, options, error, message):
+    output = tmp_path / "out"
+    with pytest.raises(error, match=message):
+        generate_request(Request(**{"subject": TRIANGLE, "output": output, "json": output / "r.json", **options}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_is_a_file_is_refused(tmp_path):
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    with pytest.raises(InputError, match="cannot be a folder"):
+        generate_request(Request(TRIANGLE, output=taken))
+    assert taken.read_text() == "mine"
