@@ -58,13 +58,11 @@ class Subject:
 
 
 def subjects(chosen_set: str, only: list[str]) -> list[Subject]:
-    """The subjects of a set, or those of all sets whose name contains one of `only`."""
+    """The subjects of a set; if parts of names are given, those with one of them in their name."""
     with open(HERE / "subjects.toml", "rb") as file:
         entries = tomllib.load(file)["subject"]
     found = [Subject(e["set"], e["package"], e["version"], e["module"], e.get("class", "")) for e in entries]
-    if only:
-        return [subject for subject in found if any(part in subject.text for part in only)]
-    return [subject for subject in found if subject.set == chosen_set]
+    return [s for s in found if s.set == chosen_set and (not only or any(part in s.text for part in only))]
 
 
 def install(folder: Path) -> None:

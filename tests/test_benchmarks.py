@@ -82,6 +82,7 @@ def test_every_package_of_a_subject_is_pinned(scripts: Any) -> None:
 
 def test_subjects_are_picked_by_a_part_of_their_name(scripts: Any) -> None:
     assert [s.text for s in scripts.remeasure.subjects("core", ["jmespath.lexer"])] == ["jmespath.lexer:Lexer"]
+    assert scripts.remeasure.subjects("hostile", ["jmespath.lexer"]) == []
 
 
 def test_the_file_of_a_module_is_found_without_importing_it(scripts: Any, house: Any, tmp_path: Path) -> None:
