@@ -18,6 +18,7 @@ from subject_by_hand import CART, INT, STR, build, operation_named
 from fitgym.instrument.trace import Call, Raised, Trace
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Subject
+from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.knowledge import Knowledge, kind_of, parameter_of
@@ -347,3 +348,74 @@ def test_excluded_operations_are_not_inserted_unless_nothing_else_is_left() -> N
 )
 def test_the_kind_of_an_argument(expression: Expression, kind: str) -> None:
     assert kind_of(expression) == kind
+
+
+# What worked
+
+
+def test_builders_get_arguments_that_have_worked() -> None:
+    made, rng = factory(repeat_builders=1.0), np.random.default_rng(0)
+    item = operation_named(SUBJECT, "Cart.Item")
+    known = Statement(item.id, args=(Literal("'tea'"), Literal("4.5")))
+    made.note(made.table.testcase([known]), trace((item.id, True)))
+    made.exclude(frozenset(one.id for one in SUBJECT.operations) - {operation_named(SUBJECT, "Cart.add").id})
+    tests = [made.table.statements(made.random_test(rng)) for _ in range(20)]
+    built = [one for test in tests for one in test if one.operation == item.id]
+    assert built
+    assert set(built) == {known}
+
+
+def test_calls_that_failed_or_need_other_statements_are_not_repeated() -> None:
+    knowledge, rng = Knowledge(SUBJECT), np.random.default_rng(0)
+    item = operation_named(SUBJECT, "Cart.Item").id
+    failing = trace((item, False), raised=raised("ValueError", item))
+    knowledge.note([(0, Statement(item, args=(Literal("''"), Literal("0.0"))))], failing)
+    knowledge.note([(1, Statement(item, args=(Ref(0), Literal("0.0"))))], trace((item, True)))
+    assert knowledge.worked(item, rng) is None
+
+
+def test_what_worked_is_bounded_and_the_oldest_is_forgotten() -> None:
+    knowledge, rng = Knowledge(SUBJECT), np.random.default_rng(0)
+    item = operation_named(SUBJECT, "Cart.Item").id
+    for number in range(100):
+        statement = Statement(item, args=(Literal(repr(str(number))), Literal("1.0")))
+        knowledge.note([(number, statement)], trace((item, True)))
+    remembered = {knowledge.worked(item, rng) for _ in range(1000)}
+    assert len(remembered) == 24
+    assert all(one is not None and int(one.args[0].text[1:-1]) >= 76 for one in remembered)  # type: ignore[union-attr]
+
+
+def test_an_argument_accepted_once_is_tried_for_parameters_of_the_same_name_and_hint() -> None:
+    made, rng = factory(accepted_rate=1.0), np.random.default_rng(0)
+    opened, connected = operation_named(SUBJECT, "opened"), operation_named(SUBJECT, "connected")
+    known = Statement(opened.id, args=(Literal("'/etc/motd'"),))
+    made.note(made.table.testcase([known]), trace((opened.id, True)))
+    drawn = [made.calls.values.argument(connected, connected.parameters[0], Draft(), rng, 0) for _ in range(100)]
+    assert 30 < drawn.count(Literal("'/etc/motd'")) < 80
+    assert made.knowledge.accepted(operation_named(SUBJECT, "Version.parse").parameters[0], rng) is None
+
+
+# What never runs
+
+
+def test_what_stands_after_a_statement_that_raised_is_cut_off() -> None:
+    made, rng = factory(), np.random.default_rng(0)
+    mystery = operation_named(SUBJECT, "mystery").id
+    testcase = made.table.testcase(Statement(mystery, args=(Literal(str(number * 9999)),)) for number in range(6))
+    assert made.cut(testcase) == testcase
+    calls = [(mystery, True), (mystery, True), (mystery, False)]
+    failed = Raised("ValueError", 0, mystery, 2, "explicit", True)
+    made.note(testcase, trace(*calls, raised=failed))
+    assert made.cut(testcase) == testcase[:3]
+    dead = set(testcase[3:])
+    for _ in range(50):
+        assert not dead & set(made.mutate(testcase, rng))
+
+
+def test_calls_are_inserted_before_the_statement_that_raised() -> None:
+    made, rng = factory(delete_rate=0.0, change_rate=0.0, insert_rate=1.0), np.random.default_rng(0)
+    mystery = operation_named(SUBJECT, "mystery").id
+    testcase = made.table.testcase(Statement(mystery, args=(Literal(str(number)),)) for number in range(3))
+    made.note(testcase, trace((mystery, False), raised=Raised("ValueError", 0, mystery, 2, "explicit", True)))
+    for _ in range(50):
+        assert made.mutate(testcase, rng)[-1] == testcase[-1]

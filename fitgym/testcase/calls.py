@@ -32,7 +32,9 @@ class Calls:
         literals: where constants come from.
         optional_rate: probability that a parameter with a default is given.
         max_length: most statements of a test case (EvoSuite 1.0.7: 40).
-        ill_typed, null_probability, object_reuse, primitive_reuse, max_depth: see `Values`.
+        repeat_builders: probability that a call which builds an object gets arguments with which it has returned.
+        repeat_calls: the same for other calls.
+        ill_typed, null_probability, object_reuse, primitive_reuse, accepted_rate, max_depth: see `Values`.
     """
 
     def __init__(
@@ -43,10 +45,13 @@ class Calls:
         *,
         optional_rate: float = 0.5,
         max_length: int = 40,
+        repeat_builders: float = 0.6,
+        repeat_calls: float = 0.1,
         ill_typed: float = 0.05,
         null_probability: float = 0.1,
         object_reuse: float = 0.9,
         primitive_reuse: float = 0.5,
+        accepted_rate: float = 0.1,
         max_depth: int = 4,
     ) -> None:
         self.subject = subject
@@ -54,6 +59,8 @@ class Calls:
         self.literals = literals
         self.optional_rate = optional_rate
         self.max_length = max_length
+        self.repeat_builders = repeat_builders
+        self.repeat_calls = repeat_calls
         self.values = Values(
             subject,
             knowledge,
@@ -63,6 +70,7 @@ class Calls:
             null_probability=null_probability,
             object_reuse=object_reuse,
             primitive_reuse=primitive_reuse,
+            accepted_rate=accepted_rate,
             max_depth=max_depth,
         )
         self._keywords = literals.keywords
@@ -86,7 +94,13 @@ class Calls:
             if receiver < 0:
                 del draft.statements[before:]
                 return -1
-        args, kwargs = self._arguments(operation, draft, rng, depth)
+        known = None
+        if operation.parameters and rng.random() < (self.repeat_builders if depth else self.repeat_calls):
+            known = self.knowledge.worked(operation.id, rng)
+        if known is not None:
+            args, kwargs = list(known.args), list(known.kwargs)
+        else:
+            args, kwargs = self._arguments(operation, draft, rng, depth)
         if len(draft.statements) >= self.max_length:
             del draft.statements[before:]
             return -1

@@ -15,6 +15,8 @@ from fitgym.testcase.variation import Variation
 
 __all__ = ["TestFactory"]
 
+_ENDS = 20_000  # test cases whose end is remembered
+
 
 class TestFactory:
     """Makes, changes and crosses the test cases of one subject.
@@ -31,8 +33,8 @@ class TestFactory:
         max_attempts: most insertions tried for a random test case (EvoSuite 1.0.7: 1000).
         tested_rate, object_rate: see `Selection`.
         delete_rate, change_rate, insert_rate, insert_again: see `Variation`.
-        optional_rate: probability that a parameter with a default is given.
-        ill_typed, null_probability, object_reuse, primitive_reuse, max_depth: see `Values`.
+        optional_rate, repeat_builders, repeat_calls: see `Calls`.
+        ill_typed, null_probability, object_reuse, primitive_reuse, accepted_rate, max_depth: see `Values`.
         static_pool, dynamic_pool, dynamic_size, max_int, max_delta, random_perturbation, string_length, pattern_rate:
             see `Literals`.
     """
@@ -54,10 +56,13 @@ class TestFactory:
         insert_rate: float = 1 / 3,
         insert_again: float = 0.5,
         optional_rate: float = 0.5,
+        repeat_builders: float = 0.6,
+        repeat_calls: float = 0.1,
         ill_typed: float = 0.05,
         null_probability: float = 0.1,
         object_reuse: float = 0.9,
         primitive_reuse: float = 0.5,
+        accepted_rate: float = 0.1,
         max_depth: int = 4,
         static_pool: float = 0.5,
         dynamic_pool: float = 0.5,
@@ -73,6 +78,7 @@ class TestFactory:
         self.max_length = max_length
         self.initial_length = initial_length
         self.max_attempts = max_attempts
+        self._ends: dict[TestCase, int] = {}  # position of the statement that raised
         self.knowledge = Knowledge(subject)
         self.literals = Literals(
             subject.constants,
@@ -92,10 +98,13 @@ class TestFactory:
             self.literals,
             optional_rate=optional_rate,
             max_length=max_length,
+            repeat_builders=repeat_builders,
+            repeat_calls=repeat_calls,
             ill_typed=ill_typed,
             null_probability=null_probability,
             object_reuse=object_reuse,
             primitive_reuse=primitive_reuse,
+            accepted_rate=accepted_rate,
             max_depth=max_depth,
         )
         self.selection = Selection(self.calls, tested_rate=tested_rate, object_rate=object_rate)
@@ -121,20 +130,33 @@ class TestFactory:
         return self.table.testcase(self.variation.trimmed(new))
 
     def mutate(self, testcase: TestCase, rng: Generator) -> TestCase:
-        """A changed copy; the same test case only if no change could be made."""
+        """A changed copy; the same test case only if no change could be made.
+
+        What stands after a statement that raised is left out, as in EvoSuite.
+        """
+        raises = testcase in self._ends
+        testcase = self.cut(testcase)
         statements = self.table.statements(testcase)
-        return self._interned(
-            self.variation.mutated(statements, rng), dict(zip(map(id, statements), testcase, strict=True))
-        )
+        known = dict(zip(map(id, statements), testcase, strict=True))
+        return self._interned(self.variation.mutated(statements, rng, raises=raises), known)
 
     def cross(self, first: TestCase, second: TestCase, rng: Generator) -> tuple[TestCase, TestCase]:
-        """Two offspring that exchanged their ends; copies of the parents if one of them is empty."""
+        """Two offspring that exchanged their ends; copies of the parents if one of them is empty.
+
+        What stands after a statement that raised is left out first, and no head contains such a statement.
+        """
         if not first or not second:
             return first, second
+        first, second = self.cut(first), self.cut(second)
         mother, father = self.table.statements(first), self.table.statements(second)
         one, other = self.variation.crossed(mother, father, rng)
         known = dict(zip(map(id, mother + father), first + second, strict=True))
         return self._interned(one, known), self._interned(other, known)
+
+    def cut(self, testcase: TestCase) -> TestCase:
+        """The test case up to the statement that raised, this one included, if it was noted that one did."""
+        end = self._ends.get(testcase)
+        return testcase if end is None else testcase[: end + 1]
 
     def trimmed(self, testcase: TestCase) -> TestCase:
         """The test case without helper statements that nothing under test needs."""
@@ -150,6 +172,11 @@ class TestFactory:
         table = self.table
         self.knowledge.note(((identifier, table[identifier]) for identifier in testcase), trace)
         self.selection.tick()
+        if trace.raised is not None and trace.raised.position >= 0:
+            if len(self._ends) >= _ENDS:
+                for old in list(self._ends)[: _ENDS // 2]:
+                    del self._ends[old]
+            self._ends[testcase] = trace.raised.position
 
     def exclude(self, operations: frozenset[int]) -> None:
         """Do not insert operations any more whose targets are all covered; replaces the former set."""

@@ -3,6 +3,8 @@
 Two things are counted. For every parameter without annotation: which kinds of value were followed by a return, which by
 a `TypeError`, an `AttributeError` or a call that could not be made. For every operation: how often it returned, and how
 often it failed without telling anything about the subject. Both become weights with a floor, so that nothing dies out.
+Arguments of calls that returned are kept and given again: an object is built to be used, and a date or a version that
+was accepted once need not be found by chance a second time.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Protocol
 
+from numpy.random import Generator
+
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
-from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, refs
 from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.statement import Statement
 
@@ -59,6 +63,7 @@ _NAMED = {
 _SUGGESTED = {name: kind for kind, names in reversed(_NAMED.items()) for name in names.split()}
 _SUGGESTION = 4.0  # how much more likely a kind is that the parameter's name suggests
 
+_KEPT = 24  # statements that worked per operation, and arguments that were accepted per parameter name
 _SAMPLE = 200  # counts are halved beyond this many, so that late experience can outweigh early
 
 
@@ -137,6 +142,8 @@ class Knowledge:
         self._mixtures: dict[tuple[int, str], tuple[list[float], list[str]]] = {}
         self._runs: dict[int, list[float]] = {}  # operation id: returned, failed without telling anything, all
         self._arguments: dict[int, tuple[tuple[tuple[int, str], str], ...]] = {}  # statement id: its doubtful arguments
+        self._worked: dict[int, dict[int, Statement]] = {}  # operation id: statements that returned, by id
+        self._accepted: dict[tuple[str, Hint], dict[Expression, None]] = {}  # by name and hint of the parameter
         self._open = {
             (operation.id, parameter.name)
             for operation in subject.operations
@@ -154,6 +161,16 @@ class Knowledge:
     def demanded(self, operation: int, parameter: str) -> Hint | None:
         """What was seen to be demanded of a parameter without annotation, if anything."""
         return self._demands.get((operation, parameter))
+
+    def worked(self, operation: int, rng: Generator) -> Statement | None:
+        """A call of the operation that returned and needed no other statement, or None if none is known."""
+        known = self._worked.get(operation)
+        return None if not known else list(known.values())[int(rng.random() * len(known))]
+
+    def accepted(self, parameter: Parameter, rng: Generator) -> Expression | None:
+        """An argument accepted for a parameter of the same name and hint by some operation; None if none is known."""
+        known = self._accepted.get((parameter.name, parameter.hint))
+        return None if not known else list(known)[int(rng.random() * len(known))]
 
     def learn(self, learned: Learned) -> None:
         """Take over observed types, iterators and demands; `version` changes if anything was new."""
@@ -185,6 +202,8 @@ class Knowledge:
             if call.returned:
                 self._count(statement.operation, returned=True, telling=True)
                 self._weigh(identifier, statement, 0)
+                if identifier not in self._worked.get(statement.operation, ()):
+                    self._keep(identifier, statement)
             elif raised is not None:
                 misfit = not raised.counted
                 self._count(statement.operation, returned=False, telling=not misfit)
@@ -227,6 +246,26 @@ class Knowledge:
         runs[2] += 1.0
         if runs[2] > _SAMPLE:
             self._runs[operation] = [count / 2.0 for count in runs]
+
+    def _keep(self, identifier: int, statement: Statement) -> None:
+        """Remember a statement that returned, if it can be repeated in another test case; the oldest is forgotten."""
+        if not (statement.args or statement.kwargs):
+            return
+        operation = self.operations[statement.operation]
+        places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
+        if any(True for _, argument in places for _ in refs(argument)):
+            return
+        kept = self._worked.setdefault(statement.operation, {})
+        kept[identifier] = statement
+        if len(kept) > _KEPT:
+            del kept[next(iter(kept))]
+        for place, argument in places:
+            parameter = parameter_of(operation, place)
+            if parameter is not None and not isinstance(argument, Name | Lambda) and operation.under_test:
+                accepted = self._accepted.setdefault((parameter.name, parameter.hint), {})
+                accepted[argument] = None
+                if len(accepted) > _KEPT:
+                    del accepted[next(iter(accepted))]
 
     def _weigh(self, identifier: int, statement: Statement, outcome: int) -> None:
         arguments = self._arguments.get(identifier)

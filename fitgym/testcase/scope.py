@@ -16,7 +16,8 @@ _COLLECTED = re.compile(r"[tT]est|pytest|setup|teardown|setUp|tearDown|load_test
 
 
 def snake_case(name: str) -> str:
-    """`HTTPServer` as `http_server`."""
+    """`HTTPServer` as `http_server`, `IPv4Address` as `ipv4_address`."""
+    name = name.replace("IPv", "Ipv")
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return split.strip("_").lower()
 

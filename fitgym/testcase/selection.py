@@ -66,11 +66,19 @@ class Selection:
             return None
         return self._open[min(bisect_right(self._weights, rng.random() * self._weights[-1]), len(self._open) - 1)]
 
-    def insert(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
-        """The test case with one more call (and what it needs); the same if there was no room or no way to make it."""
+    def insert(self, statements: Sequence[Statement], rng: Generator, end: int | None = None) -> list[Statement]:
+        """The test case with one more call (and what it needs); the same if there was no room or no way to make it.
+
+        Args:
+            statements: the test case.
+            rng: source of chance.
+            end: position before which the call is put at the latest, for a test case whose statement `end` raises;
+                None for its real end.
+        """
         where = rng.random()
+        end = len(statements) if end is None else end
         if statements and self.tested_rate <= where < self.tested_rate + self.object_rate:
-            inserted = self._on_object(statements, rng)
+            inserted = self._on_object(statements, end, rng)
             if inserted is not None:
                 return inserted
         operation = self.operation(rng)
@@ -78,20 +86,20 @@ class Selection:
             return list(statements)
         if operation.kind == "constructor" and any(one.operation == operation.id for one in statements):
             operation = self.operation(rng) or operation  # a second object is rarely needed: think once more
-        position = len(statements)
+        position = end
         if where >= self.tested_rate + self.object_rate:
             position = int(rng.random() * (position + 1))
         return self._inserted(statements, position, operation, -1, rng) or list(statements)
 
-    def _on_object(self, statements: Sequence[Statement], rng: Generator) -> list[Statement] | None:
-        """A call on a random object of the test case, at a random place after it."""
-        candidates = [index for index, one in enumerate(statements) if self._acts_on(one.operation)]
+    def _on_object(self, statements: Sequence[Statement], end: int, rng: Generator) -> list[Statement] | None:
+        """A call on a random object of the test case, at a random place after it and not after `end`."""
+        candidates = [index for index in range(end) if self._acts_on(statements[index].operation)]
         if not candidates:
             return None
         receiver = candidates[int(rng.random() * len(candidates))]
         acting = self._acts_on(statements[receiver].operation)
         operation = acting[int(rng.random() * len(acting))]
-        position = receiver + 1 + int(rng.random() * (len(statements) - receiver))
+        position = receiver + 1 + int(rng.random() * (end - receiver))
         return self._inserted(statements, position, operation, receiver, rng)
 
     def _acts_on(self, result_of: int) -> tuple[Operation, ...]:

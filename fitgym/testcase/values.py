@@ -54,6 +54,8 @@ class Values:
         object_reuse: probability that an existing object is used again (EvoSuite 1.0.7).
         primitive_reuse: probability of trying to repeat a constant or a result of the same test case instead of
             drawing a new one (EvoSuite 1.0.7).
+        accepted_rate: probability of an argument that some operation has accepted for a parameter of the same name and
+            hint, or, as often, of one a little different.
         max_depth: how deep containers and objects nest.
     """
 
@@ -68,6 +70,7 @@ class Values:
         null_probability: float = 0.1,
         object_reuse: float = 0.9,
         primitive_reuse: float = 0.5,
+        accepted_rate: float = 0.1,
         max_depth: int = 4,
     ) -> None:
         self.subject = subject
@@ -78,6 +81,7 @@ class Values:
         self.null_probability = null_probability
         self.object_reuse = object_reuse
         self.primitive_reuse = primitive_reuse
+        self.accepted_rate = accepted_rate
         self.max_depth = max_depth
         tested = {operation.owner for operation in subject.operations if operation.under_test}
         self._own = [
@@ -102,6 +106,10 @@ class Values:
     ) -> Expression:
         """An argument for a parameter: as annotated, as demanded at run time, or what has worked so far."""
         hint = parameter.hint
+        if operation.under_test and rng.random() < self.accepted_rate:
+            accepted = self.knowledge.accepted(parameter, rng)
+            if accepted is not None:
+                return accepted if rng.random() < 0.5 else self.changed(accepted, hint, draft, rng, depth)
         if hint.kind == "any":
             demanded = self.knowledge.demanded(operation.id, parameter.name)
             if demanded is not None and rng.random() < self.knowledge.trust:

@@ -58,8 +58,13 @@ class Variation:
 
     # The three mutations
 
-    def mutated(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+    def mutated(self, statements: Sequence[Statement], rng: Generator, *, raises: bool = False) -> list[Statement]:
         """Delete, then change, then insert, each with its own probability.
+
+        Args:
+            statements: the parent.
+            rng: source of chance.
+            raises: its last statement raises, so calls are inserted before that one; after it they would never run.
 
         Differs from EvoSuite: when chance chose none of them, a statement is changed or inserted nevertheless, because
         an offspring equal to its parent is an execution without news.
@@ -71,12 +76,13 @@ class Variation:
             new = self.deleted(new, rng)
         if random() < self.change_rate:
             new = self.changed(new, rng)
+        raises = raises and bool(new) and new[-1].operation == old[-1].operation
         if random() < self.insert_rate or not self.has_test(new):
-            new = self.inserted(new, rng)
+            new = self.inserted(new, rng, raises=raises)
         if new == old:
             new = self.changed_at(old, int(random() * len(old)), rng) if old and random() < 0.7 else old
             if new == old:
-                new = self.inserted(old, rng)
+                new = self.inserted(old, rng, raises=raises)
         new = self.trimmed(new)
         return new if self.has_test(new) else old
 
@@ -101,11 +107,11 @@ class Variation:
             position += 1
         return new
 
-    def inserted(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
-        """Insert one call, then each further one with probability `insert_again`."""
+    def inserted(self, statements: Sequence[Statement], rng: Generator, *, raises: bool = False) -> list[Statement]:
+        """Insert one call, then each further one with probability `insert_again`; before the last one if it `raises`."""
         new = list(statements)
         while len(new) < self.max_length:
-            new = self.selection.insert(new, rng)
+            new = self.selection.insert(new, rng, len(new) - 1 if raises else None)
             if rng.random() >= self.insert_again:
                 break
         return new
