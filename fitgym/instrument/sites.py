@@ -61,7 +61,7 @@ class Recorder:
 
     Args:
         sites: all sites of the subject, by id.
-        fuel: how many blocks and loops one test case may run through.
+        fuel: how many blocks and loops one test case may run through; takes effect at the next `begin`.
 
     Attributes:
         counts: how often each site was reached, by site id.
@@ -76,12 +76,16 @@ class Recorder:
         self.sites = tuple(sites)
         self.fuel = fuel
         n_slots = sum(site.width for site in self.sites)
-        self._no_counts = [0] * len(self.sites)
-        self._no_distances = [float("inf")] * n_slots
-        self.counts: list[int] = self._no_counts[:]
-        self.distances: list[float] = self._no_distances[:]
-        self.direct_counts: list[int] = self._no_counts[:]
-        self.direct_distances: list[float] = self._no_distances[:]
+        self._zeros = [0] * len(self.sites)
+        self._unreached = [float("inf")] * n_slots
+        self.counts: list[int] = self._zeros[:]
+        self.distances: list[float] = self._unreached[:]
+        self.direct_counts: list[int] = self._zeros[:]
+        self.direct_distances: list[float] = self._unreached[:]
+        # What every test case starts with, see `settle`.
+        self._no_counts = self._zeros
+        self._no_distances = self._unreached
+        self._no_stops: dict[tuple[int, int], int] = {}
         self.runner_codes: set[CodeType] = set()
         self.entry_codes: set[CodeType] = set()
         self.constants: dict[str, None] = {}
@@ -96,11 +100,16 @@ class Recorder:
         self._lines = _line_tables(self.sites)
         self._probes: dict[int, Probe] = {}
         self._ids: dict[object, int] = {}
-        self._burning = [site.id for site in self.sites if site.kind in ("block", "loop")]
+        burning = [site.id for site in self.sites if site.kind in ("block", "loop")]
+        self._burning: Callable[[list[int]], Sequence[int]] = (
+            operator.itemgetter(*burning) if len(burning) > 1 else lambda counts: [counts[site] for site in burning]
+        )
+        self._burnt_before = 0
         # For each comparison site the nearest pair of ints on either side so far: most visits are no nearer.
         self._no_nearest: list[float] = [float("-inf"), float("inf")] * len(self.sites)
         self._nearest: list[float] = self._no_nearest[:]
         self._make, self._restart, self._spend = _maker(self)
+        self._restart(False)
 
     def probe(self, site_id: int) -> Probe:
         """The object to be called at a site, always the same one."""
@@ -121,9 +130,10 @@ class Recorder:
         self.distances[:] = self._no_distances
         self._nearest[:] = self._no_nearest
         if self._direct:
-            self.direct_counts[:] = self._no_counts
-            self.direct_distances[:] = self._no_distances
+            self.direct_counts[:] = self._zeros
+            self.direct_distances[:] = self._unreached
         self._stops.clear()
+        self._stops.update(self._no_stops)
         self._noted = None
         self._direct = "direct" in needs
         self._collect = "constants" in needs
@@ -131,11 +141,20 @@ class Recorder:
         self._spent = False
         self._restart(self._direct or self._collect)
 
+    def settle(self) -> None:
+        """Let every later test case start with what is recorded now, direct records left aside.
+
+        Meant for the import of the subject: a suite imports it before its first test. It burns none of the fuel of a test.
+        """
+        self._burnt_before += self.burnt
+        self._no_counts = self.counts[:]
+        self._no_distances = self.distances[:]
+        self._no_stops = dict(self._stops)
+
     @property
     def burnt(self) -> int:
         """How many blocks and loops were run since `begin`, a deterministic measure of time."""
-        counts = self.counts
-        return sum([counts[site] for site in self._burning])
+        return sum(self._burning(self.counts)) - self._burnt_before
 
     @property
     def fuel_left(self) -> int:
@@ -297,17 +316,18 @@ def _maker(
     counts = recorder.counts
     distances = recorder.distances
     nearest = recorder._nearest
-    step = recorder.fuel // 16 + 1
-    check_at = step  # a block that ran more often than this adds up what was burnt
-    limit = step  # a block that ran more often than this leaves the short way: check_at, or -1 when detailed
+    step = 0
+    check_at = 0  # a block that ran more often than this adds up what was burnt
+    limit = 0  # a block that ran more often than this leaves the short way: check_at, or -1 when detailed
     detailed = False
     guard_failed = False
     frame_of = sys._getframe
 
     def restart(in_detail: bool) -> None:
-        nonlocal check_at, limit, detailed, guard_failed
+        nonlocal step, check_at, limit, detailed, guard_failed
         detailed = in_detail
         guard_failed = False
+        step = recorder.fuel // 16 + 1
         check_at = step
         limit = -1 if detailed else check_at
 
@@ -315,21 +335,21 @@ def _maker(
         nonlocal check_at, limit
         check_at = limit = -1
 
-    def check() -> None:
-        """Some block or loop has run often: is there fuel left?"""
+    def check(count: int) -> None:
+        """Some block or loop has run `count` times: is there fuel left?"""
         nonlocal check_at, limit
         if recorder.fuel_left < 0:
             recorder._spent = True
             spend()
             raise OutOfFuel
-        check_at += step
+        check_at = max(check_at, count) + step
         if not detailed:
             limit = check_at
 
     def beyond(number: int, count: int) -> None:
         """The longer way of a block."""
         if count > check_at:
-            check()
+            check(count)
         if detailed:
             recorder._detail(number, 0, (), frame_of(2))
 
@@ -492,7 +512,7 @@ def _maker(
         def probe(iterable: Any) -> Any:
             counts[number] = count = counts[number] + 1
             if count > check_at:
-                check()
+                check(count)
             if type(iterable) in _SIZED:
                 size = len(iterable)
                 outcome(size > 0, float(size), 2)
@@ -509,7 +529,7 @@ def _maker(
         def asynchronous(iterable: Any) -> Any:
             counts[number] = count = counts[number] + 1
             if count > check_at:
-                check()
+                check(count)
             if not hasattr(type(iterable), "__aiter__"):
                 return iterable  # the loop itself complains
             return _AsyncLoop(iterable, lambda entered: outcome(entered, 1.0, 3))
