@@ -11,6 +11,7 @@ import ast
 import json
 import os
 import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def class_lines(source: str | bytes, class_name: str) -> tuple[int, int]:
     Raises:
         KeyError: the source has no such class.
     """
-    body: list[ast.stmt] = ast.parse(source).body
+    body: Sequence[ast.stmt] = ast.parse(source).body
     found: ast.ClassDef | None = None
     for part in class_name.split("."):
         found = next((node for node in _classes(body) if node.name == part), None)
@@ -113,13 +114,12 @@ def class_lines(source: str | bytes, class_name: str) -> tuple[int, int]:
     return first, found.end_lineno or first
 
 
-def _classes(body: list[ast.stmt]) -> list[ast.ClassDef]:
-    """The classes of a block, those under `if` and `try` included; of several with one name the last counts."""
+def _classes(body: Iterable[ast.AST]) -> list[ast.ClassDef]:
+    """The classes that a block defines, those under `if`, `try` and the like included, the last one first."""
     found: list[ast.ClassDef] = []
     for node in body:
         if isinstance(node, ast.ClassDef):
             found.insert(0, node)
-        elif isinstance(node, ast.If | ast.Try):
-            for block in (node.body, node.orelse, getattr(node, "finalbody", [])):
-                found = _classes(block) + found
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.expr):
+            found = _classes(ast.iter_child_nodes(node)) + found
     return found

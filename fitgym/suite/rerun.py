@@ -63,6 +63,7 @@ class Rerun:
     Attributes:
         verdicts: by name of the test, complete after `wait`.
         unusable: why the file could not be imported, "" if it could.
+        timed_out: it was killed at its limit.
         finished: the interpreter ended by itself, every test having been run.
         seconds: how long it took.
         coverage_file: data of coverage.py if `measured`; gone after `close`.
@@ -76,6 +77,7 @@ class Rerun:
     limit_s: float = 60.0
     verdicts: dict[str, Verdict] = field(init=False, default_factory=dict)
     unusable: str = field(init=False, default="")
+    timed_out: bool = field(init=False, default=False)
     finished: bool = field(init=False, default=False)
     seconds: float = field(init=False, default=0.0)
     _folder: Path = field(init=False)
@@ -115,7 +117,7 @@ class Rerun:
         try:
             code = self._process.wait(max(0.0, left))
         except subprocess.TimeoutExpired:
-            pass
+            self.timed_out = True
         finally:
             self._kill()
         self.seconds = time.monotonic() - self._started
@@ -168,7 +170,8 @@ class Rerun:
             why = "did not end in time" if code is None else f"ended the interpreter with code {code}"
             self.verdicts[running] = Verdict(False, (), why)
         elif not self.verdicts and not self.unusable:
-            self.unusable = self._last_words() or "the interpreter wrote nothing"
+            silent = "it was not imported in time" if code is None else "the interpreter wrote nothing"
+            self.unusable = self._last_words() or silent
         self.finished = code in (0, 1) and not running and not self.unusable
 
     def _last_words(self) -> str:

@@ -131,8 +131,9 @@ def stabilize(
                 clean += batch
                 continue
             clean = 0
-            if unusable := next((rerun.unusable for rerun in reruns if rerun.unusable), ""):
-                work.drop_unusable(unusable, render, reference, patience)
+            if unusable := [rerun for rerun in reruns if rerun.unusable]:
+                halvings = 0 if hurried or unusable[0].timed_out else HALVINGS
+                work.drop_unusable(unusable[0].unusable, render, reference, patience, halvings)
             else:
                 may_weaken = weakenings < WEAKENINGS and not hurried
                 work.take_out(_failures(reruns), may_weaken=may_weaken)
@@ -175,16 +176,19 @@ class _Work:
                 self.dropped.append(Dropped(test.name, verdict.error))
         self.tests = kept
 
-    def drop_unusable(self, reason: str, render: Render, reference: Reference, limit_s: float) -> None:
+    def drop_unusable(
+        self, reason: str, render: Render, reference: Reference, limit_s: float, halvings: int = HALVINGS
+    ) -> None:
         """Keep the largest parts, found by halving, whose file can be imported."""
-        usable = {test.name for part in self._usable(self.tests, render, reference, limit_s) for test in part}
+        parts = self._usable(self.tests, render, reference, limit_s, halvings)
+        usable = {test.name for part in parts for test in part}
         if len(usable) == len(self.tests):  # each part for itself, but not together: give up the second half
             usable = {test.name for test in self.tests[: len(self.tests) // 2]}
         self.dropped += [Dropped(test.name, reason) for test in self.tests if test.name not in usable]
         self.tests = [test for test in self.tests if test.name in usable]
 
     def _usable(
-        self, tests: list[FinishedTest], render: Render, reference: Reference, limit_s: float, depth: int = HALVINGS
+        self, tests: list[FinishedTest], render: Render, reference: Reference, limit_s: float, depth: int
     ) -> Iterator[list[FinishedTest]]:
         """Parts that can be imported; the caller has seen that all together cannot."""
         if len(tests) < 2 or depth == 0:

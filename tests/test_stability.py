@@ -1,0 +1,357 @@
+"""Tests that do not behave the same every time are weakened or dropped, and what is left is measured."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shelf_subject import GOLDEN, SUBJECT, SUITE, finished
+
+from fitgym.errors import FitgymError
+from fitgym.execution.observation import Observation
+from fitgym.subject.subject import Reference
+from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.export import suite_text
+from fitgym.suite.measure import Measured, class_lines, measure
+from fitgym.suite.rerun import Rerun, Verdict
+from fitgym.suite.stability import Stability, stabilize
+from fitgym.suite.verdicts import order_of
+from fitgym.testcase.expression import Literal
+
+SUBJECT_SOURCE = """
+import ctypes, itertools, os, random, time
+
+seen = []
+
+def shout(text):
+    if text:
+        return text.upper()
+    return None
+
+class Door:
+    def __init__(self):
+        self.open = False
+    def turn(self, times):
+        for _ in range(times):
+            self.open = not self.open
+        return self.open
+
+def leave():
+    os._exit(7)
+"""
+
+HEAD = "import os, random, time\nimport flaky\n"
+
+
+class Suite:
+    """Tests given as lines of Python; each `assert` stands for one assertion."""
+
+    def __init__(self, folder: Path, **bodies: str) -> None:
+        folder.joinpath("flaky.py").write_text(SUBJECT_SOURCE)
+        self.reference = Reference("flaky", "flaky", str(folder / "flaky.py"), "", (str(folder),))
+        self.bodies = {f"test_{name}": body.strip().splitlines() for name, body in bodies.items()}
+        fact = Observation(0, "", "equal", Literal("1"))
+        self.tests = [
+            FinishedTest(name, (), tuple(replace(fact, position=i) for i in range(sum(map(is_assert, lines)))))
+            for name, lines in self.bodies.items()
+        ]
+        self.texts: list[str] = []
+
+    def render(self, tests: Sequence[FinishedTest]) -> str:
+        """The file with those assertions that the tests still have."""
+        text = HEAD
+        for test in tests:
+            number = count()
+            kept = {fact.position for fact in test.assertions}
+            lines = [line for line in self.bodies[test.name] if not is_assert(line) or next(number) in kept]
+            text += f"\n\ndef {test.name}():\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
+        self.texts.append(text)
+        return text
+
+    def stabilize(self, **options: object) -> Stability:
+        two: dict[str, Any] = {"runs": 2, "measure": False}  # enough where it does not matter: as written and reversed
+        return stabilize(self.tests, self.render, self.reference, **(two | options))
+
+
+def is_assert(line: str) -> bool:
+    return line.startswith("assert ")
+
+
+def left(stability: Stability) -> dict[str, list[int]]:
+    """The tests that are left, each with the numbers of its assertions."""
+    return {test.name: [fact.position for fact in test.assertions] for test in stability.tests}
+
+
+def test_flaky_assertions_go_and_the_rest_of_their_test_stays(tmp_path: Path) -> None:
+    show = "print(''.join({*'abcdefgh'}))"  # as the first run will see it
+    seed_1 = os.environ | {"PYTHONHASHSEED": "1"}
+    first = subprocess.run([sys.executable, "-c", show], env=seed_1, capture_output=True, text=True).stdout.strip()
+    suite = Suite(
+        tmp_path,
+        steady="assert flaky.shout('a') == 'A'\nassert flaky.shout('') is None",
+        address="assert id(flaky.shout) == 1\nassert flaky.shout('b') == 'B'\nassert id(flaky) == 2",
+        clock="assert flaky.shout('c') == 'C'\nassert time.time() < 1",
+        chance="assert flaky.shout('d') == 'D'\nassert random.random() == 0.5",
+        hashes="assert hash('a') == 3\nassert flaky.shout('e') == 'E'",
+        order="names = list({'a', 'b', 'c', 'd', 'e'})\nassert len(names) == 5\nassert names == sorted(names)",
+        seeded=f"assert list('abcdefgh') == sorted({{*'abcdefgh'}})\nassert ''.join({{*'abcdefgh'}}) == {first!r}",
+        missing="assert flaky.nothing == 1\nassert flaky.shout('f') == 'F'",
+    )
+    stability = suite.stabilize()
+    assert left(stability) == {
+        "test_steady": [0, 1],
+        "test_address": [1],
+        "test_clock": [0],
+        "test_chance": [0],
+        "test_hashes": [1],
+        "test_order": [0],
+        "test_seeded": [0],
+        "test_missing": [1],
+    }
+    assert (stability.weakened, stability.dropped, stability.runs) == (8, (), 2)
+    assert stability.complete
+
+
+def test_state_that_leaks_from_one_test_to_another_is_found(tmp_path: Path) -> None:
+    suite = Suite(
+        tmp_path,
+        first="flaky.seen.append(1)\nassert len(flaky.seen) == 1\nassert flaky.seen[-1] == 1",
+        second="flaky.seen.append(2)\nassert len(flaky.seen) == 2\nassert flaky.seen[-1] == 2",
+        apart="assert flaky.shout('a') == 'A'",
+    )
+    assert left(suite.stabilize()) == {"test_first": [1], "test_second": [1], "test_apart": [0]}
+
+
+def test_a_test_that_needs_another_one_before_it_is_dropped(tmp_path: Path) -> None:
+    suite = Suite(tmp_path, maker="flaky.made = 1", user="flaky.made + 1", apart="flaky.shout('a')")
+    stability = suite.stabilize()
+    assert set(left(stability)) == {"test_maker", "test_apart"}
+    assert [(dropped.name, dropped.reason) for dropped in stability.dropped] == [("test_user", "AttributeError")]
+
+
+def test_tests_that_end_or_hang_the_interpreter_are_dropped(tmp_path: Path) -> None:
+    suite = Suite(
+        tmp_path,
+        steady="assert flaky.shout('a') == 'A'",
+        leaves="flaky.leave()",
+        hangs="time.sleep(60)",
+        crashes="import ctypes\nctypes.string_at(0)",
+        quits="raise SystemExit(3)",
+    )
+    stability = suite.stabilize(limit_s=3.0)
+    assert set(left(stability)) == {"test_steady"}
+    reasons = {dropped.name: dropped.reason for dropped in stability.dropped}
+    assert reasons["test_leaves"] == "ended the interpreter with code 7"
+    assert reasons["test_hangs"] == "did not end in time"
+    assert reasons["test_crashes"].startswith("ended the interpreter with code -")
+    assert reasons["test_quits"] == "SystemExit"
+
+
+def test_objects_that_cannot_be_printed_do_not_stop_the_run(tmp_path: Path) -> None:
+    hostile = "class H:\n        def __repr__(self): raise SystemExit\n        __str__ = __eq__ = __repr__"
+    suite = Suite(tmp_path, hostile="assert h is None\nassert flaky.shout('a') == 'A'")
+    suite.bodies["test_hostile"] = [hostile, "h = H()", "assert h is None", "assert flaky.shout('a') == 'A'"]
+    assert left(suite.stabilize()) == {"test_hostile": [1]}
+
+
+def test_what_a_test_writes_stays_in_its_folder(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    suite = Suite(tmp_path, writer=f"open({str(outside)!r}, 'w')", steady="flaky.shout('a')")
+    stability = suite.stabilize()
+    assert set(left(stability)) == {"test_steady"}
+    assert not outside.exists()
+
+
+def test_a_file_that_cannot_be_imported_loses_the_guilty_part(tmp_path: Path) -> None:
+    suite = Suite(tmp_path, a="flaky.shout('a')", b="flaky.shout('b')", c="flaky.shout('c')", d="flaky.shout('d')")
+    plain = suite.render
+
+    def render(tests: Sequence[FinishedTest]) -> str:
+        needs = "import no_such_module\n" if any(test.name == "test_c" for test in tests) else ""
+        return needs + plain(tests)
+
+    stability = stabilize(suite.tests, render, suite.reference, measure=False, runs=1)
+    assert set(left(stability)) == {"test_a", "test_b", "test_d"}
+    assert "no_such_module" in stability.dropped[0].reason
+
+
+def test_nothing_is_left_of_a_suite_whose_subject_cannot_be_imported(tmp_path: Path) -> None:
+    suite = Suite(tmp_path, a="flaky.shout('a')")
+    tmp_path.joinpath("flaky.py").write_text("raise ValueError('not today')")
+    stability = suite.stabilize(measure=True)
+    assert (stability.tests, stability.measured, stability.complete) == ((), None, True)
+    assert "not today" in stability.dropped[0].reason
+
+
+def test_without_tests_nothing_is_run(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    assert (suite.stabilize().tests, suite.texts) == ((), [])
+
+
+def test_out_of_time_one_clean_run_is_still_made(tmp_path: Path) -> None:
+    suite = Suite(tmp_path, a="assert flaky.shout('a') == 'A'", b="assert id(flaky) == 1\nassert flaky.shout('b')")
+    stability = suite.stabilize(runs=5, measure=True, seconds_left=lambda: -1.0)
+    assert (stability.runs, stability.wanted, stability.complete) == (1, 5, False)
+    assert left(stability) == {"test_a": [0]}  # there is no time to find out what else is wrong with the other
+    assert stability.measured is not None
+
+
+def test_every_run_has_its_own_hash_seed_and_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int]] = []
+    plain = Rerun.__post_init__
+
+    def noting(self: Rerun) -> None:
+        made.append((self.order, self.hash_seed))
+        plain(self)
+
+    monkeypatch.setattr(Rerun, "__post_init__", noting)
+    suite = Suite(tmp_path, a="assert flaky.shout('a') == 'A'\nassert id(flaky) == 1")
+    suite.stabilize(runs=5)
+    assert [order for order, _ in made] == [0, 1, 0, 1, 6, 7, 8]
+    assert len({seed for _, seed in made}) == 7
+
+
+@pytest.mark.parametrize(("order", "expected"), [(0, [0, 1, 2, 3]), (1, [3, 2, 1, 0])])
+def test_the_first_two_orders_put_each_of_two_tests_first_once(order: int, expected: list[int]) -> None:
+    assert order_of(4, order) == expected
+
+
+def test_later_orders_are_shuffled_and_repeatable() -> None:
+    orders = [order_of(20, number) for number in range(2, 8)]
+    assert orders == [order_of(20, number) for number in range(2, 8)]
+    assert len({tuple(order) for order in orders}) == 6
+    assert all(sorted(order) == list(range(20)) for order in orders)
+
+
+# A rerun
+
+
+def rerun(folder: Path, text: str, **options: object) -> Rerun:
+    suite = Suite(folder)
+    made = Rerun(HEAD + text, suite.reference, **options)  # type: ignore[arg-type]
+    try:
+        return made.wait()
+    finally:
+        made.close()
+
+
+def test_all_assertions_after_a_failing_one_are_tried(tmp_path: Path) -> None:
+    text = "def test_a():\n    x = 1\n    assert x == 1\n    assert x == 2\n    assert x.y\n    assert x\n    assert not x\n"
+    assert rerun(tmp_path, text).verdicts == {"test_a": Verdict(False, (1, 2, 4), "AssertionError")}
+
+
+def test_a_failure_before_the_assertions_is_not_blamed_on_them(tmp_path: Path) -> None:
+    text = "def test_a():\n    flaky.nothing\n    assert True\n"
+    assert rerun(tmp_path, text).verdicts == {"test_a": Verdict(False, (), "AttributeError")}
+
+
+def test_a_missing_exception_is_a_failure_of_the_test(tmp_path: Path) -> None:
+    text = (
+        "import pytest\ndef test_a():\n    with pytest.raises(ValueError):\n        flaky.shout('')\n    assert False\n"
+    )
+    assert rerun(tmp_path, text).verdicts == {"test_a": Verdict(False, (), "Failed")}
+
+
+def test_the_hash_seed_reaches_the_interpreter(tmp_path: Path) -> None:
+    text = "def test_a():\n    assert os.environ['PYTHONHASHSEED'] == '42'\n"
+    assert rerun(tmp_path, text, hash_seed=42).verdicts == {"test_a": Verdict(True)}
+
+
+def test_neither_plugins_nor_settings_of_the_machine_take_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing_has_this_name")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    tmp_path.joinpath("conftest.py").write_text("raise ValueError")
+    assert rerun(tmp_path, "def test_a():\n    pass\n").verdicts == {"test_a": Verdict(True)}
+
+
+def test_a_rerun_leaves_neither_folder_nor_process(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    made = Rerun("import time\ntime.sleep(60)", suite.reference, limit_s=0.5)
+    made.wait()
+    made.close()
+    assert not made.coverage_file.parent.exists()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(made._process.pid, 0)
+    assert made.unusable and not made.finished
+
+
+def test_a_second_wait_is_harmless(tmp_path: Path) -> None:
+    started = time.monotonic()
+    made = rerun(tmp_path, "def test_a():\n    pass\n")
+    made.close()
+    assert 0 < made.seconds <= time.monotonic() - started
+
+
+# Measurement
+
+
+def test_branches_and_lines_are_counted_as_coverage_py_does(tmp_path: Path) -> None:
+    # shout has one decision, turn one loop: 4 branches. Lines: 2 imports and assignments, 4 def or class lines with
+    # leave, 3 in shout, 1 in __init__, 3 in turn, 1 in leave.
+    suite = Suite(tmp_path, a="flaky.shout('a')", b="flaky.Door().turn(2)")
+    assert suite.stabilize(runs=1, measure=True).measured == Measured(3, 4, 13, 15)
+
+
+def test_of_a_class_only_its_own_lines_count(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    file = tmp_path / "test_x.py"
+    file.write_text(HEAD + "def test_a():\n    flaky.shout('a')\n    flaky.Door().turn(0)\n")
+    assert measure(file, replace(suite.reference, class_name="Door")) == Measured(1, 2, 6, 7)
+
+
+def test_a_subject_that_is_never_imported_is_not_covered(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    file = tmp_path / "test_x.py"
+    file.write_text("def test_a():\n    pass\n")
+    measured = measure(file, suite.reference)
+    assert (measured.branches_covered, measured.branches_total, measured.lines_covered) == (0, 4, 0)
+    assert measured.branch_coverage == 0.0
+
+
+def test_a_run_without_data_is_an_error(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    file = tmp_path / "test_x.py"
+    file.write_text("import os\nos._exit(1)")
+    with pytest.raises(FitgymError, match="could not be measured"):
+        measure(file, suite.reference)
+
+
+def test_a_module_without_branches_is_covered_completely() -> None:
+    assert Measured(0, 0, 3, 3).branch_coverage == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("A", (1, 4)), ("A.B", (3, 4)), ("C", (7, 9)), ("D", (13, 13))],
+)
+def test_the_lines_of_a_class(name: str, expected: tuple[int, int]) -> None:
+    source = "class A:\n x = 1\n class B:\n  y = 2\n\nif 1:\n @decorated\n class C:\n  pass\n"
+    source += "try:\n import a\nexcept ImportError:\n class D: pass\n"
+    assert class_lines(source, name) == expected
+
+
+def test_a_class_that_is_not_there_has_no_lines() -> None:
+    with pytest.raises(KeyError):
+        class_lines("x = 1", "A")
+
+
+# Together
+
+
+def test_the_suite_of_the_shelf_is_stable_and_measured() -> None:
+    def render(tests: Sequence[FinishedTest]) -> str:
+        return suite_text(tests, SUBJECT, folder=GOLDEN)
+
+    stability = stabilize(finished(), render, SUBJECT.reference, seconds_left=lambda: math.inf)
+    assert (len(stability.tests), stability.runs, stability.weakened, stability.dropped) == (len(SUITE), 5, 0, ())
+    assert stability.measured is not None
+    assert stability.measured.branch_coverage == 1.0
