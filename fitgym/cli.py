@@ -37,7 +37,7 @@ def generate(
     population: int = 50,
     reward: str | None = None,
     output: Path = Path("generated_tests"),
-    json: Path | None = None,
+    json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Generate a pytest suite for a module or class.

@@ -52,7 +52,7 @@ class LiveView:
             self._live.update(self._panel(progress))
         elif int(progress.spent * 10) > self._reported or progress.phase != "search":
             self._reported = int(progress.spent * 10)
-            self.console.print(self._line(progress), highlight=False)
+            self.console.print(self._line(progress), highlight=False, soft_wrap=True)
 
     def _line(self, progress: Progress) -> str:
         return (
