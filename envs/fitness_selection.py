@@ -181,7 +181,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self._ended = terminated
         return self._observation(), reward, terminated, False, self._info()
 
-    def render(self) -> str | None:  # type: ignore[override]  # Gymnasium types it as a generic frame
+    def render(self) -> Any:
         """One line about the running search, for render mode "ansi"."""
         if self.render_mode != "ansi" or self.engine is None:
             return None

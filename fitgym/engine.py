@@ -229,7 +229,7 @@ class Engine:
         found = {}
         for name, fitness in self.measurements.fitness.items():
             known = [t for t in testcases if fitness.needs <= self.measurements.recorded(t)]
-            covered = self.measurements.covers(name, known).any(axis=0) if known else np.zeros(len(fitness.targets))
+            covered = self.measurements.covers(name, known).any(axis=0)
             found[name] = (int(covered.sum()), len(fitness.targets))
         return found
 
@@ -258,13 +258,11 @@ class Engine:
         chosen = dict.fromkeys(self.search.best.testcases if self.search.population else ())
         chosen = {t: None for t in chosen if t in self.measurements and not self.measurements.trace(t).failure}
         for name in self._archived if names is None else names:
-            covered = np.zeros(len(self.measurements.fitness[name].targets), dtype=bool)
-            if chosen:
-                covered = self.measurements.covers(name, list(chosen)).any(axis=0)
+            covered = set(np.flatnonzero(self.measurements.covers(name, list(chosen)).any(axis=0)).tolist())
             for column, testcase in self.archive.best(name).items():
-                if not covered[column]:
+                if column not in covered:
                     chosen[testcase] = None
-                    covered |= self.measurements.covers(name, [testcase])[0]
+                    covered.update(np.flatnonzero(self.measurements.covers(name, [testcase])[0]).tolist())
         return list(chosen)
 
     # ------------------------------------------------------------------ inside

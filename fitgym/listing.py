@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from fitgym.agents.base import agents
 from fitgym.engine import FITNESS, SEARCH
@@ -10,6 +11,7 @@ from fitgym.envs import ENVIRONMENTS
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.features import FEATURE_SETS
+from fitgym.registry import Registry
 
 __all__ = ["describe"]
 
@@ -20,7 +22,7 @@ def describe(what: str) -> list[tuple[str, str]]:
     Raises:
         UnknownName: there is no such kind.
     """
-    registries = {"agents": agents(), "goals": GOALS, "fitness": FITNESS, "search": SEARCH}
+    registries: dict[str, Registry[Any]] = {"agents": agents(), "goals": GOALS, "fitness": FITNESS, "search": SEARCH}
     if what in registries:
         registry = registries[what]
         return [(name, _first_line(registry.load(name))) for name in registry.names()]
