@@ -102,16 +102,17 @@ def assertions(
     if not statements:
         return ()
     chosen: list[Observation] = []
-    spare: list[Observation] = []
+    unchanged: list[Observation] = []
+    weak: list[Observation] = []
     for position, share in _ranked(statements, subject, limit):
         facts = [fact for fact in observations if fact.position == position]
         telling = [fact for fact in facts if not _is_weak(fact, subject.operations[statements[position].operation])]
         if position in statements[-1].refs() and before:
-            spare += [fact for fact in telling if fact in before]
+            unchanged += [fact for fact in telling if fact in before]
             telling = [fact for fact in telling if fact not in before]
         chosen += telling[:share]
-        spare += [fact for fact in facts if fact not in telling and fact not in spare]
-    chosen = chosen[:limit] or ([] if raised else spare[:1])
+        weak += [fact for fact in facts if fact not in telling and fact not in unchanged]
+    chosen = chosen[:limit] or ([] if raised else [*unchanged, *weak][:1])
     order = {fact: index for index, fact in enumerate(observations)}
     return tuple(sorted(chosen, key=lambda fact: (fact.position, order[fact])))
 
