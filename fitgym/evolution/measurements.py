@@ -85,7 +85,7 @@ class Measurements:
         if len(rows) < len(found) or not rows:
             return None
         columns = max(len(row) for row in rows)
-        return np.stack([np.pad(row, (0, columns - len(row))) for row in rows])
+        return np.stack([row if len(row) == columns else np.pad(row, (0, columns - len(row))) for row in rows])
 
     def covers(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         """Which test case covers which target, shape `(len(testcases), n_targets)`."""
