@@ -357,9 +357,9 @@ class _Member(Evidence):
         self.owner.attributes[self.name] = True
 
 
-def _binary(*uses: str) -> Callable[[Proxy, object], Proxy]:
+def _binary(use: str) -> Callable[[Proxy, object], Proxy]:
     def operate(self: Proxy, other: object) -> Proxy:
-        return self._with(other, *uses)
+        return self._with(None if isinstance(other, int) else other, use)
 
     return operate
 

@@ -31,6 +31,7 @@ __all__ = [
     "from_default",
     "from_node",
     "home",
+    "is_protocol",
     "name_of",
     "of_class",
     "of_value",
@@ -117,6 +118,11 @@ def home(cls: type) -> tuple[str, str]:
 def name_of(cls: type) -> str:
     """`module.qualname` of a class: its key in `Subject.classes` and its name in a hint."""
     return ".".join(home(cls))
+
+
+def is_protocol(cls: type) -> bool:
+    """The class is a protocol itself; looked up without running a metaclass of the subject."""
+    return next((bool(vars(base)["_is_protocol"]) for base in cls.__mro__ if "_is_protocol" in vars(base)), False)
 
 
 def from_annotation(annotation: Any, namespace: Mapping[str, Any], owner: type | None = None) -> Hint:
@@ -475,7 +481,7 @@ def _object(found: Any, args: tuple[Hint, ...] | None, seen: frozenset[int], own
         reader.seen = seen | {id(found)}
         keys = Hint("literal", texts=tuple(repr(key) for key in hints)) if hints else _STR
         return Hint("dict", args=(keys, union(reader.read(value) for value in hints.values())))
-    if getattr(found, "_is_protocol", False):
+    if is_protocol(found):
         return Hint("protocol", name_of(found))
     return Hint("class", name_of(found))
 

@@ -24,7 +24,18 @@ from typing import Any
 from fitgym.errors import SubjectError
 from fitgym.subject import docstrings
 from fitgym.subject.constants import constants
-from fitgym.subject.hints import ANY, NONE, Hint, from_annotation, from_default, home, name_of, of_value, union
+from fitgym.subject.hints import (
+    ANY,
+    NONE,
+    Hint,
+    from_annotation,
+    from_default,
+    home,
+    is_protocol,
+    name_of,
+    of_value,
+    union,
+)
 from fitgym.subject.patterns import patterns
 from fitgym.subject.recipes import CONCRETE, RECIPES
 from fitgym.subject.stubs import Stubs
@@ -250,16 +261,23 @@ class _Inspector:
         for name, value in list(vars(self.module).items()):
             if (name.startswith("_") and not private) or _is_special(name) or id(value) in seen:
                 continue
-            if isinstance(value, type):
-                if self._is_ours(value):
+            # An object of the subject's own that fails when it is looked at is no operation.
+            with contextlib.suppress(Exception):
+                if self._module_member(name, value, tested, private):
                     seen.add(id(value))
-                    self._class(value, tested, private, name)
-            elif callable(value) or isinstance(value, staticmethod | classmethod):
-                raw = self._raw(value)
-                if raw.code is not None:
-                    seen.add(id(value))
-                    kind: OperationKind = "function"
-                    self._add(kind, name, raw, tested=tested)
+
+    def _module_member(self, name: str, value: Any, tested: bool, private: bool) -> bool:
+        """The operations of one name of the module; whether there are any."""
+        if isinstance(value, type):
+            if self._is_ours(value):
+                self._class(value, tested, private, name)
+                return True
+        elif callable(value) or isinstance(value, staticmethod | classmethod):
+            raw = self._raw(value)
+            if raw.code is not None:
+                self._add("function", name, raw, tested)
+                return True
+        return False
 
     def _is_ours(self, cls: type) -> bool:
         """The class is defined by the source under test."""
@@ -295,7 +313,8 @@ class _Inspector:
                 if self._is_ours(raw) and raw.__qualname__.startswith(owner.__qualname__ + "."):
                     self._class(raw, tested, private)
                 continue
-            self._member(owner_key, name, raw, f"{qualname}.{name}", tested, owner)
+            with contextlib.suppress(Exception):  # as above
+                self._member(owner_key, name, raw, f"{qualname}.{name}", tested, owner)
 
     def _member(self, key: str, name: str, raw: Any, qualname: str, tested: bool, owner: type) -> None:
         if isinstance(raw, property):
@@ -331,7 +350,7 @@ class _Inspector:
                 self._add("method", qualname, inner, tested, key, owner=owner, bound=True)
 
     def _constructor(self, cls: type, qualname: str, tested: bool) -> None:
-        if inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
+        if inspect.isabstract(cls) or is_protocol(cls):
             return
         raw = _Raw(cls)
         for name in ("__init__", "__new__", "__post_init__", "__attrs_post_init__"):
@@ -419,8 +438,8 @@ class _Inspector:
                 return drive, _drained(returns)
             return drive, returns
         target = raw.target
-        inner = inspect.unwrap(target) if isinstance(target, types.FunctionType) else target
-        code = getattr(target, "__code__", None)
+        inner = _unwrapped(target) if isinstance(target, types.FunctionType) else target
+        code = _asked(target, "__code__")
         if isinstance(code, types.CodeType) and code.co_filename == contextlib.__file__ and inner is not target:
             is_async = inspect.isasyncgenfunction(inner)
             element = returns.args[0] if returns.kind in ("iterator", "iterable") and returns.args else ANY
@@ -456,11 +475,12 @@ class _Inspector:
         entries = list(signature.parameters.values())
         if bound and entries and entries[0].kind in (entries[0].POSITIONAL_ONLY, entries[0].POSITIONAL_OR_KEYWORD):
             entries = entries[1:]
-        doc = target.__doc__ if isinstance(getattr(target, "__doc__", None), str) else None
+        found = _asked(target, "__doc__")
+        doc = found if isinstance(found, str) else None
         if isinstance(target, type):
             initial = inspect.getattr_static(target, "__init__", None)
-            doc = (doc or "") + "\n\n" + (getattr(initial, "__doc__", None) or "")
-        space = self.namespace.within(inspect.unwrap(target) if callable(target) else target, owner)
+            doc = (doc or "") + "\n\n" + (_asked(initial, "__doc__") or "")
+        space = self.namespace.within(_unwrapped(target) if callable(target) else target, owner)
         prose = docstrings.types(doc)
         shown = self._examples(doc, qualname, entries)
         asked = self.usage.demands(raw.node) if raw.node is not None else {}
@@ -584,9 +604,13 @@ class _Inspector:
         """Objects that exist at module level, by class."""
         for name, value in list(vars(self.module).items()):
             cls = type(value)
-            if _is_special(name) or cls.__module__ == "builtins" or isinstance(value, type | types.ModuleType):
+            if (
+                _is_special(name)
+                or cls.__module__ == "builtins"
+                or issubclass(cls, type | types.ModuleType | enum.Enum)
+            ):
                 continue
-            if cls.__module__ in ("__future__", "typing", "types") or isinstance(value, enum.Enum):
+            if cls.__module__ in ("__future__", "typing", "types"):
                 continue
             self.instances.setdefault(name_of(cls), []).append(f"{self.name}:{name}")
 
@@ -613,7 +637,7 @@ class _Inspector:
         if ("constructor", name) not in self.done and depth <= _DEEPEST:
             self.done.add(("constructor", name))
             self._constructor_of(cls, name, depth)
-        if getattr(cls, "_is_protocol", False):
+        if is_protocol(cls):
             self._satisfying(cls, name, depth)
         elif cls.__module__.partition(".")[0] == self.package or inspect.isabstract(cls):
             for sub in _subclasses(cls):
@@ -631,7 +655,7 @@ class _Inspector:
     def _constructor_of(self, cls: type, name: str, depth: int) -> None:
         """The constructor and the class-method factories of a class that is not under test."""
         module, qualname = (self.name, cls.__qualname__) if cls.__module__ == self.name else home(cls)
-        if "<locals>" in qualname or inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
+        if "<locals>" in qualname or inspect.isabstract(cls) or is_protocol(cls):
             return
         if issubclass(cls, enum.Enum):
             return  # members are named, not built
@@ -724,7 +748,7 @@ class _Inspector:
                     isinstance(value, type)
                     and value.__module__ == module_name
                     and value is not protocol
-                    and not getattr(value, "_is_protocol", False)
+                    and not is_protocol(value)
                     and all(_has(value, attribute) for attribute in demanded)
                 ):
                     self.wanted.append((Hint("class", self._register(value)), depth + 1))
@@ -741,15 +765,14 @@ class _Inspector:
                 for name in sorted(self.protocols)
                 if name not in bases and name in self.classes and _satisfies(cls, self.classes[name])
             ]
-            is_protocol = bool(getattr(cls, "_is_protocol", False))
             entries[key] = Class(
                 name=key,
                 module=module,
                 qualname=qualname,
                 bases=(*bases[:-1], *structural, *bases[-1:]),
                 members=tuple(cls.__members__) if issubclass(cls, enum.Enum) else (),
-                demands=_demanded(cls) if is_protocol else (),
-                abstract=inspect.isabstract(cls) or is_protocol,
+                demands=_demanded(cls) if is_protocol(cls) else (),
+                abstract=inspect.isabstract(cls) or is_protocol(cls),
                 instances=tuple(self.instances.get(key, ())),
             )
         return entries
@@ -795,11 +818,11 @@ class _Namespace(Mapping[str, Any]):
         inner.module, inner.imports = self.module, self.imports
         layers: list[Mapping[str, Any]] = []
         for thing in (function, owner):
-            layers += [{parameter.__name__: parameter} for parameter in getattr(thing, "__type_params__", ())]
+            layers += [{parameter.__name__: parameter} for parameter in _asked(thing, "__type_params__") or ()]
         if owner is not None:
             layers.append(vars(owner) if "<locals>" in owner.__qualname__ else {})
             layers.append(vars(sys.modules.get(owner.__module__, self.module)))
-        own = getattr(function, "__globals__", None)
+        own = _asked(function, "__globals__")
         if isinstance(own, dict):
             layers.append(own)
         inner.extra = tuple(layers)
@@ -929,6 +952,21 @@ def _signature(target: Any) -> inspect.Signature | None:
     return signature
 
 
+def _asked(target: Any, name: str) -> Any:
+    """An attribute, None if there is none or a `__getattr__` of the subject fails."""
+    try:
+        return getattr(target, name, None)
+    except Exception:
+        return None
+
+
+def _unwrapped(target: Any) -> Any:
+    try:
+        return inspect.unwrap(target)
+    except Exception:  # a `__getattr__` or a chain of wrappers that does not end
+        return target
+
+
 def _says_nothing(signature: inspect.Signature) -> bool:
     """`(*args, **kwargs)`, with or without names in front that a wrapper would not have."""
     return all(entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD) for entry in signature.parameters.values())
@@ -944,7 +982,7 @@ def _wrapped(target: Any) -> Iterator[Any]:
     for name in ("__wrapped__", "func", "__func__", "fget"):
         found = inspect.getattr_static(target, name, None)
         if isinstance(found, types.MemberDescriptorType | types.GetSetDescriptorType):
-            found = getattr(target, name, None)
+            found = _asked(target, name)
         if isinstance(
             found, types.FunctionType | types.MethodType | functools.partial | staticmethod | classmethod
         ) or (name == "__wrapped__" and found is not None and callable(found) and not isinstance(found, type)):
@@ -954,7 +992,7 @@ def _wrapped(target: Any) -> Iterator[Any]:
             with contextlib.suppress(ValueError):  # an empty cell
                 if isinstance(cell.cell_contents, types.FunctionType):
                     yield cell.cell_contents
-    elif not isinstance(target, type) and isinstance(getattr(target, "__dict__", None), dict):
+    elif not isinstance(target, type) and isinstance(_asked(target, "__dict__"), dict):
         for value in list(vars(target).values()):
             if isinstance(value, types.FunctionType):
                 yield value
@@ -984,7 +1022,7 @@ def _function_with(target: Any, code: types.CodeType, depth: int = 4) -> types.F
 
 def _operands(raw: _Raw, parameters: tuple[Parameter, ...], own: Hint) -> tuple[Parameter, ...]:
     """An operand without annotation is most often another object of the class, and must be able to be anything."""
-    declared = getattr(inspect.unwrap(raw.target), "__annotations__", {}) if callable(raw.target) else {}
+    declared = _asked(_unwrapped(raw.target), "__annotations__") or {}
     return tuple(
         parameter
         if parameter.name in declared
@@ -1067,7 +1105,7 @@ def _demanded(protocol: type) -> tuple[str, ...]:
     """The attributes that a protocol asks for, sorted."""
     own: set[str] = set()
     for base in protocol.__mro__:
-        if getattr(base, "_is_protocol", False) and base.__module__ != "typing":
+        if is_protocol(base) and base.__module__ != "typing":
             own |= {n for n in vars(base) if not n.startswith("_abc_") and n not in _PROTOCOL_INTERNALS}
             own |= set(_annotated(base))
     return tuple(sorted(own))
