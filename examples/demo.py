@@ -26,9 +26,8 @@ import fitgym
 from fitgym.errors import InputError
 from fitgym.live import LiveView
 
-# ipaddress: a few hundred branches and many ways to fail; and coverage.py does not load it itself, as it does
-# configparser and textwrap, whose module level it then cannot see.
-SUBJECT, BUDGET, SEED = "ipaddress", "6000x", 0
+# A few hundred branches and many ways to fail.
+SUBJECT, BUDGET, SEED = "ipaddress", "4000x", 0
 AGENTS = {"ucb": "UCB chooses", "fixed:exception": "exception count alone"}
 OUTPUT = Path("demo_output")
 KINDS = ("declared", "explicit", "implicit")
