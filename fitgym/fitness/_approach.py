@@ -30,7 +30,7 @@ from fitgym.fitness.base import Counts, Floats, nu
 from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.subject.subject import Site, Subject
 
-__all__ = ["Approach", "outcome_slots"]
+__all__ = ["Approach", "Index", "outcome_slots"]
 
 Index = NDArray[np.intp]
 
@@ -125,7 +125,8 @@ class Approach:
                 if stage.circular and np.array_equal(reach, h[stage.sites]):
                     break
                 h[stage.sites] = reach
-                f[stage.sites] = np.where(ran[:, None], f[stage.sites], 1.0 + reach[:, None])
+                # What was executed is at most 1 already, what was not is infinite until now.
+                f[stage.sites] = np.minimum(f[stage.sites], 1.0 + reach[:, None])
         return flat, h
 
     def _plan(self, dependences: dict[int, list[tuple[int, bool]]]) -> Iterator[_Stage]:

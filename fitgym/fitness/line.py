@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
 
-from fitgym.fitness._approach import Approach
+from fitgym.fitness._approach import Approach, Index
 from fitgym.fitness._recorded import recorded_counts, recorded_distances
 from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target, nu
 from fitgym.instrument.trace import Trace
@@ -48,25 +47,27 @@ class Line(Fitness):
         super().__init__(subject)
         functions = {subject.sites[branch.site].function for branch in subject.branches}
         blocks = [site for site in subject.sites if site.kind == "block" and site.function in functions and site.lines]
-        self._span: dict[int, tuple[int, int, list[int]]] = {}
-        pairs: list[tuple[int, int]] = []
+        self._lines = {block.id: tuple(dict.fromkeys(block.lines)) for block in blocks}
+        self._position = {block.id: position for position, block in enumerate(blocks)}
+        of_line: dict[int, list[int]] = {}
         for block in blocks:
-            lines = sorted(set(block.lines))
-            self._span[block.id] = (len(pairs), len(pairs) + len(lines), lines)
-            pairs += [(line, block.id) for line in lines]
-        # Pairs of a line and a block are kept block by block, to cut blocks; `_by_line` regroups them.
-        order = sorted(range(len(pairs)), key=lambda index: pairs[index])
-        self._by_line = np.array(order, dtype=np.intp)
-        numbers = [pairs[index][0] for index in order]
-        self._starts = np.array(
-            [i for i, number in enumerate(numbers) if i == 0 or number != numbers[i - 1]], dtype=np.intp
-        )
-        self.targets = [Target("line", (number,)) for number in dict.fromkeys(numbers)]
+            for number in self._lines[block.id]:
+                of_line.setdefault(number, []).append(block.id)
+        self.targets = [Target("line", (number,)) for number in sorted(of_line)]
+        self._column = {number: column for column, number in enumerate(sorted(of_line))}
+        self._blocks_of = [of_line[number] for number in sorted(of_line)]
+        # Most lines have one block; the second, third, ... blocks of the others come with the columns they are for.
+        self._first = np.array([self._position[found[0]] for found in self._blocks_of], dtype=np.intp)
+        self._others: list[tuple[Index, Index]] = []
+        for rank in range(1, max(map(len, self._blocks_of), default=0)):
+            columns = [column for column, found in enumerate(self._blocks_of) if len(found) > rank]
+            positions = [self._position[self._blocks_of[column][rank]] for column in columns]
+            self._others.append((np.array(columns, dtype=np.intp), np.array(positions, dtype=np.intp)))
         entry = {block.id: ((subject.functions[block.function].entry, True),) for block in blocks}
         branches = dict.fromkeys(pair for block in blocks for pair in subject.dependences[block.id] or entry[block.id])
         self._approach = Approach(subject, [block.id for block in blocks])
-        self._places = self._approach.places(block for _, block in pairs)
-        self._blocks = np.array([block for _, block in pairs], dtype=np.intp)
+        self._places = self._approach.places(block.id for block in blocks)
+        self._blocks = np.array([block.id for block in blocks], dtype=np.intp)
         self._rows = self._approach.outcomes(branches)
         self._decisions = np.array([site for site, _ in branches], dtype=np.intp)
 
@@ -79,10 +80,20 @@ class Line(Fitness):
         """Distances to the lines, then to the guiding branches, shape `(len(traces), n_columns)`."""
         counts = recorded_counts(self.subject, traces)
         outcomes, reach = self._approach.measure(counts, recorded_distances(self.subject, traces))
-        ran = counts.T[self._blocks] - self._cut(traces)
-        values = np.where(ran > 0, 0.0, 1.0 + reach[self._places])
-        lines = np.minimum.reduceat(values[self._by_line], self._starts, axis=0) if len(values) else values
-        return np.ascontiguousarray(np.concatenate([lines, outcomes[self._rows]]).T)
+        of_block = np.where(counts.T[self._blocks] > 0, 0.0, 1.0 + reach[self._places])
+        values = np.concatenate([of_block[self._first], outcomes[self._rows]])
+        for columns, positions in self._others:
+            values[columns] = np.minimum(values[columns], of_block[positions])
+        for index, trace in enumerate(traces):
+            if trace.stops and not trace.failure:
+                cut = self._cut(trace)
+                for number in dict.fromkeys(number for _, number in cut):
+                    column = self._column[number]
+                    values[column, index] = min(
+                        1.0 if (block, number) in cut else of_block[self._position[block], index]
+                        for block in self._blocks_of[column]
+                    )
+        return np.ascontiguousarray(values.T)
 
     def visits(self, traces: Sequence[Trace]) -> Counts:
         """How often each trace executed the decisions of the guiding branches; 0 for lines, which have none."""
@@ -106,12 +117,16 @@ class Line(Fitness):
         total += float(columns[len(self.targets) :].sum())
         return total if raw else total / (1 + len(self._decisions))
 
-    def _cut(self, traces: Sequence[Trace]) -> Counts:
-        """How often each block was left before each of its lines, shape `(n_pairs, len(traces))`."""
-        cut = np.zeros((len(self._blocks), len(traces)), dtype=np.int64)
-        for index, trace in enumerate(traces):
-            for stop in trace.stops:
-                if stop.site in self._span:
-                    first, end, lines = self._span[stop.site]
-                    cut[first + bisect_right(lines, stop.line) : end, index] += stop.count
+    def _cut(self, trace: Trace) -> dict[tuple[int, int], None]:
+        """The (block, line) pairs that no pass through the block reached although it was entered."""
+        left: dict[tuple[int, int], int] = {}
+        for stop in trace.stops:
+            left[stop.site, stop.line] = left.get((stop.site, stop.line), 0) + stop.count
+        cut: dict[tuple[int, int], None] = {}
+        for block in dict.fromkeys(site for site, _ in left if site in self._lines):
+            passes = trace.counts[block]
+            for number in self._lines[block] if passes > 0 else ():
+                if passes <= 0:
+                    cut[block, number] = None
+                passes -= left.get((block, number), 0)
         return cut
