@@ -385,6 +385,8 @@ class _Planner:
     def _test(self, node: ast.expr, *, passes: bool = False, in_loop: bool = False) -> None:
         """Plan an expression whose truth decides where control goes; with `passes` its value is used as well."""
         match node:
+            case _ if constant_truth(node) is not None:
+                pass
             case ast.BoolOp():
                 for operand in node.values:
                     self._test(operand, passes=passes, in_loop=in_loop)
@@ -395,8 +397,6 @@ class _Planner:
             case ast.Compare(ops=[_]):
                 self._values([node.left, *node.comparators])
                 self._compare(node, decides=True, passes=passes, in_loop=in_loop)
-            case _ if constant_truth(node) is not None:
-                pass
             case _:
                 self._value(node)
                 self.at[node] = self._site("truth", node.lineno, passes=passes, in_loop=in_loop)

@@ -267,15 +267,11 @@ class _Rewriter:
             case ast.Lambda():
                 new = self._fields(node)
                 entry = self._entries.get(node)
-                if entry is not None:
-                    call = _probe(entry, node.body)
-                    body = ast.copy_location(ast.BoolOp(ast.Or(), [call, new.body]), node.body)
-                    new = _changed(new, body=body)
-                return new
+                return new if entry is None else _changed(new, body=_before(entry, node.body, new.body))
             case ast.For() | ast.AsyncFor() if node in self._at:
                 return self._fields(node, iter=_probe(self._at[node], node.iter, self._node(node.iter)))
             case ast.ExceptHandler() if node in self._blocks and node.type is not None:
-                return self._fields(node, type=_probe(self._blocks[node], node.type, self._node(node.type)))
+                return self._fields(node, type=_before(self._blocks[node], node.type, self._node(node.type)))
             case ast.Match():
                 return self._fields(node, cases=self._cases(node))
             case ast.comprehension() if node in self._blocks:
@@ -337,6 +333,11 @@ def _probe(site: int, like: ast.expr | ast.pattern | ast.stmt, *args: ast.expr) 
     """A call of the site's placeholder, located at `like`."""
     placeholder = ast.copy_location(ast.Constant(f"{_MARK}{site}"), like)
     return ast.copy_location(ast.Call(placeholder, list(args), []), like)
+
+
+def _before(block: int, like: ast.expr, expression: ast.expr) -> ast.expr:
+    """The expression, evaluated after the probe of a block, which returns None."""
+    return ast.copy_location(ast.BoolOp(ast.Or(), [_probe(block, like), expression]), like)
 
 
 def _probe_statement(site: int, like: ast.stmt | None) -> ast.Expr:

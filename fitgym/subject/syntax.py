@@ -10,7 +10,7 @@ __all__ = ["constant_truth", "docstring_end", "irrefutable"]
 def constant_truth(node: ast.expr) -> bool | None:
     """The truth value of a condition that the compiler decides, None for every other one.
 
-    Such a condition (`while True`, `if 0`, `not None`, `__debug__`) has one outcome only and is no predicate.
+    Such a condition (`while True`, `if 0`, `not None`, `0 and x`, `__debug__`) has one outcome only and is no predicate.
     """
     if isinstance(node, ast.Constant):
         return bool(node.value)
@@ -19,6 +19,13 @@ def constant_truth(node: ast.expr) -> bool | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = constant_truth(node.operand)
         return None if inner is None else not inner
+    if isinstance(node, ast.BoolOp):
+        deciding = isinstance(node.op, ast.Or)
+        for operand in node.values:
+            truth = constant_truth(operand)
+            if truth is None or truth is deciding:
+                return truth
+        return not deciding
     return None
 
 
