@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError
 from fitgym.execution.journal import IDLE
-from fitgym.execution.protocol import ProtocolError, decode_trace, dumps, encode_statement, read_untrusted
+from fitgym.execution.protocol import (
+    ProtocolError,
+    decode_trace,
+    dumps,
+    encode_statement,
+    read_untrusted,
+)
 from fitgym.execution.zygote import Broken, Limits, Zygote
 from fitgym.instrument.trace import Call, Failure, Trace
 from fitgym.subject.hints import Hint, union

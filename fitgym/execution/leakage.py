@@ -12,6 +12,7 @@ process, such as environment, working folder, signal handlers and builtins. It i
 
 from __future__ import annotations
 
+import _random
 import _thread
 import builtins
 import collections
@@ -28,7 +29,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["Process", "State"]
+__all__ = ["Process", "State", "generator_state", "reseed"]
 
 _MAX_OBJECTS = 20_000
 """Objects that one snapshot looks at."""
@@ -85,7 +86,7 @@ class State:
             self._keep.append(thing)
             queue.extend(self._look(thing))
         generators: list[Any] = [thing for thing in self._keep if _has_state(thing)]
-        self._generators = [(generator, generator.getstate()) for generator in generators]
+        self._generators = [(generator, generator_state(generator)) for generator in generators]
         self._probes = bool(self._reads)
         self.reset()
 
@@ -94,7 +95,7 @@ class State:
         for cache in self._caches:
             cache.cache_clear()
         for generator, state in self._generators:
-            generator.setstate(state)
+            reseed(generator, state)
 
     def changed(self) -> bool:
         """Something is not as it was; caches and random generators are left to `reset`."""
@@ -237,6 +238,20 @@ class State:
 
 
 _EMPTY = object()
+
+
+def generator_state(generator: Any) -> Any:
+    """The state of a `random.Random`, in a form that can be put back without running code written in Python.
+
+    That code may be instrumented: `random` can be the subject.
+    """
+    return (_random.Random.getstate(generator), generator.gauss_next)
+
+
+def reseed(generator: Any, state: Any) -> None:
+    """Put back what `generator_state` gave."""
+    _random.Random.setstate(generator, state[0])
+    generator.gauss_next = state[1]
 
 
 def _plain(thing: Any, base: type) -> Any:

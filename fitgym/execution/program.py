@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
+import functools
 import importlib
 import inspect
 import itertools
@@ -164,11 +165,16 @@ class Program:
         self._frames = Frames(subject, probes)
         self._driver = _Driver(probes)
         self._targets: list[Any] = []
+        self._unbound = [_unbound(operation) if operation.needs_receiver else None for operation in subject.operations]
         for operation in subject.operations:
             try:
                 self._targets.append(None if operation.needs_receiver else resolve(operation.module, operation.name))
             except Exception:  # whatever importing it does; running it is a set-up failure
                 self._targets.append(_MISSING)
+        self._wrappers = [
+            _wrappers(target if target is not None else unbound)
+            for target, unbound in zip(self._targets, self._unbound, strict=True)
+        ]
         probes.runner_codes.update((self.run.__func__.__code__, self._run_abstracting.__func__.__code__))  # type: ignore[attr-defined]
 
     @property
@@ -302,7 +308,7 @@ class Program:
         except SetupError as problem:
             return Entry(operation, _failing(problem), _no_arguments, set(), (), None, frozenset())
         step = self._driver.driving(call, "iterate" if statement.iterate and not operation.drive else operation.drive)
-        self._probes.runner_codes.update((call.__code__, step.__code__))  # type: ignore[attr-defined]
+        self._probes.runner_codes.update((call.__code__, step.__code__))
         return Entry(
             operation,
             step,
@@ -310,7 +316,7 @@ class Program:
             self._seen[operation.id] if not statement.iterate else set(),
             _names(operation, len(statement.args)),
             target,
-            self._frames.wrappers(target, operation),
+            self._wrappers[operation.id],
         )
 
     def _call(self, operation: Operation, statement: Statement, arguments: _Arguments) -> tuple[Step, Any]:
@@ -324,7 +330,7 @@ class Program:
             raise SetupError(f"'{operation.name}' needs a receiver")
         receiver = statement.receiver
         name = operation.operator or operation.name.rpartition(".")[2]
-        unbound = _unbound(operation)
+        unbound = self._unbound[operation.id]
         if operation.kind == "property":
             return _reading(receiver, name), unbound
         if operation.kind == "setter":
@@ -482,17 +488,18 @@ class Frames:
             return min(near, key=lambda function: (function.line - line, function.id)).id
         return min(candidates, key=lambda function: (function.end_line - function.line, -function.id)).id
 
-    def wrappers(self, target: Any, operation: Operation) -> frozenset[types.CodeType]:
-        """Code of the subject that stands between the call of an operation and its own body: its decorators."""
-        found: set[types.CodeType] = set()
-        for _ in range(16):
-            if not hasattr(target, "__wrapped__"):
-                break
-            code = getattr(target, "__code__", None)
-            if isinstance(code, types.CodeType):
-                found.add(code)
-            target = target.__wrapped__
-        return frozenset(found)
+
+def _wrappers(target: Any) -> frozenset[types.CodeType]:
+    """Code that stands between the call of an operation and its own body: its decorators."""
+    found: set[types.CodeType] = set()
+    for _ in range(16):
+        if not hasattr(target, "__wrapped__"):
+            break
+        code = getattr(target, "__code__", None)
+        if isinstance(code, types.CodeType):
+            found.add(code)
+        target = target.__wrapped__
+    return frozenset(found)
 
 
 _RAISE = dis.opmap["RAISE_VARARGS"]  # what `raise` and `assert` compile to, and nothing else does
@@ -522,7 +529,7 @@ def _no_arguments(results: Results) -> tuple[list[Any], dict[str, Any]]:
 
 def _failing(problem: SetupError) -> Step:
     def step(results: Results) -> Any:
-        raise problem
+        raise SetupError(str(problem))
 
     return step
 
@@ -544,6 +551,7 @@ def _arguments(statement: Statement) -> _Arguments:
 _FLOATS = {f"float({quote}{text}{quote})": float(text) for text in ("nan", "inf", "-inf") for quote in "'\""}
 
 
+@functools.lru_cache(maxsize=10_000, typed=True)
 def literal(text: str) -> Any:
     """The value of a literal's text.
 
@@ -802,8 +810,6 @@ class _Driver:
 
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            # A coroutine of the subject is resumed by the loop, so the loop counts as the test case itself.
-            self._probes.runner_codes.add(asyncio.Handle._run.__code__)  # type: ignore[attr-defined]
         return self._loop
 
     def _awaited(self, value: Any) -> Any:

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import platform
 import resource
 import runpy
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Literal, NoReturn
 
-__all__ = ["Blocked", "Guard", "available_memory", "landlock_version", "restrict"]
+__all__ = ["Blocked", "Guard", "isolate_signals", "landlock_version", "limit_sleep", "lower", "restrict"]
 
 Mode = Literal["off", "polite", "strict"]
 
@@ -105,6 +107,22 @@ def restrict(
     return guard
 
 
+def limit_sleep(guard: Guard) -> None:
+    """Let `time.sleep` refuse long sleeps of test cases, on versions of Python where it raises no audit event."""
+    if sys.version_info >= (3, 13):
+        return
+    sleep = time.sleep
+
+    @functools.wraps(sleep)
+    def limited(seconds: float, /) -> None:
+        if guard.mode == "strict" and _sleeps_long(guard, (seconds,)):
+            guard.refused = "time.sleep"
+            raise Blocked("time.sleep is not allowed in a test case")
+        sleep(seconds)
+
+    time.sleep = limited  # type: ignore[assignment]
+
+
 def lower(limit: int, value: int) -> None:
     """Lower the soft limit to `value`; it is left alone where it is lower already or cannot be set."""
     soft, hard = resource.getrlimit(limit)
@@ -121,12 +139,6 @@ def used_memory() -> int:
             return int(statm.read().split()[0]) * resource.getpagesize()
     except (OSError, ValueError):  # no /proc
         return 0
-
-
-def available_memory() -> int:
-    """What is left of the address space limit in bytes, a very large number where there is none."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return (1 << 62) if soft == resource.RLIM_INFINITY else soft - used_memory()
 
 
 # ---------------------------------------------------------------------------------------------------- the audit hook

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import functools
 import gc
 import importlib
 import os
@@ -28,7 +29,7 @@ from typing import Any, NoReturn
 
 from fitgym.errors import SubjectError
 from fitgym.execution.journal import IDLE, Journal
-from fitgym.execution.leakage import Process, State
+from fitgym.execution.leakage import Process, State, generator_state, reseed
 from fitgym.execution.program import Outcome, Program, TimeUp
 from fitgym.execution.protocol import (
     FrameReader,
@@ -38,7 +39,7 @@ from fitgym.execution.protocol import (
     frame,
     read_trusted,
 )
-from fitgym.execution.sandbox import Guard, isolate_signals, lower, restrict, used_memory
+from fitgym.execution.sandbox import Guard, isolate_signals, limit_sleep, lower, restrict, used_memory
 from fitgym.instrument.loader import load
 from fitgym.instrument.sites import Recorder
 from fitgym.instrument.trace import Failure
@@ -79,6 +80,7 @@ def main(arguments: list[str]) -> NoReturn:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     _silence()
     guard = restrict(home, memory_mb=4096, file_mb=limits.file_mb, files=limits.files, mode="polite")
+    limit_sleep(guard)
     control.sendall(frame(token, dumps(("importing", reference.module))))
     try:
         runner = Runner.prepare(reference, limits, journal, guard)
@@ -331,9 +333,6 @@ class Runner:
         self._known: dict[object, int] = {}
         self._known_bytes = 0
         self._timed_out = False
-        self._import_stops = tuple((stop.site, stop.line, stop.count) for stop in recorder.stops())
-        _settle(recorder)
-        recorder.fuel = limits.fuel
 
     @classmethod
     def prepare(cls, reference: Reference, limits: Any, journal: Journal, guard: Guard) -> Runner:
@@ -344,9 +343,14 @@ class Runner:
         """
         source = read(reference)
         instrumented = instrument(source, reference.path)
-        recorder = Recorder(instrumented.plan.sites, _IMPORT_FUEL)
+        recorder = Recorder(instrumented.plan.sites, limits.fuel)
+        recorder.fuel = _IMPORT_FUEL
+        # Loaded by the import system's own helpers; if it is there afterwards, the subject uses it.
+        sys.modules.pop("random", None)
         before = frozenset(sys.modules)
         module = load(reference, instrumented, recorder.probe)
+        recorder.settle()  # a suite imports the module before its first test, so every trace includes the import
+        recorder.fuel = limits.fuel
         subject = _describe(reference, source, module, instrumented)
         program = Program(subject, recorder, journal.cells)
         near = State([module])
@@ -452,7 +456,6 @@ class Runner:
             outcome.calls,
             None if raised is None else (raised.type, raised.function, raised.position, raised.kind, raised.counted),
             failure,
-            self.recorder.fuel_left,
         )
         number = self._known.get(key)
         if number is None:
@@ -477,22 +480,12 @@ class Runner:
                         raised.counted,
                         raised.mro,
                     ),
-                    self._stops(),
+                    tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()]),
                     failure,
-                    self.limits.fuel - max(0, self.recorder.fuel_left),
+                    self.recorder.burnt,
                 )
             )
         return number
-
-    def _stops(self) -> tuple[tuple[int, int, int], ...]:
-        """Where exceptions left blocks, those of the import included, as counts and distances include it."""
-        stops = self.recorder.stops()
-        if not self._import_stops:
-            return tuple([(stop.site, stop.line, stop.count) for stop in stops])
-        merged = {(site, line): count for site, line, count in self._import_stops}
-        for stop in stops:
-            merged[stop.site, stop.line] = merged.get((stop.site, stop.line), 0) + stop.count
-        return tuple([(site, line, count) for (site, line), count in sorted(merged.items())])
 
     def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
         from fitgym.execution.observation import NOT_RUN, Observed, observe
@@ -568,15 +561,6 @@ class Runner:
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
 
 
-def _settle(recorder: Recorder) -> None:
-    """Let every test case start from what the import has recorded.
-
-    A suite imports the module before its first test, so what ran then is covered by every test case.
-    """
-    recorder._no_counts = recorder.counts[:]
-    recorder._no_distances = recorder.distances[:]
-
-
 def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
     """Everything the parent will know about the subject."""
     plan = instrumented.plan
@@ -620,17 +604,15 @@ def _shared_objects() -> list[object]:
 
 
 def _seeds(subject: Subject) -> list[Callable[[], object]]:
-    """What sets the random generators back before each test case; they are looked for after the import."""
+    """What sets the random generators back before each test case, if anything uses them."""
     found: list[Callable[[], object]] = []
     if "random" in sys.modules or "random" in subject.source:
-        random = importlib.import_module("random")
-        random.seed(0)
-        state, setstate = random.getstate(), random.setstate
-        found.append(lambda: setstate(state))
+        generator = importlib.import_module("random")._inst
+        generator.seed(0)
+        found.append(functools.partial(reseed, generator, generator_state(generator)))
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
-        seed = numpy_random.seed
-        found.append(lambda: seed(0))
+        found.append(functools.partial(numpy_random.seed, 0))
     return found
 
 
