@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fitgym.suite.minimize import minimize, needed, without
-from fitgym.testcase.expression import Collection, Ref
+from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 # A world without Python: operation k "does" k, and a target is a set of operations that have to happen in this order,
@@ -181,3 +181,116 @@ def test_targets_in_step_share_their_batches() -> None:
         minimize([table.testcase(test) for test in suite], world.covered, table, wave=wave)
         batches.append(world.batches)
     assert batches[1] * 4 <= batches[0]
+
+
+# Arguments
+
+
+class Arguments:
+    """Covers target k if some statement satisfies condition k; a statement of operation 9 raises."""
+
+    def __init__(self, table: StatementTable, conditions: Sequence[Callable[[Statement], bool]]) -> None:
+        self.table = table
+        self.conditions = conditions
+
+    def covered(self, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        rows = [
+            [any(map(condition, self.table.statements(testcase))) for condition in self.conditions]
+            for testcase in testcases
+        ]
+        return np.array(rows, dtype=bool).reshape(-1, len(self.conditions))
+
+    def returns(self, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        return np.array([all(s.operation != 9 for s in self.table.statements(t)) for t in testcases], dtype=bool)
+
+
+def argument(value: object) -> Literal:
+    return Literal(repr(value))
+
+
+def made_plain(statement: Statement, *conditions: Callable[[Statement], bool]) -> list[list[Statement]]:
+    table = StatementTable()
+    world = Arguments(table, conditions)
+    return [table.statements(t) for t in minimize([table.testcase([statement])], world.covered, table)]
+
+
+def values(statement: Statement) -> list[object]:
+    return [eval(value.text) for value in statement.args if isinstance(value, Literal)]
+
+
+@pytest.mark.parametrize(
+    ("before", "condition", "after"),
+    [
+        ("hello world", lambda text: "w" in text, "w"),
+        ("hello world", lambda text: True, ""),
+        (b"\x00abc", lambda text: len(text) >= 2, b"bc"),
+        (-4711, lambda number: number < 0, -1),
+        (4711, lambda number: number > 100, 471),
+        (3.14159, lambda number: number > 0.7, 1.0),
+        (None, lambda value: True, None),
+    ],
+)
+def test_a_literal_becomes_as_plain_as_the_target_allows(
+    before: object, condition: Callable[[object], bool], after: object
+) -> None:
+    assert made_plain(Statement(1, -1, (argument(before),)), lambda s: condition(values(s)[0])) == [
+        [Statement(1, -1, (argument(after),))]
+    ]
+
+
+def test_keyword_arguments_that_do_not_matter_go() -> None:
+    before = Statement(1, kwargs=(("a", argument(1)), ("b", argument("text")), ("c", argument(None))))
+    assert made_plain(before, lambda s: "b" in dict(s.kwargs)) == [[Statement(1, kwargs=(("b", argument("")),))]]
+
+
+def test_containers_lose_what_does_not_matter() -> None:
+    before = Statement(1, -1, (Collection("list", tuple(argument(n) for n in (7, 70, 700))),))
+    assert made_plain(before, lambda s: argument(70) in s.args[0].items) == [  # type: ignore[union-attr]
+        [Statement(1, -1, (Collection("list", (argument(70),)),))]
+    ]
+
+
+def test_a_dictionary_loses_keys_with_their_values() -> None:
+    items = tuple(argument(part) for part in ("a", 100, "b", 200, "c", 300))
+    before = Statement(1, -1, (Collection("dict", items),))
+    after = made_plain(before, lambda s: argument("b") in s.args[0].items)  # type: ignore[union-attr]
+    assert after == [[Statement(1, -1, (Collection("dict", (argument("b"), argument(0))),))]]
+
+
+def test_what_refers_to_an_earlier_result_stays() -> None:
+    table = StatementTable()
+    world = Arguments(table, [lambda s: s.operation == 2])
+    test = [call(1), Statement(2, -1, (Collection("list", (Ref(0), argument("x"))),), (("key", Ref(0)),))]
+    (after,) = minimize([table.testcase(test)], world.covered, table)
+    assert table.statements(after)[1] == Statement(2, -1, (Collection("list", (Ref(0),)),), (("key", Ref(0)),))
+
+
+def test_each_of_two_tests_keeps_its_own_targets_only() -> None:
+    table = StatementTable()
+    long, short = (lambda s: len(values(s)[0]) > 9), (lambda s: len(values(s)[0]) < 3)  # type: ignore[arg-type]
+    world = Arguments(table, [long, short])
+    tests = [
+        table.testcase([Statement(1, -1, (argument(text),))]) for text in ("a longer text", "ab")
+    ]  # halves are too short
+    after = minimize(tests, world.covered, table)
+    assert [values(table.statements(t)[0]) for t in after] == [["a longer text"], [""]]
+
+
+def test_a_test_that_returns_is_preferred_and_stays_so() -> None:
+    table = StatementTable()
+    world = Arguments(table, [lambda s: s.operation in (3, 9)])
+    raising, returning = table.testcase([call(9)]), table.testcase([call(1), call(2), call(3, 0)])
+    kept = minimize([raising, returning], world.covered, table, returns=world.returns)
+    assert [s.operation for s in table.statements(kept[0])] == [1, 3]
+    assert minimize([raising, returning], world.covered, table) == [raising]
+
+
+def test_targets_discovered_on_the_way_are_not_looked_at() -> None:
+    table = StatementTable()
+    world = World(table, [[1]])
+
+    def growing(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        return np.column_stack([world.covered(testcases), *[np.ones(len(testcases), bool)] * (world.batches - 1)])
+
+    (after,) = minimize([table.testcase([call(2), call(1), call(3)])], growing, table)
+    assert [statement.operation for statement in table.statements(after)] == [1]
