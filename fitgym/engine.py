@@ -19,6 +19,7 @@ from fitgym.errors import FitgymError, InputError
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
+from fitgym.evolution.reach import Reach
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Fitness
 from fitgym.registry import Registry
@@ -91,6 +92,7 @@ class Engine:
         self.factory = TestFactory(self.subject, self.table)
         self.measurements = Measurements({})
         self.archive = Archive(self.measurements)
+        self.reach = Reach(self.subject)
         self.rng = np.random.default_rng(seed)
         options = dict(search_options or {})
         self.search = SEARCH.load(search)(self.factory, self.archive, self.rng, **options)
@@ -189,13 +191,14 @@ class Engine:
     def _run(self, unknown: Sequence[TestCase], needs: frozenset[str]) -> None:
         started = time.perf_counter()
         before = self.executor.executions
-        traces = self.executor.run(unknown, self.table, needs)
+        traces = self.executor.run(unknown, self.table, needs | {"constants"})
         self.executions += self.executor.executions - before
         ran = time.perf_counter()
         self.timings["execute"] += ran - started
         self.measurements.add(unknown, traces, needs)
         for testcase, trace in zip(unknown, traces, strict=True):
             self.factory.note(testcase, trace)
+            self.reach.note(trace)
         self.factory.learn(self.executor.learned())
         self.archive.update(self._archived, unknown, self._confirm)
         self.timings["measure"] += time.perf_counter() - ran
@@ -307,6 +310,11 @@ class Engine:
             if last is None or not np.array_equal(last, open_):
                 self._open[name] = open_
                 self._versions[name] = self._versions.get(name, 0) + 1
+        # Only where covering code is all that is wanted: a covered function can still raise something new.
+        if "branch" in self.active and not any(self.measurements.fitness[name].dynamic for name in self.active):
+            self.factory.exclude(self.reach.exhausted(self.archive.covered("branch")))
+        else:
+            self.factory.exclude(frozenset())
 
     def _sweep(self) -> None:
         """Forget what neither the population nor the archive needs."""

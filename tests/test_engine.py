@@ -43,12 +43,13 @@ def test_the_search_covers_more_branches_than_the_first_population(executor):
 
 @pytest.mark.parametrize("search", SEARCH.names())
 def test_the_same_seed_gives_the_same_run_for_every_search(executor, search):
-    first, second = (engine(executor, search=search, seed=7) for _ in range(2))
-    for _ in range(6):
-        first.step()
-    for _ in range(6):
-        second.step()
-    assert state(first) == state(second)
+    states = []
+    for _ in range(2):
+        running = engine(executor, search=search, seed=7)
+        for _ in range(6):
+            running.step()
+        states.append(state(running))
+    assert states[0] == states[1]
 
 
 @pytest.mark.parametrize("search", SEARCH.names())
@@ -114,14 +115,14 @@ def test_a_copy_goes_on_exactly_as_the_original(executor):
     running = engine(executor, seed=3)
     for _ in range(3):
         running.step()
-    for twin in (copy.deepcopy(running), pickle.loads(pickle.dumps(running))):
+    twins = [copy.deepcopy(running), pickle.loads(pickle.dumps(running))]
+    for _ in range(3):
+        running.step()
+    for twin in twins:
         with twin.executor:
-            original = copy.deepcopy(running)
             for _ in range(3):
                 twin.step()
-                original.step()
-            assert state(twin) == state(original)
-            original.executor.close()
+            assert state(twin) == state(running)
 
 
 def test_memory_of_the_search_is_swept(executor):

@@ -1,0 +1,68 @@
+"""Reach: which functions of the subject each operation was seen to run, and which operations have nothing left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Subject
+
+__all__ = ["Reach"]
+
+
+class Reach:
+    """What calling an operation can lead to, learnt from traces.
+
+    An operation is exhausted when everything that it was seen to reach is covered: calling it again can only shift
+    attention from what is left. EvoSuite removes a method from insertion when its own goals are covered; Python's
+    public functions often hand on to private ones that no test calls, so what counts here are all functions that were
+    entered in a test case that called the operation. That is more than the operation itself reaches, which errs on the
+    side of keeping operations.
+
+    Args:
+        subject: the code under test.
+
+    References:
+        Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
+        Generation, section on the archive: calls of fully covered methods are no longer inserted.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self._tested = np.array([operation.id for operation in subject.under_test], dtype=np.int64)
+        self._entries = np.array([function.entry for function in subject.functions], dtype=np.int64)
+        self._site_function = np.array([site.function for site in subject.sites], dtype=np.int64)
+        self._branch_function = np.array(
+            [subject.sites[branch.site].function for branch in subject.branches], dtype=np.int64
+        )
+        self._reached = np.zeros((len(subject.operations), len(subject.functions)), dtype=bool)
+        self._visited = np.zeros(len(subject.sites), dtype=bool)
+        for operation in subject.under_test:
+            if operation.function >= 0:
+                self._reached[operation.id, operation.function] = True
+
+    def note(self, trace: Trace) -> None:
+        """Learn from an execution."""
+        if trace.failure or not trace.calls:
+            return
+        counted = np.frombuffer(trace.counts, dtype=np.int64) > 0
+        self._visited |= counted
+        entered = counted[self._entries]
+        for operation in {call.operation for call in trace.calls}:
+            self._reached[operation] |= entered
+
+    def exhausted(self, covered: Sequence[bool] | NDArray[np.bool_]) -> frozenset[int]:
+        """Ids of the operations under test that were called, and lead to nothing that is not covered.
+
+        Args:
+            covered: for each branch of the subject whether it is covered, shape `(len(subject.branches),)`.
+        """
+        unfinished = np.zeros(self._reached.shape[1], dtype=bool)
+        unfinished[self._branch_function[~np.asarray(covered, dtype=bool)]] = True
+        # A handler of exceptions has no branch; a function with code that never ran is not finished either.
+        unfinished[self._site_function[~self._visited]] = True
+        called = self._reached[self._tested].any(axis=1)
+        left = (self._reached[self._tested] & unfinished).any(axis=1)
+        return frozenset(int(identifier) for identifier in self._tested[called & ~left])
