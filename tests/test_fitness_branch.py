@@ -288,6 +288,15 @@ def test_stages_agree_with_the_definition_on_every_graph(example):
     assert rows.tolist() == [by_definition(subject, executed) for executed in traces]
 
 
+def test_what_ran_is_reached_whatever_it_depends_on():
+    # An `except` body that ran: no decision that it depends on was executed, and yet it is 0 away.
+    approach = Approach(NESTED, [THEN_C])
+    ran = trace({THEN_C: 1})
+    counts, distances = (np.array([list(part)]) for part in (ran.counts, ran.distances))
+    _, h = approach.measure(counts, distances)
+    assert h[approach.places([THEN_C, C])].tolist() == [[0.0], [3.0]]
+
+
 def test_a_long_chain_of_guards_needs_no_recursion():
     n = 3000
     subject = replace(
@@ -466,6 +475,14 @@ def test_a_line_of_two_blocks_is_covered_by_either():
     line = Line(replace(NESTED, sites=sites))
     assert line.distances([OUTSIDE])[0, 1] == 0.0
     assert line.distances([NOTHING])[0, 1] == 2.0  # the nearer of 2 (last block) and 3
+
+
+def test_a_line_cut_in_one_block_may_run_in_another():
+    sites = (*SITES[:END], replace(SITES[END], lines=(6, 7)))
+    line = Line(replace(NESTED, sites=sites))
+    cut = replace(INSIDE, stops=(Stop(THEN_C, 5),))
+    without_end = replace(cut, counts=array("q", [*INSIDE.counts[:END], 0]))
+    assert line.distances([cut, without_end])[:, 4].tolist() == [0.0, 1.0]
 
 
 def test_line_suite_value_is_missing_lines_plus_guidance():

@@ -125,7 +125,7 @@ class Line(Fitness):
         cut: dict[tuple[int, int], None] = {}
         for block in dict.fromkeys(site for site, _ in left if site in self._lines):
             passes = trace.counts[block]
-            for number in self._lines[block] if passes > 0 else ():
+            for number in self._lines[block]:
                 if passes <= 0:
                     cut[block, number] = None
                 passes -= left.get((block, number), 0)
