@@ -90,7 +90,8 @@ class Executor:
     """Runs the test cases of one subject.
 
     The worker is started when it is needed first, and again after it was closed, after the executor was unpickled, and
-    in a fork of the process that had started it. All methods may be called from any thread, one at a time.
+    in a fork of the process that had started it. All methods may be called from any thread, one at a time. Several
+    searches may share an executor: what is banned, crashed and learnt belongs to the table that was used last.
 
     Args:
         reference: the subject.
@@ -99,7 +100,6 @@ class Executor:
     Attributes:
         executions: how many test cases were run; one that is repeated because another one of its batch broke the
             process counts once.
-        crashes: test cases that ended their process, in order.
         timings: seconds of wall time spent on starting workers ("start") and on running ("run"); no result depends on
             them.
     """
@@ -108,13 +108,11 @@ class Executor:
         self.reference = reference
         self.limits = limits
         self.executions = 0
-        self.crashes: list[Crash] = []
         self.timings: dict[str, float] = {"start": 0.0, "run": 0.0}
         self._subject: Subject | None = None
-        self._banned: dict[TestCase, Failure] = {}
-        self._new = _Lessons()
         self._care = 0
         self._table: StatementTable | None = None
+        self._run = _Run()
         self._reset_process()
 
     def _reset_process(self) -> None:
@@ -123,6 +121,7 @@ class Executor:
         self._lock = threading.RLock()
         self._traces: dict[Any, Trace] = {}
         self._calls: dict[Any, Call] = {}
+        self._others: weakref.WeakKeyDictionary[StatementTable, _Run] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
         self._restarts = 0
 
@@ -142,7 +141,12 @@ class Executor:
     @property
     def banned(self) -> KeysView[TestCase]:
         """Test cases that are not run again, because they ended their process or ran out of time."""
-        return self._banned.keys()
+        return self._run.banned.keys()
+
+    @property
+    def crashes(self) -> list[Crash]:
+        """Test cases that ended their process, in order."""
+        return self._run.crashes
 
     @property
     def import_seconds(self) -> float:
@@ -176,18 +180,13 @@ class Executor:
     def learned(self) -> Learned:
         """What was learnt since the last call."""
         with self._lock:
-            return self._new.drain()
+            return self._run.lessons.drain()
 
     def begin(self) -> None:
         """Forget what was run, banned and learnt, so that a new search finds everything as the first one did."""
         with self._lock:
             self.executions = 0
-            self.crashes = []
-            self._banned = {}
-            self._new = _Lessons()
-            self._table = None
-            self._traces = {}
-            self._retire()
+            self._switch(None)
 
     def close(self) -> None:
         """End the worker and everything below it; harmless when there is none. The next run starts another one."""
@@ -208,7 +207,7 @@ class Executor:
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the worker and what belongs to it."""
         state = self.__dict__.copy()
-        for name in ("_zygote", "_finalizer", "_lock", "_traces", "_calls", "_window", "_restarts"):
+        for name in ("_zygote", "_finalizer", "_lock", "_traces", "_calls", "_others", "_window", "_restarts"):
             del state[name]
         return state
 
@@ -256,19 +255,28 @@ class Executor:
             finally:
                 self.timings["run"] += time.perf_counter() - started
 
+    def _switch(self, table: StatementTable | None) -> None:
+        """From now on the ids of statements are those of `table`: another run, with bans and lessons of its own."""
+        self._retire()
+        if self._table is not None:
+            self._others[self._table] = self._run
+        known = self._others.pop(table, None) if table is not None else None
+        self._run = known or _Run()
+        self._table = table
+
     def _all(
         self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str], care: int
     ) -> list[Any]:
         if table is not self._table:
-            self._retire()  # ids mean something else now
-            self._table = table
+            self._switch(table)
+        run = self._run
         results: list[Any] = [None] * len(testcases)
         segments = deque([_Segment(list(range(len(testcases))), care)])
         while segments:
             segment = segments.popleft()
             alive = []
             for index in segment.indexes:
-                failure = self._banned.get(testcases[index])
+                failure = run.banned.get(testcases[index])
                 if failure is None:
                     alive.append(index)
                 else:
@@ -294,7 +302,7 @@ class Executor:
                 results[index] = result
                 self.executions += 1
                 if mode == "run" and result.failure == "timeout":
-                    self._banned[testcases[index]] = "timeout"
+                    run.banned[testcases[index]] = "timeout"
             if len(done) < len(batch):
                 self._window = max(1, self._window // 2)
                 segments.appendleft(_Segment(batch[len(done) :], segment.care))
@@ -328,7 +336,7 @@ class Executor:
                 results = [child.memory[number] for number in results]
             if not redo and not 0 < len(results) <= len(testcases):
                 raise ProtocolError(f"{len(results)} results for {len(testcases)} test cases")
-            self._new.add(*lessons)
+            self._run.lessons.add(*lessons)
         except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
             zygote.retire()
             raise Broken("crash") from None
@@ -351,8 +359,8 @@ class Executor:
         if not certain:
             return [_Segment(batch[:guilty], 1), _Segment([batch[guilty]], 2), _Segment(batch[guilty + 1 :], care)]
         testcase = testcases[batch[guilty]]
-        self._banned[testcase] = broken.failure
-        self.crashes.append(Crash(testcase, broken.failure, broken.position))
+        self._run.banned[testcase] = broken.failure
+        self._run.crashes.append(Crash(testcase, broken.failure, broken.position))
         self.executions += 1
         return [_Segment(batch[:guilty], care), _Segment(batch[guilty:], care)]
 
@@ -378,6 +386,15 @@ class Executor:
             array("d"),
             failure=failure,
         )
+
+
+class _Run:
+    """What belongs to one table of statements: the ids of another one mean something else."""
+
+    def __init__(self) -> None:
+        self.banned: dict[TestCase, Failure] = {}
+        self.crashes: list[Crash] = []
+        self.lessons = _Lessons()
 
 
 class _Lessons:
