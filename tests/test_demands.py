@@ -40,7 +40,7 @@ def demanded(body, parameters="x"):
         ("return x.get('a')", pairs(Hint("literal", texts=("'a'",)))),
         ("return x['a'] + 1", pairs(Hint("literal", texts=("'a'",)), NUMBER)),
         ("return x.total_seconds()", Hint("class", "datetime.timedelta")),
-        ("return x.groups()", Hint("class", "re.Match")),
+        ("return x.start()", Hint("class", "re.Match")),
         ("return x.readline()", Hint("class", "io.StringIO")),
         ("return x + 1", NUMBER),
         ("return x - y", NUMBER),
@@ -148,6 +148,15 @@ class C(Base):
 def test_recursion_ends():
     source = "def f(x, n):\n    if n == 0: return x\n    return f(x.strip(), n - 1)"
     assert module_demands(source, "f")["x"] == STR
+
+
+def test_an_expression_too_deep_to_read_is_left():
+    deep = ast.parse("def f(x): return x.upper()")
+    node = ast.Name("x")
+    for _ in range(5000):
+        node = ast.BinOp(node, ast.Add(), ast.Constant("a"))
+    deep.body[0].body.append(ast.Expr(node))
+    assert static_demands(deep.body[0]) == {"x": STR}
 
 
 def test_constant_arguments_at_calls_are_a_last_resort():

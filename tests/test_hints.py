@@ -242,7 +242,9 @@ def test_a_union_is_flat_and_without_repetition(parts):
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+        max_leaves=5,
     )
 )
 def test_every_plain_value_has_a_hint_of_its_own_kind(value):

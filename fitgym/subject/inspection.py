@@ -195,6 +195,7 @@ class _Inspector:
             self.function_ids.setdefault(_plain(function.name), []).append(function)
         self.operations: list[Operation] = []
         self.classes: dict[str, type] = {}
+        self.bound: dict[str, str] = {}
         self.protocols: set[str] = set()
         self.instances: dict[str, list[str]] = {}
         self.wanted: deque[tuple[Hint, int]] = deque()
@@ -293,6 +294,7 @@ class _Inspector:
         """The operations of one class: its constructor, its own members and those inherited inside the module."""
         qualname = self._qualname(cls, name)
         key = self._register(cls)
+        self.bound.setdefault(key, qualname)
         if ("constructor", key) not in self.done:
             self.done.add(("constructor", key))
             self._constructor(cls, qualname, tested)
@@ -360,7 +362,7 @@ class _Inspector:
             if inner.code is not None:
                 raw = _Raw(cls, inner.code, inner.node)
                 break
-        key = self._key(cls)
+        key = name_of(cls)
         if issubclass(cls, enum.Enum):
             if len(cls) == 0:
                 return  # an enum without members cannot be called
@@ -580,11 +582,8 @@ class _Inspector:
                 names |= set(_annotated(base))
                 node = self.nodes.classes.get(base.__qualname__) if base.__module__ == self.name else None
                 names |= set(_assigned(node)) if node is not None else set()
-            found[self._key(value)] = frozenset(names - set(dir(object)))
+            found[name_of(value)] = frozenset(names - set(dir(object)))
         return found
-
-    def _key(self, cls: type) -> str:
-        return f"{self.name}.{cls.__qualname__}" if cls.__module__ == self.name else name_of(cls)
 
     # What is needed to build arguments
 
@@ -596,7 +595,7 @@ class _Inspector:
         return cls.__qualname__ if found is cls or not bound_name else bound_name
 
     def _register(self, cls: type) -> str:
-        key = self._key(cls)
+        key = name_of(cls)
         self.classes.setdefault(key, cls)
         return key
 
@@ -758,8 +757,10 @@ class _Inspector:
         entries: dict[str, Class] = {}
         for key in sorted(self.classes):
             cls = self.classes[key]
-            module, qualname = (self.name, self._qualname(cls)) if cls.__module__ == self.name else home(cls)
-            bases = [self._key(base) for base in cls.__mro__]
+            module, qualname = (self.name, cls.__qualname__) if cls.__module__ == self.name else home(cls)
+            if key in self.bound:
+                module, qualname = self.name, self.bound[key]
+            bases = [name_of(base) for base in cls.__mro__]
             structural = [
                 name
                 for name in sorted(self.protocols)
@@ -1135,6 +1136,7 @@ _PROTOCOL_INTERNALS = frozenset(
         "__annotate_func__",
         "__type_params__",
         "_is_protocol",
+        "__callable_proto_members_only__",
         "_is_runtime_protocol",
         "__hash__",
         "__annotations_cache__",

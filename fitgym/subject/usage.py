@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -222,10 +223,8 @@ class Usage:
             self._read[node] = found
             reader = _Reader(self, dict(found), self.owners.get(node), _receiver(node, self.owners.get(node)))
             reader.parameters = set(found)
-            if isinstance(node, ast.Lambda):
-                reader.value(node.body)
-            else:
-                reader.block(node.body)
+            with contextlib.suppress(RecursionError):  # a sum of a thousand strings: what was read so far must do
+                reader.value(node.body) if isinstance(node, ast.Lambda) else reader.block(node.body)
         return found
 
     def fields(self, owner: ast.ClassDef) -> dict[str, Evidence]:
