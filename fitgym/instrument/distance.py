@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 __all__ = [
@@ -75,12 +76,15 @@ FURTHEST = sys.float_info.max
 
 Relations = tuple[float, float, float]
 
-_INTEGERS = frozenset({int, bool})
-_NUMBERS = frozenset({int, bool, float})
-_SIZED = frozenset({str, bytes, bytearray, list, tuple, dict, set, frozenset, range})
-_SETS = frozenset({set, frozenset})
+# Types are looked up by identity: a metaclass may define `__eq__` and `__hash__`, even so that its classes have no hash.
+_INTEGERS = frozenset({id(int), id(bool)})
+_NUMBERS = frozenset({*_INTEGERS, id(float)})
+_SETS = frozenset({id(set), id(frozenset)})
+_CONTAINERS = frozenset({*_SETS, id(list), id(tuple), id(dict)})
+_SIZED = frozenset({*_CONTAINERS, id(str), id(bytes), id(bytearray), id(range)})
 # Comparing these never runs code of the program, however they are nested in each other.
-_LEAVES = frozenset({int, bool, float, complex, str, bytes, type(None)})
+_LEAVES = frozenset({*_NUMBERS, id(complex), id(str), id(bytes), id(type(None))})
+_LONGEST = 64
 
 # What is left to say when the operands cannot be measured: the outcome, as one relation where the operator implies one.
 _UNMEASURED: dict[tuple[str, bool], Relations] = {
@@ -120,13 +124,13 @@ def compared(operator: str, left: Any, right: Any, outcome: bool) -> Relations:
     the others). Strings and bytes: `_text`. Lists and tuples: `_sequences`. Dicts: `_mappings`. Sets: the number of elements
     that only one has. A value of another kind is `FAR` from equality; two objects of unknown kinds are 1 from it.
     """
-    kind = type(left)
-    other = type(right)
+    kind = id(type(left))
+    other = id(type(right))
     found: Relations | None
     if kind in _NUMBERS and other in _NUMBERS:
         found = _numbers(left, right)
-    elif kind is other:
-        measure = _MEASURES.get(kind) or _measure_of_loaded(kind)
+    elif kind == other:
+        measure = _MEASURES.get(kind) or _measure_of_loaded(type(left))
         found = measure(left, right) if measure is not None else None
     else:
         found = _mixed(left, right)
@@ -167,8 +171,8 @@ def truth(value: Any, outcome: bool) -> tuple[float, float]:
     """
     if not outcome:
         return (1.0, 0.0)
-    kind = type(value)
-    if kind in _NUMBERS or kind is complex:
+    kind = id(type(value))
+    if kind in _NUMBERS or kind == id(complex):
         try:
             return (0.0, finite(abs(value)))
         except OverflowError:
@@ -268,16 +272,17 @@ def _code(character: Any) -> int:
     return ord(character) if isinstance(character, str) else character
 
 
-def _sequences(left: Any, right: Any) -> Relations | None:
+def _sequences(left: Any, right: Any) -> Relations:
     """Two lists or two tuples: the difference in length plus nu of the distance to equality of each of the first `ITEMS` pairs.
 
-    Their order is that of the first pair that differs.
+    Their order is that of the first pair that differs. Elements that are not built-in, and those of long ones, count nothing.
     """
+    longer = abs(len(left) - len(right))
     if not (_is_plain(left) and _is_plain(right)):
-        return None
+        return (0.0, float(max(longer, 1)), 0.0)
     if left == right:
         return (1.0, 0.0, 1.0)
-    total = float(abs(len(left) - len(right)))
+    total = float(longer)
     first: Relations | None = None
     for one, two in zip(left[:ITEMS], right[:ITEMS], strict=False):
         if one == two:
@@ -286,51 +291,45 @@ def _sequences(left: Any, right: Any) -> Relations | None:
         total += nu(relations[1])
         if first is None:
             first = relations
-    total = total or 1.0
     if first is not None:
         return (first[0], total, first[2])
-    if len(left) == len(right) or min(len(left), len(right)) > ITEMS:
-        return (0.0, total, 0.0)  # they differ somewhere beyond
+    if not longer or min(len(left), len(right)) > ITEMS:
+        return (0.0, total or 1.0, 0.0)  # they differ somewhere beyond
     return _ordered(-1 if len(left) < len(right) else 1, total, total)
 
 
-def _mappings(left: Any, right: Any) -> Relations | None:
+def _mappings(left: Any, right: Any) -> Relations:
     """Two dicts: the difference in length plus, for the first `ITEMS` keys, 1 if it is missing, else nu of the distance of the values."""
-    keys = list(left)[:ITEMS]
-    if not all(type(key) in _LEAVES for key in keys) or not all(type(key) in _LEAVES for key in list(right)[:64]):
-        return None
-    if len(right) > 64 or not _is_plain(tuple(left.values())) or not _is_plain(tuple(right.values())):
-        return None
+    total = float(abs(len(left) - len(right)))
+    if not all(_is_plain(part) for part in (left, right, left.values(), right.values())):
+        return (0.0, total or 1.0, 0.0)
     if left == right:
         return (1.0, 0.0, 1.0)
-    total = float(abs(len(left) - len(right)))
-    for key in keys:
+    for key, value in islice(left.items(), ITEMS):
         if key not in right:
             total += 1.0
-        elif left[key] != right[key]:
-            total += nu(compared("==", left[key], right[key], False)[1])
+        elif value != right[key]:
+            total += nu(compared("==", value, right[key], False)[1])
     return (0.0, total or 1.0, 0.0)
 
 
-def _sets(left: Any, right: Any) -> Relations | None:
+def _sets(left: Any, right: Any) -> Relations:
     """Two sets: how many elements only one of them has. Their order is inclusion, and only the outcome tells it."""
-    if not (_is_plain(tuple(left)) and _is_plain(tuple(right))):
-        return None
+    if not (_is_plain(left) and _is_plain(right)):
+        return (0.0, float(max(abs(len(left) - len(right)), 1)), 0.0)
     difference = float(len(left ^ right))
-    if not difference:
-        return (1.0, 0.0, 1.0)
-    return (0.0 if left < right else difference, difference, 0.0 if left > right else difference)
+    return (0.0, difference, 0.0) if difference else (1.0, 0.0, 1.0)
 
 
 def _is_plain(container: Any, depth: int = 2) -> bool:
     """Nothing in the container could run code of the program when it is compared; long ones are not looked through."""
-    if len(container) > 64:
+    if len(container) > _LONGEST:
         return False
     for item in container:
-        kind = type(item)
+        kind = id(type(item))
         if kind in _LEAVES:
             continue
-        if kind not in (list, tuple) or not depth or not _is_plain(item, depth - 1):
+        if kind not in _CONTAINERS or kind == id(dict) or not depth or not _is_plain(item, depth - 1):
             return False
     return True
 
@@ -338,11 +337,11 @@ def _is_plain(container: Any, depth: int = 2) -> bool:
 def _mixed(left: Any, right: Any) -> Relations | None:
     """Two objects of different types: numbers of different types are measured as floats, other kinds are far apart."""
     kinds = (type(left), type(right))
-    if all(kind in _NUMBERS or _measure_of_loaded(kind) is _as_floats for kind in kinds):
+    if all(id(kind) in _NUMBERS or _measure_of_loaded(kind) is _as_floats for kind in kinds):
         return _as_floats(left, right)
-    if kinds[0] in _SETS and kinds[1] in _SETS:
+    if all(id(kind) in _SETS for kind in kinds):
         return _sets(left, right)
-    if any(kind in _NUMBERS or kind in _MEASURES for kind in kinds):
+    if any(id(kind) in _NUMBERS or id(kind) in _MEASURES for kind in kinds):
         return (0.0, FAR, 0.0)
     return None
 
@@ -374,17 +373,17 @@ def _days(left: Any, right: Any) -> Relations:
     return _ordered((gap > 0) - (gap < 0), float(abs(gap)), float(abs(gap)))
 
 
-_MEASURES: dict[type, Callable[[Any, Any], Relations | None]] = {
-    complex: _complex,
-    str: _text,
-    bytes: _text,
-    bytearray: _text,
-    list: _sequences,
-    tuple: _sequences,
-    dict: _mappings,
-    set: _sets,
-    frozenset: _sets,
-    type(None): lambda left, right: (1.0, 0.0, 1.0),
+_MEASURES: dict[int, Callable[[Any, Any], Relations | None]] = {
+    id(complex): _complex,
+    id(str): _text,
+    id(bytes): _text,
+    id(bytearray): _text,
+    id(list): _sequences,
+    id(tuple): _sequences,
+    id(dict): _mappings,
+    id(set): _sets,
+    id(frozenset): _sets,
+    id(type(None)): lambda left, right: (1.0, 0.0, 1.0),
 }
 
 # Looked up by name so that measuring never imports what the program did not import.
@@ -399,31 +398,37 @@ _LOADED: dict[tuple[str, str], Callable[[Any, Any], Relations | None]] = {
 
 def _measure_of_loaded(kind: type) -> Callable[[Any, Any], Relations | None] | None:
     """The measure of a class of the standard library that the program has imported."""
-    measure = _LOADED.get((kind.__module__, kind.__qualname__))
-    if measure is not None and getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind:
+    # Read past the metaclass, which may have its own idea of attributes.
+    module = type.__getattribute__(kind, "__module__")
+    name = type.__getattribute__(kind, "__qualname__")
+    if type(module) is not str or type(name) is not str:
+        return None
+    measure = _LOADED.get((module, name))
+    if measure is not None and getattr(sys.modules.get(module), name, None) is kind:
         return measure
     return None
 
 
 def _nearest(needle: Any, container: Any) -> float:
     """The least distance to equality with an element, 1 if that cannot be told."""
-    kind = type(container)
-    if kind is str or kind is bytes:
-        if type(needle) is kind:
+    kind = id(type(container))
+    own = id(type(needle))
+    if kind in (id(str), id(bytes)):
+        if own == kind:
             return _within(needle, container)
-        return 1.0 if kind is bytes and type(needle) in _INTEGERS and container else FAR
-    if kind is range:
-        if type(needle) not in _NUMBERS or not container:
-            return FAR if container else 1.0
-        ends = (container[0], container[-1])
-        if min(ends) <= needle <= max(ends):
-            return 1.0
-        return min(_numbers(needle, end)[1] for end in ends)
-    if kind not in (list, tuple, dict, set, frozenset) or not container or type(needle) not in _LEAVES:
+        return 1.0 if own in _INTEGERS and container else FAR
+    if own not in _LEAVES or (kind not in _CONTAINERS and kind != id(range)) or not container:
         return 1.0
+    if kind == id(range):
+        if own not in _NUMBERS:
+            return FAR
+        first, last = container[0], container[-1]
+        if min(first, last) <= needle <= max(first, last):
+            return 1.0
+        return min(_numbers(needle, first)[1], _numbers(needle, last)[1])
     least = FAR
-    for _, item in zip(range(ITEMS), container, strict=False):
-        if type(item) in _LEAVES and item != needle:
+    for item in islice(container, ITEMS):
+        if id(type(item)) in _LEAVES and item != needle:
             least = min(least, compared("==", needle, item, False)[1])
     return least
 

@@ -43,8 +43,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "is not": operator.is_not,
 }
 
-_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, bytearray, range})
-_LITERALS = frozenset({str, bytes, int, float})
+# By identity, because a metaclass may define `__eq__` and `__hash__`.
+_SIZED = frozenset(id(kind) for kind in (list, tuple, dict, set, frozenset, str, bytes, bytearray, range))
 _LONGEST_LITERAL = 100
 _MOST_LITERALS = 1000
 
@@ -265,7 +265,7 @@ class Recorder:
     def _keep(self, value: Any) -> None:
         """Remember an operand that can be written as a literal."""
         kind = type(value)
-        if kind not in _LITERALS or len(self.constants) >= _MOST_LITERALS:
+        if not (kind is str or kind is int or kind is float or kind is bytes) or len(self.constants) >= _MOST_LITERALS:
             return
         if kind is float and (value != value or value in (float("inf"), float("-inf"))):
             return
@@ -513,7 +513,7 @@ def _maker(
             counts[number] = count = counts[number] + 1
             if count > check_at:
                 check(count)
-            if type(iterable) in _SIZED:
+            if id(type(iterable)) in _SIZED:
                 size = len(iterable)
                 outcome(size > 0, float(size), 2)
                 return iterable

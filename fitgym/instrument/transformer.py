@@ -260,7 +260,9 @@ class _Rewriter:
     def _node(self, node: Any) -> Any:
         """The node with probes; of the same sort, or a call where it was an expression."""
         match node:
-            case ast.Name() | ast.Constant() | ast.expr_context() | ast.operator():
+            case ast.Name():
+                return _probe(self._at[node], node, node) if node in self._at else node
+            case ast.Constant() | ast.expr_context() | ast.operator():
                 return node
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return self._fields(node, body=self._scope_body(node, node.body))
