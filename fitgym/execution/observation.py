@@ -6,7 +6,8 @@ addresses, times, file names of this machine, text of an unordered set.
 
 Describing runs no code of the subject: no `__repr__`, `__eq__`, `__str__`, `__len__`, `__iter__` or property of its
 classes is called, and iterators are not consumed. Everything is read through the exact types of the standard library
-and through what objects store.
+and through what objects store. A few types of the standard library (`Fraction`, `date`, ...) are told by their `str`,
+even if one of them is the subject.
 """
 
 from __future__ import annotations
@@ -393,10 +394,11 @@ def _standard_text(value: object) -> str | None:
     name = name_of(cls)
     if name is None or (name.module, name.qualname) not in _TEXTUAL:
         return None
-    text = str(value)
-    if len(text) > MAX_TEXT or _is_fleeting_text(text):
+    try:
+        text = str(value)
+    except BaseException:  # the type may be the subject itself, out of fuel by now
         return None
-    return text
+    return None if len(text) > MAX_TEXT or _is_fleeting_text(text) else text
 
 
 def _enum_member(value: object, home: str) -> Name | None:
