@@ -419,3 +419,38 @@ def test_calls_are_inserted_before_the_statement_that_raised() -> None:
     made.note(testcase, trace((mystery, False), raised=Raised("ValueError", 0, mystery, 2, "explicit", True)))
     for _ in range(50):
         assert made.mutate(testcase, rng)[-1] == testcase[-1]
+
+
+def test_names_beyond_the_parameters_are_given_up_where_they_are_never_taken() -> None:
+    knowledge = Knowledge(SUBJECT)
+    add, item = operation_named(SUBJECT, "Cart.add").id, Literal("1")
+    refused = trace((add, False), raised=raised("TypeError", add, counted=False))
+    for number in range(9):
+        knowledge.note([(number, Statement(add, 0, (item,), (("b", item),)))], refused)
+        knowledge.note([(100 + number, Statement(add, 0, (item,), (("count", item),)))], refused)
+    assert knowledge.extra_keywords(add) == 0.1  # (0 + 1) / (0 + 9 + 1); `count` is a parameter
+    for number in range(10):
+        knowledge.note([(number, Statement(add, 0, (item,), (("b", item),)))], trace((add, True)))
+    assert knowledge.extra_keywords(add) == 0.55  # (10 + 1) / (10 + 9 + 1)
+
+
+def test_large_numbers_are_avoided_where_they_have_hit_a_limit() -> None:
+    made, rng = factory(ill_typed=0.0), np.random.default_rng(0)
+    numbers, mystery = operation_named(SUBJECT, "numbers"), operation_named(SUBJECT, "mystery")
+    large = Collection("list", (Literal("2147483648"),))
+    statements = [Statement(mystery.id, args=(Literal("1"),)), Statement(numbers.id, args=(large,))]
+    stopped = Trace(array("q"), array("d"), array("q"), array("d"), failure="memory")
+    made.note(made.table.testcase(statements), stopped)
+    values = made.calls.values
+    assert sum(values.tamed(numbers, large, rng) == large for _ in range(400)) < 40  # 20 expected
+    assert values.tamed(mystery, large, rng) == large
+    assert values.tamed(numbers, Literal("7"), rng) == Literal("7")
+
+
+def test_what_is_demanded_as_a_list_is_an_iterator_now_and_then() -> None:
+    made, rng = factory(), np.random.default_rng(0)
+    mystery = operation_named(SUBJECT, "mystery")
+    made.learn(Lesson(parameters={(mystery.id, "n"): Hint("list", args=(INT,))}))
+    drawn = [made.calls.values.argument(mystery, mystery.parameters[0], Draft(), rng, 0) for _ in range(400)]
+    iterators = sum(isinstance(one, Collection) and one.kind == "iter" for one in drawn)
+    assert 10 < iterators < 80  # 0.8 * 0.1 of them, 32 expected

@@ -158,6 +158,12 @@ def test_an_integer_moves_by_at_most_twenty_when_it_moves() -> None:
     assert any(change in (10000, 100) for change in changes)  # a digit more or less
 
 
+def test_strings_are_lengthened_to_limits_that_the_source_names() -> None:
+    drawn = draws(Literals(["320", "'ab'"], [], static_pool=1.0), "str", 2000)
+    assert any(len(text) in (322, 323, 321) for text in drawn)
+    assert "abab" in drawn
+
+
 def test_a_string_never_grows_beyond_the_limit() -> None:
     literals, rng = Literals([repr("x" * 900)], []), np.random.default_rng(0)
     text = literals.of_kind("str", rng)

@@ -45,7 +45,7 @@ class Calls:
         *,
         optional_rate: float = 0.5,
         max_length: int = 40,
-        repeat_builders: float = 0.6,
+        repeat_builders: float = 0.8,
         repeat_calls: float = 0.1,
         ill_typed: float = 0.05,
         null_probability: float = 0.1,
@@ -167,7 +167,8 @@ class Calls:
                     args.append(self.values.argument(operation, parameter, draft, rng, depth))
                 continue
             if kind == "var_keyword":
-                kwargs.extend(self._extra_keywords(operation, draft, rng, depth, {name for name, _ in kwargs}))
+                if random() < self.knowledge.extra_keywords(operation.id):
+                    kwargs.extend(self._extra_keywords(operation, draft, rng, depth, {name for name, _ in kwargs}))
                 continue
             if kind == "positional_only" and skipped:
                 continue

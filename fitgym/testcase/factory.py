@@ -56,7 +56,7 @@ class TestFactory:
         insert_rate: float = 1 / 3,
         insert_again: float = 0.5,
         optional_rate: float = 0.5,
-        repeat_builders: float = 0.6,
+        repeat_builders: float = 0.8,
         repeat_calls: float = 0.1,
         ill_typed: float = 0.05,
         null_probability: float = 0.1,

@@ -22,7 +22,7 @@ from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, 
 from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.statement import Statement
 
-__all__ = ["ANY_KINDS", "Knowledge", "Learned", "kind_of", "parameter_of"]
+__all__ = ["ANY_KINDS", "Knowledge", "Learned", "is_large", "kind_of", "parameter_of"]
 
 ANY_KINDS = {
     "str": 0.20,
@@ -63,6 +63,8 @@ _NAMED = {
 _SUGGESTED = {name: kind for kind, names in reversed(_NAMED.items()) for name in names.split()}
 _SUGGESTION = 4.0  # how much more likely a kind is that the parameter's name suggests
 
+_LIMITS = ("fuel", "timeout", "memory", "crash")
+_LARGE = 10**5  # numbers beyond it are suspected when a limit was hit
 _KEPT = 24  # statements that worked per operation, and arguments that were accepted per parameter name
 _SAMPLE = 200  # counts are halved beyond this many, so that late experience can outweigh early
 
@@ -99,6 +101,13 @@ def kind_of(expression: Expression) -> str:
         last = expression.qualname.rpartition(".")[2]
         return "class" if last[:1].isupper() or expression.qualname in ("int", "str", "float", "object") else "callable"
     return "result"
+
+
+def is_large(expression: Expression) -> bool:
+    """The argument is or holds a whole number of more than five digits."""
+    if isinstance(expression, Literal):
+        return kind_of_text(expression.text) == "int" and abs(int(expression.text)) >= _LARGE
+    return isinstance(expression, Collection) and any(map(is_large, expression.items))
 
 
 def parameter_of(operation: Operation, place: int | str) -> Parameter | None:
@@ -143,6 +152,10 @@ class Knowledge:
         self._runs: dict[int, list[float]] = {}  # operation id: returned, failed without telling anything, all
         self._arguments: dict[int, tuple[tuple[tuple[int, str], str], ...]] = {}  # statement id: its doubtful arguments
         self._worked: dict[int, dict[int, Statement]] = {}  # operation id: statements that returned, by id
+        self._extra: dict[
+            int, list[float]
+        ] = {}  # operation id: calls with extra keywords that were made, that were not
+        self._costly: dict[int, None] = {}
         self._accepted: dict[tuple[str, Hint], dict[Expression, None]] = {}  # by name and hint of the parameter
         self._open = {
             (operation.id, parameter.name)
@@ -172,6 +185,18 @@ class Knowledge:
         known = self._accepted.get((parameter.name, parameter.hint))
         return None if not known else list(known)[int(rng.random() * len(known))]
 
+    def extra_keywords(self, operation: int) -> float:
+        """How likely the operation takes names beyond its parameters, in (0, 1]; 1 before it was tried.
+
+        Many signatures say `**kwargs` of something that takes none, all exceptions for example.
+        """
+        worked, failed = self._extra.get(operation, (0.0, 0.0))
+        return (worked + 1.0) / (worked + failed + 1.0)
+
+    def is_costly(self, operation: int) -> bool:
+        """A large number has made a call of the operation hit a limit: of memory, of time, of the process."""
+        return operation in self._costly
+
     def learn(self, learned: Learned) -> None:
         """Take over observed types, iterators and demands; `version` changes if anything was new."""
         for operation in learned.iterators:
@@ -198,7 +223,14 @@ class Knowledge:
             trace: its execution; one with a failure counts only up to its last completed call.
         """
         raised = trace.raised
+        if trace.failure in _LIMITS:
+            statements = list(statements)
+            for _, statement in statements:
+                if any(map(is_large, (*statement.args, *(value for _, value in statement.kwargs)))):
+                    self._costly[statement.operation] = None
         for (identifier, statement), call in zip(statements, trace.calls, strict=False):
+            if statement.kwargs:
+                self._count_extra(statement, made=call.returned or raised is None or raised.counted)
             if call.returned:
                 self._count(statement.operation, returned=True, telling=True)
                 self._weigh(identifier, statement, 0)
@@ -247,11 +279,21 @@ class Knowledge:
         if runs[2] > _SAMPLE:
             self._runs[operation] = [count / 2.0 for count in runs]
 
+    def _count_extra(self, statement: Statement, *, made: bool) -> None:
+        operation = self.operations[statement.operation]
+        if operation.parameters and operation.parameters[-1].kind == "var_keyword":
+            names = {parameter.name for parameter in operation.parameters}
+            if any(name not in names for name, _ in statement.kwargs):
+                counts = self._extra.setdefault(operation.id, [0.0, 0.0])
+                counts[0 if made else 1] += 1.0
+                if counts[0] + counts[1] > _SAMPLE:
+                    counts[:] = [count / 2.0 for count in counts]
+
     def _keep(self, identifier: int, statement: Statement) -> None:
         """Remember a statement that returned, if it can be repeated in another test case; the oldest is forgotten."""
-        if not (statement.args or statement.kwargs):
-            return
         operation = self.operations[statement.operation]
+        if not operation.parameters:
+            return
         places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
         if any(True for _, argument in places for _ in refs(argument)):
             return

@@ -29,7 +29,8 @@ _LONGEST = 1000
 _STOCK = 32
 """Strings kept per regular expression and drawn again, because writing a new one costs as much as a whole mutation."""
 
-_BOUNDARIES = (0, 1, -1, 2, 10, 16, 127, 128, 255, 256, -128, 1000, 2**31 - 1, 2**31, -(2**31), 2**63)
+_BOUNDARIES = (0, 1, -1, 2, 10, 16, 127, 128, 255, 256, -128, 1000)
+_EXTREMES = (2**31 - 1, 2**31, -(2**31), 2**63)  # drawn rarely: what is asked for so many items hits every limit
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 0.1, 1e-9, 1e9, 1e308, 5e-324)
 _RARE_FLOATS = (math.nan, math.inf, -math.inf)
 _SHAPES = (
@@ -232,8 +233,10 @@ class Literals:
         where = random()
         if where < 0.6:
             return int(random() * 14) - 3
-        if where < 0.75:
+        if where < 0.73:
             return _BOUNDARIES[int(random() * len(_BOUNDARIES))]
+        if where < 0.75:
+            return _EXTREMES[int(random() * len(_EXTREMES))]
         return int(rng.standard_normal() * self.max_int)
 
     def _float(self, rng: Generator) -> float:
@@ -342,10 +345,14 @@ class Literals:
         return text
 
     def _varied(self, text: str, rng: Generator) -> str:
-        """A piece of `text`, `text` joined with another constant, or `text` in another case."""
+        """A piece of `text`, `text` joined with another constant, repeated, or in another case."""
         random = rng.random
         where = random()
-        if where < 0.3:
+        if where < 0.08:
+            return (text * (2 + int(random() * 3)))[:_LONGEST]
+        if where < 0.14:  # limits of length: a letter as often as a number of the source says
+            return (text + "x" * min(abs(self._int(rng)), _LONGEST))[:_LONGEST]
+        if where < 0.36:
             start = int(random() * (len(text) + 1))
             return text[start : start + 1 + int(random() * len(text))]
         if where < 0.7:

@@ -17,7 +17,7 @@ from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Class, Operation, Parameter, Subject
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Name, Ref
-from fitgym.testcase.knowledge import ANY_KINDS, Knowledge
+from fitgym.testcase.knowledge import ANY_KINDS, Knowledge, is_large
 from fitgym.testcase.literals import Literals, canonical, kind_of_text
 from fitgym.testcase.subtyping import attributes, fits, simple_kind
 
@@ -27,15 +27,17 @@ Make = Callable[[Hint, Draft, Generator, int], Ref | None]
 """Appends statements that build an object for a hint and refers to the last one; None if that cannot be done."""
 
 _SIZES = (0.15, 0.4, 0.65, 0.88, 1.0)  # cumulative: containers of 0 to 4 elements
+_AS_ITERATOR = 0.1
 _UNKNOWN_KINDS = list(ANY_KINDS)
 _UNKNOWN_WEIGHTS = list(accumulate(ANY_KINDS.values()))
 _ELEMENT_KINDS = ("int", "int", "int", "str", "str", "str", "float", "bool", "none", "tuple", "list", "dict")
 _FLAT_KINDS = 9  # of them; deeper than two levels containers of unknown elements hold no further containers
+# Not here: `pow`, whose result can be too large for any limit, and `repr`, which doubles its text when it is repeated.
 _FUNCTIONS = {
     0: ("dict", "list", "int", "str"),
-    1: ("str", "int", "len", "abs", "bool", "list", "repr", "float", "sorted", "sum", "tuple", "set"),
-    2: ("max", "min", "divmod", "isinstance", "pow"),
-    3: ("max", "min", "pow"),
+    1: ("str", "int", "len", "abs", "bool", "list", "float", "sorted", "sum", "tuple", "set"),
+    2: ("max", "min", "divmod", "isinstance"),
+    3: ("max", "min"),
 }
 _CLASSES = ("int", "str", "float", "list", "dict", "tuple", "bool", "bytes", "set", "object", "ValueError", "Exception")
 _ERRORS = ("ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "OSError", "StopIteration", "Exception")
@@ -105,6 +107,17 @@ class Values:
         self, operation: Operation, parameter: Parameter, draft: Draft, rng: Generator, depth: int
     ) -> Expression:
         """An argument for a parameter: as annotated, as demanded at run time, or what has worked so far."""
+        return self.tamed(operation, self._argument(operation, parameter, draft, rng, depth), rng)
+
+    def tamed(self, operation: Operation, argument: Expression, rng: Generator) -> Expression:
+        """The argument, mostly without large numbers where those have hit a limit before."""
+        if self.knowledge.is_costly(operation.id) and is_large(argument) and rng.random() < 0.95:
+            return Literal(str(int(rng.random() * 100)))
+        return argument
+
+    def _argument(
+        self, operation: Operation, parameter: Parameter, draft: Draft, rng: Generator, depth: int
+    ) -> Expression:
         hint = parameter.hint
         if operation.under_test and rng.random() < self.accepted_rate:
             accepted = self.knowledge.accepted(parameter, rng)
@@ -113,7 +126,11 @@ class Values:
         if hint.kind == "any":
             demanded = self.knowledge.demanded(operation.id, parameter.name)
             if demanded is not None and rng.random() < self.knowledge.trust:
-                return self.of(demanded, draft, rng, depth)
+                value = self.of(demanded, draft, rng, depth)
+                # What goes over a list may treat an iterator differently, and no demand can tell.
+                if isinstance(value, Collection) and value.kind == "list" and rng.random() < _AS_ITERATOR:
+                    return Collection("iter", value.items)
+                return value
             weights, kinds = self.knowledge.mixture(operation.id, parameter.name)
             return self._of_kind(kinds[bisect_right(weights, rng.random())], draft, rng, depth)
         if operation.under_test and rng.random() < self.ill_typed:
@@ -349,7 +366,7 @@ class Values:
         if result.kind == "any" or depth >= self.max_depth:
             return Lambda(arity, Literal(self.literals.of_kind(("int", "str", "bool", "none")[int(random() * 4)], rng)))
         body = self.of(result, draft, rng, depth + 1)
-        return Name("builtins", "repr") if _has_lambda(body) else Lambda(arity, body)
+        return Name("builtins", "str") if _has_lambda(body) else Lambda(arity, body)
 
     def _of_type(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
         wanted = hint.args[0] if hint.args else ANY

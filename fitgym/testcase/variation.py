@@ -172,7 +172,7 @@ class Variation:
             if isinstance(value, Literal) and value.text in ("None", "..."):
                 return values.argument(operation, parameter, draft, rng, 0)
             hint = self.calls.knowledge.demanded(operation.id, parameter.name) or ANY
-        return values.changed(value, hint, draft, rng)
+        return values.tamed(operation, values.changed(value, hint, draft, rng), rng)
 
     def _other_receiver(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
         """The same call on another object of the test case, if there is one."""
