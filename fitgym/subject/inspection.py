@@ -15,14 +15,23 @@ import inspect
 import os
 import sys
 import types
-import typing
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fitgym.errors import SubjectError
 from fitgym.subject import docstrings
+from fitgym.subject.callables import (
+    asked,
+    function_with,
+    kind_of,
+    says_nothing,
+    signature_of,
+    unwrapped,
+    wrapped,
+    wraps,
+)
 from fitgym.subject.constants import constants
 from fitgym.subject.hints import (
     ANY,
@@ -36,7 +45,9 @@ from fitgym.subject.hints import (
     of_value,
     union,
 )
+from fitgym.subject.names import Known, Namespace, Nodes, assigned, plain
 from fitgym.subject.patterns import patterns
+from fitgym.subject.protocols import annotated, demanded, has, satisfies
 from fitgym.subject.recipes import CONCRETE, RECIPES
 from fitgym.subject.stubs import Stubs
 from fitgym.subject.subject import (
@@ -47,7 +58,6 @@ from fitgym.subject.subject import (
     Operation,
     OperationKind,
     Parameter,
-    ParameterKind,
     Reference,
     Site,
     Subject,
@@ -88,7 +98,6 @@ OPERATORS: tuple[str, ...] = (
 Other special methods (`__missing__`, `__copy__`, ...) are operations of kind "method" and called by their name.
 """
 
-_COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 _NOT_CALLED = frozenset(
     # Called by the language at moments that a test does not choose, or part of constructing.
     [
@@ -184,15 +193,15 @@ class _Inspector:
         self.name = module.__name__
         self.package = self.name.partition(".")[0]
         self.tree = ast.parse(source)
-        self.namespace = _Namespace(module, self.tree)
+        self.namespace = Namespace(module, self.tree)
         self.stubs = Stubs()
         self.files = {reference.path, os.path.realpath(reference.path), getattr(module, "__file__", None)}
         self.files.add(f"<frozen {self.name}>")  # modules of the standard library that were loaded uninstrumented
-        self.nodes = _Nodes(self.tree)
-        self.usage = Usage(self.tree, _Known(module), self._attributes())
+        self.nodes = Nodes(self.tree)
+        self.usage = Usage(self.tree, Known(module), self._attributes())
         self.function_ids: dict[str, list[Function]] = {}
         for function in functions:
-            self.function_ids.setdefault(_plain(function.name), []).append(function)
+            self.function_ids.setdefault(plain(function.name), []).append(function)
         self.operations: list[Operation] = []
         self.classes: dict[str, type] = {}
         self.bound: dict[str, str] = {}
@@ -283,7 +292,7 @@ class _Inspector:
     def _is_ours(self, cls: type) -> bool:
         """The class is defined by the source under test."""
         return cls.__module__ == self.name or (
-            _plain(cls.__qualname__) in self.nodes.classes
+            plain(cls.__qualname__) in self.nodes.classes
             and any(
                 isinstance(value, types.FunctionType) and value.__code__.co_filename in self.files
                 for value in vars(cls).values()
@@ -440,8 +449,8 @@ class _Inspector:
                 return drive, _drained(returns)
             return drive, returns
         target = raw.target
-        inner = _unwrapped(target) if isinstance(target, types.FunctionType) else target
-        code = _asked(target, "__code__")
+        inner = unwrapped(target) if isinstance(target, types.FunctionType) else target
+        code = asked(target, "__code__")
         if isinstance(code, types.CodeType) and code.co_filename == contextlib.__file__ and inner is not target:
             is_async = inspect.isasyncgenfunction(inner)
             element = returns.args[0] if returns.kind in ("iterator", "iterable") and returns.args else ANY
@@ -460,11 +469,11 @@ class _Inspector:
     ) -> tuple[tuple[Parameter, ...], Hint]:
         """The parameters without receiver, and what is returned, from everything that says something about them."""
         target = raw.target
-        signature = _signature(target)
-        if signature is not None and _says_nothing(signature) and raw.code is not None and not isinstance(target, type):
+        signature = signature_of(target)
+        if signature is not None and says_nothing(signature) and raw.code is not None and not isinstance(target, type):
             # A wrapper that passes everything on: what it wraps knows better.
-            inside = _function_with(target, raw.code)
-            better = _signature(inside) if inside is not None else None
+            inside = function_with(target, raw.code)
+            better = signature_of(inside) if inside is not None else None
             signature = better or signature
         stub = self.stubs.signature(self.name, qualname)
         if signature is None:
@@ -477,15 +486,15 @@ class _Inspector:
         entries = list(signature.parameters.values())
         if bound and entries and entries[0].kind in (entries[0].POSITIONAL_ONLY, entries[0].POSITIONAL_OR_KEYWORD):
             entries = entries[1:]
-        found = _asked(target, "__doc__")
+        found = asked(target, "__doc__")
         doc = found if isinstance(found, str) else None
         if isinstance(target, type):
             initial = inspect.getattr_static(target, "__init__", None)
-            doc = (doc or "") + "\n\n" + (_asked(initial, "__doc__") or "")
-        space = self.namespace.within(_unwrapped(target) if callable(target) else target, owner)
+            doc = (doc or "") + "\n\n" + (asked(initial, "__doc__") or "")
+        space = self.namespace.within(unwrapped(target) if callable(target) else target, owner)
         prose = docstrings.types(doc)
         shown = self._examples(doc, qualname, entries)
-        asked = self.usage.demands(raw.node) if raw.node is not None else {}
+        used = self.usage.demands(raw.node) if raw.node is not None else {}
         parameters: list[Parameter] = []
         for entry in entries:
             hint = ANY
@@ -497,7 +506,7 @@ class _Inspector:
                 hint = from_annotation(prose[entry.name], space, owner)
             if hint.kind == "any" and entry.annotation is entry.empty:
                 default = ANY if entry.default is entry.empty else from_default(entry.default)
-                guesses = [default, asked.get(entry.name, ANY), *shown.get(entry.name, [])]
+                guesses = [default, used.get(entry.name, ANY), *shown.get(entry.name, [])]
                 known = [guess for guess in guesses if guess.kind != "any"]
                 if entry.default is None and known:
                     known.append(NONE)
@@ -507,12 +516,12 @@ class _Inspector:
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
             if entry.kind is entry.VAR_KEYWORD:
                 # Keys that the body takes out of `**interface` are keyword arguments in all but name.
-                for name, wanted in asked.items():
+                for name, wanted in used.items():
                     if name.startswith(f"{entry.name}[") and name[:-1].isascii():
                         key = name[len(entry.name) + 1 : -1]
                         if key.isidentifier() and key not in signature.parameters:
                             parameters.append(Parameter(key, "keyword_only", wanted, required=True))
-            parameters.append(Parameter(entry.name, _kind(entry), hint, required))
+            parameters.append(Parameter(entry.name, kind_of(entry), hint, required))
         returns = ANY
         if signature.return_annotation is not signature.empty:
             returns = from_annotation(signature.return_annotation, space, owner)
@@ -553,9 +562,9 @@ class _Inspector:
         if isinstance(target, types.MethodType):
             return self._code(target.__func__, depth)
         own = target.__code__ if isinstance(target, types.FunctionType) else None
-        for inner in _wrapped(target):
+        for inner in wrapped(target):
             found = self._code(inner, depth - 1)
-            if found is not None and (own is None or own.co_filename not in self.files or _wraps(target, found)):
+            if found is not None and (own is None or own.co_filename not in self.files or wraps(target, found)):
                 return found
         if own is not None:
             return own if own.co_filename in self.files else None
@@ -567,7 +576,7 @@ class _Inspector:
     def _function_id(self, code: types.CodeType | None) -> int:
         if code is None:
             return -1
-        known = self.function_ids.get(_plain(code.co_qualname), [])
+        known = self.function_ids.get(plain(code.co_qualname), [])
         near = min(known, key=lambda function: abs(function.line - code.co_firstlineno), default=None)
         return near.id if near is not None else -1
 
@@ -579,9 +588,9 @@ class _Inspector:
                 continue
             names = set(dir(value))
             for base in value.__mro__:
-                names |= set(_annotated(base))
+                names |= set(annotated(base))
                 node = self.nodes.classes.get(base.__qualname__) if base.__module__ == self.name else None
-                names |= set(_assigned(node)) if node is not None else set()
+                names |= set(assigned(node)) if node is not None else set()
             found[name_of(value)] = frozenset(names - set(dir(object)))
         return found
 
@@ -670,7 +679,7 @@ class _Inspector:
             return
         for member, raw in list(vars(cls).items()):
             if isinstance(raw, classmethod) and not member.startswith("_"):
-                signature = _signature(raw.__func__)
+                signature = signature_of(raw.__func__)
                 result = ANY
                 if signature is not None and signature.return_annotation is not signature.empty:
                     space = self.namespace.within(raw.__func__, cls)
@@ -683,9 +692,9 @@ class _Inspector:
         self, target: Any, module: str, qualname: str, owner: type, bound: bool = False
     ) -> tuple[Parameter, ...] | None:
         """Parameters of something outside the source under test, None if nothing is known about them."""
-        signature = _signature(target)
+        signature = signature_of(target)
         stub = self.stubs.signature(module, qualname)
-        if signature is None or (_says_nothing(signature) and stub is not None):
+        if signature is None or (says_nothing(signature) and stub is not None):
             if stub is None:
                 return None
             return tuple(
@@ -704,7 +713,7 @@ class _Inspector:
                 hint = stub.hint(entry.name)
             if hint.kind == "any" and entry.default is not entry.empty:
                 hint = from_default(entry.default)
-            found.append(Parameter(entry.name, _kind(entry), hint, entry.default is entry.empty))
+            found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty))
         return tuple(found)
 
     def _helper(
@@ -735,9 +744,9 @@ class _Inspector:
 
     def _satisfying(self, protocol: type, name: str, depth: int) -> None:
         """Classes of the subject's package that have the attributes which a protocol demands."""
-        demanded = _demanded(protocol)
+        wanted = demanded(protocol)
         self.protocols.add(name)
-        if not demanded:
+        if not wanted:
             return
         for module_name, module in list(sys.modules.items()):
             if module_name.partition(".")[0] != self.package or not isinstance(module, types.ModuleType):
@@ -748,7 +757,7 @@ class _Inspector:
                     and value.__module__ == module_name
                     and value is not protocol
                     and not is_protocol(value)
-                    and all(_has(value, attribute) for attribute in demanded)
+                    and all(has(value, attribute) for attribute in wanted)
                 ):
                     self.wanted.append((Hint("class", self._register(value)), depth + 1))
 
@@ -764,7 +773,7 @@ class _Inspector:
             structural = [
                 name
                 for name in sorted(self.protocols)
-                if name not in bases and name in self.classes and _satisfies(cls, self.classes[name])
+                if name not in bases and name in self.classes and satisfies(cls, self.classes[name])
             ]
             entries[key] = Class(
                 name=key,
@@ -772,7 +781,7 @@ class _Inspector:
                 qualname=qualname,
                 bases=(*bases[:-1], *structural, *bases[-1:]),
                 members=tuple(cls.__members__) if issubclass(cls, enum.Enum) else (),
-                demands=_demanded(cls) if is_protocol(cls) else (),
+                demands=demanded(cls) if is_protocol(cls) else (),
                 abstract=inspect.isabstract(cls) or is_protocol(cls),
                 instances=tuple(self.instances.get(key, ())),
             )
@@ -802,131 +811,6 @@ _LITERAL_CLASSES = frozenset(
 """Classes whose objects are written as literals or displays."""
 
 
-class _Namespace(Mapping[str, Any]):
-    """Names as annotations of the subject see them.
-
-    Names that are imported for type checkers only (`if TYPE_CHECKING:`) are imported when an annotation asks for them.
-    """
-
-    def __init__(self, module: types.ModuleType, tree: ast.Module) -> None:
-        self.module = module
-        self.imports = dict(_imports(tree))
-        self.extra: tuple[Mapping[str, Any], ...] = ()
-
-    def within(self, function: Any, owner: type | None) -> _Namespace:
-        """The same names, before them those of a function (its globals, its type parameters) and of a class."""
-        inner = _Namespace.__new__(_Namespace)
-        inner.module, inner.imports = self.module, self.imports
-        layers: list[Mapping[str, Any]] = []
-        for thing in (function, owner):
-            layers += [{parameter.__name__: parameter} for parameter in _asked(thing, "__type_params__") or ()]
-        if owner is not None:
-            layers.append(vars(owner) if "<locals>" in owner.__qualname__ else {})
-            layers.append(vars(sys.modules.get(owner.__module__, self.module)))
-        own = _asked(function, "__globals__")
-        if isinstance(own, dict):
-            layers.append(own)
-        inner.extra = tuple(layers)
-        return inner
-
-    def __getitem__(self, name: str) -> Any:
-        for layer in (*self.extra, vars(self.module)):
-            if name in layer:
-                return layer[name]
-        module, attribute = self.imports[name]
-        package = self.module.__package__ or ""
-        try:
-            found = importlib.import_module(module, package)
-            return getattr(found, attribute) if attribute else found
-        except Exception:  # what type checkers see need not be importable
-            raise KeyError(name) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**vars(self.module), **self.imports})
-
-    def __len__(self) -> int:
-        return len({**vars(self.module), **self.imports})
-
-
-class _Known(Mapping[str, Hint]):
-    """Classes, and tuples of classes, by the dotted name under which the source of a module can use them."""
-
-    def __init__(self, module: types.ModuleType) -> None:
-        self.module = module
-
-    def __getitem__(self, name: str) -> Hint:
-        found: Any = self.module
-        for part in name.split("."):
-            if not isinstance(found, type | types.ModuleType) or part not in vars(found):
-                raise KeyError(name)
-            found = vars(found)[part]
-        if isinstance(found, tuple) and found and all(isinstance(item, type) for item in found):
-            return union(from_annotation(item, {}) for item in found)
-        if not isinstance(found, type):
-            raise KeyError(name)
-        return from_annotation(found, {})
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(vars(self.module))
-
-    def __len__(self) -> int:
-        return len(vars(self.module))
-
-
-def _assigned(node: ast.ClassDef) -> Iterator[str]:
-    """Names of the attributes that the methods of a class give to their receiver."""
-    for method in node.body:
-        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.args.args:
-            receiver = method.args.args[0].arg
-            for child in ast.walk(method):
-                match child:
-                    case ast.Attribute(value=ast.Name(id=name), attr=attribute, ctx=ast.Store()) if name == receiver:
-                        yield attribute
-
-
-def _imports(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Each imported name with its module and, for a `from` import, the name there."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name, ("." * node.level + (node.module or ""), alias.name)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.asname:
-                    yield alias.asname, (alias.name, "")
-                else:
-                    yield alias.name.partition(".")[0], (alias.name.partition(".")[0], "")
-
-
-class _Nodes:
-    """The functions and classes of the source, found again by qualified name and line."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]] = {}
-        self.classes: dict[str, ast.ClassDef] = {}
-        self._visit(tree, "")
-
-    def _visit(self, node: ast.AST, prefix: str) -> None:
-        for child in ast.iter_child_nodes(node):
-            inner = prefix
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                name = prefix + ("<lambda>" if isinstance(child, ast.Lambda) else child.name)
-                self.functions.setdefault(name, []).append(child)
-                inner = name + "."
-            elif isinstance(child, ast.ClassDef):
-                self.classes[prefix + child.name] = child
-                inner = prefix + child.name + "."
-            self._visit(child, inner)
-
-    def find(self, code: types.CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
-        known = self.functions.get(_plain(code.co_qualname), [])
-        return min(known, key=lambda node: abs(node.lineno - code.co_firstlineno), default=None)
-
-
-def _plain(qualname: str) -> str:
-    return qualname.replace("<locals>.", "")
-
-
 def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
@@ -935,95 +819,9 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and not _is_special(name)
 
 
-def _signature(target: Any) -> inspect.Signature | None:
-    try:
-        signature = inspect.signature(target)
-    except Exception:  # no signature, or a `__signature__` of the subject's own that fails
-        return None
-    if _says_nothing(signature) and isinstance(target, type):
-        for name in ("__init__", "__new__"):
-            overloads = (
-                typing.get_overloads(getattr(target, name))
-                if isinstance(vars(target).get(name), types.FunctionType | staticmethod)
-                else []
-            )
-            if overloads:
-                entries = list(inspect.signature(overloads[0]).parameters.values())
-                return signature.replace(parameters=entries[1:])
-    return signature
-
-
-def _asked(target: Any, name: str) -> Any:
-    """An attribute, None if there is none or a `__getattr__` of the subject fails."""
-    try:
-        return getattr(target, name, None)
-    except Exception:
-        return None
-
-
-def _unwrapped(target: Any) -> Any:
-    try:
-        return inspect.unwrap(target)
-    except Exception:  # a `__getattr__` or a chain of wrappers that does not end
-        return target
-
-
-def _says_nothing(signature: inspect.Signature) -> bool:
-    """`(*args, **kwargs)`, with or without names in front that a wrapper would not have."""
-    return all(entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD) for entry in signature.parameters.values())
-
-
-def _kind(entry: inspect.Parameter) -> ParameterKind:
-    kind: ParameterKind = entry.kind.name.lower()  # type: ignore[assignment]
-    return kind
-
-
-def _wrapped(target: Any) -> Iterator[Any]:
-    """Objects inside a callable that may be what it finally calls, the most explicit first."""
-    for name in ("__wrapped__", "func", "__func__", "fget"):
-        found = inspect.getattr_static(target, name, None)
-        if isinstance(found, types.MemberDescriptorType | types.GetSetDescriptorType):
-            found = _asked(target, name)
-        if isinstance(
-            found, types.FunctionType | types.MethodType | functools.partial | staticmethod | classmethod
-        ) or (name == "__wrapped__" and found is not None and callable(found) and not isinstance(found, type)):
-            yield found
-    if isinstance(target, types.FunctionType):
-        for cell in target.__closure__ or ():
-            with contextlib.suppress(ValueError):  # an empty cell
-                if isinstance(cell.cell_contents, types.FunctionType):
-                    yield cell.cell_contents
-    elif not isinstance(target, type) and isinstance(_asked(target, "__dict__"), dict):
-        for value in list(vars(target).values()):
-            if isinstance(value, types.FunctionType):
-                yield value
-
-
-def _wraps(target: types.FunctionType, inner: types.CodeType) -> bool:
-    """A function of the subject's own that only stands in front of another one: it has taken over its name."""
-    if hasattr(target, "__wrapped__"):
-        return True
-    signature = target.__code__
-    only_variable = signature.co_argcount == 0 and bool(signature.co_flags & inspect.CO_VARARGS)
-    return (
-        only_variable and target.__code__.co_qualname != inner.co_qualname and "<locals>" in target.__code__.co_qualname
-    )
-
-
-def _function_with(target: Any, code: types.CodeType, depth: int = 4) -> types.FunctionType | None:
-    if isinstance(target, types.FunctionType) and target.__code__ is code:
-        return target
-    if depth:
-        for inner in _wrapped(target):
-            found = _function_with(inner, code, depth - 1)
-            if found is not None:
-                return found
-    return None
-
-
 def _operands(raw: _Raw, parameters: tuple[Parameter, ...], own: Hint) -> tuple[Parameter, ...]:
     """An operand without annotation is most often another object of the class, and must be able to be anything."""
-    declared = _asked(_unwrapped(raw.target), "__annotations__") or {}
+    declared = asked(unwrapped(raw.target), "__annotations__") or {}
     return tuple(
         parameter
         if parameter.name in declared
@@ -1100,60 +898,3 @@ def _subclasses(cls: type) -> list[type]:
                 found[sub] = None
                 queue.append(sub)
     return list(found)
-
-
-def _demanded(protocol: type) -> tuple[str, ...]:
-    """The attributes that a protocol asks for, sorted."""
-    own: set[str] = set()
-    for base in protocol.__mro__:
-        if is_protocol(base) and base.__module__ != "typing":
-            own |= {n for n in vars(base) if not n.startswith("_abc_") and n not in _PROTOCOL_INTERNALS}
-            own |= set(_annotated(base))
-    return tuple(sorted(own))
-
-
-_PROTOCOL_INTERNALS = frozenset(
-    [
-        "__abstractmethods__",
-        "__annotations__",
-        "__dict__",
-        "__doc__",
-        "__init__",
-        "__module__",
-        "__new__",
-        "__slots__",
-        "__subclasshook__",
-        "__weakref__",
-        "__parameters__",
-        "__orig_bases__",
-        "__class_getitem__",
-        "__match_args__",
-        "__static_attributes__",
-        "__firstlineno__",
-        "__protocol_attrs__",
-        "__non_callable_proto_members__",
-        "__annotate__",
-        "__annotate_func__",
-        "__type_params__",
-        "_is_protocol",
-        "__callable_proto_members_only__",
-        "_is_runtime_protocol",
-        "__hash__",
-        "__annotations_cache__",
-    ]
-)
-
-
-def _has(cls: type, attribute: str) -> bool:
-    return any(attribute in vars(base) or attribute in _annotated(base) for base in cls.__mro__)
-
-
-def _annotated(cls: type) -> Mapping[str, Any]:
-    """The annotated attributes of the class itself; those of built-in classes are descriptors and say nothing."""
-    found = vars(cls).get("__annotations__")
-    return found if isinstance(found, dict) else {}
-
-
-def _satisfies(cls: type, protocol: type) -> bool:
-    demanded = _demanded(protocol)
-    return bool(demanded) and cls is not protocol and all(_has(cls, attribute) for attribute in demanded)

@@ -1,0 +1,108 @@
+"""Callables: their signatures, and the function that a decorated one finally calls.
+
+Attributes of the subject's objects are asked for with care: a `__getattr__` of theirs may do anything but answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from fitgym.subject.subject import ParameterKind
+
+__all__ = ["asked", "function_with", "kind_of", "says_nothing", "signature_of", "unwrapped", "wrapped", "wraps"]
+
+
+def signature_of(target: Any) -> inspect.Signature | None:
+    """The signature, of a class whose own says nothing that of its first overload; None if there is none."""
+    try:
+        signature = inspect.signature(target)
+    except Exception:  # no signature, or a `__signature__` of the subject's own that fails
+        return None
+    if says_nothing(signature) and isinstance(target, type):
+        for name in ("__init__", "__new__"):
+            overloads = (
+                typing.get_overloads(getattr(target, name))
+                if isinstance(vars(target).get(name), types.FunctionType | staticmethod)
+                else []
+            )
+            if overloads:
+                entries = list(inspect.signature(overloads[0]).parameters.values())
+                return signature.replace(parameters=entries[1:])
+    return signature
+
+
+def asked(target: Any, name: str) -> Any:
+    """An attribute, None if there is none or a `__getattr__` of the subject fails."""
+    try:
+        return getattr(target, name, None)
+    except Exception:
+        return None
+
+
+def unwrapped(target: Any) -> Any:
+    """What the `__wrapped__` chain of a callable ends in."""
+    try:
+        return inspect.unwrap(target)
+    except Exception:  # a `__getattr__` or a chain of wrappers that does not end
+        return target
+
+
+def says_nothing(signature: inspect.Signature) -> bool:
+    """The signature has no parameter but `*args` and `**kwargs`."""
+    return all(entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD) for entry in signature.parameters.values())
+
+
+def kind_of(entry: inspect.Parameter) -> ParameterKind:
+    """The kind of a parameter as `Parameter.kind` writes it."""
+    kind: ParameterKind = entry.kind.name.lower()  # type: ignore[assignment]
+    return kind
+
+
+def wrapped(target: Any) -> Iterator[Any]:
+    """Objects inside a callable that may be what it finally calls, the most explicit first."""
+    for name in ("__wrapped__", "func", "__func__", "fget"):
+        found = inspect.getattr_static(target, name, None)
+        if isinstance(found, types.MemberDescriptorType | types.GetSetDescriptorType):
+            found = asked(target, name)
+        if isinstance(
+            found, types.FunctionType | types.MethodType | functools.partial | staticmethod | classmethod
+        ) or (name == "__wrapped__" and found is not None and callable(found) and not isinstance(found, type)):
+            yield found
+    if isinstance(target, types.FunctionType):
+        for cell in target.__closure__ or ():
+            with contextlib.suppress(ValueError):  # an empty cell
+                if isinstance(cell.cell_contents, types.FunctionType):
+                    yield cell.cell_contents
+    elif not isinstance(target, type) and isinstance(asked(target, "__dict__"), dict):
+        for value in list(vars(target).values()):
+            if isinstance(value, types.FunctionType):
+                yield value
+
+
+def wraps(target: types.FunctionType, inner: types.CodeType) -> bool:
+    """A function of the subject's own that only stands in front of another one: it has taken over its name."""
+    if hasattr(target, "__wrapped__"):
+        return True
+    signature = target.__code__
+    only_variable = signature.co_argcount == 0 and bool(signature.co_flags & inspect.CO_VARARGS)
+    return (
+        only_variable and target.__code__.co_qualname != inner.co_qualname and "<locals>" in target.__code__.co_qualname
+    )
+
+
+def function_with(target: Any, code: types.CodeType, depth: int = 4) -> types.FunctionType | None:
+    """The function inside a callable that runs `code`, None if it is not reachable."""
+    if isinstance(target, types.FunctionType) and target.__code__ is code:
+        return target
+    if depth:
+        for inner in wrapped(target):
+            found = function_with(inner, code, depth - 1)
+            if found is not None:
+                return found
+    return None
