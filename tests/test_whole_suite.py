@@ -94,10 +94,12 @@ def test_equal_fitness_is_decided_by_length():
             return np.zeros(len(individuals))
 
     algorithm = search()
+    run(algorithm, 1, Flat())
+    shortest = algorithm.best.length
     run(algorithm, 30, Flat())
     lengths = [i.length for i in algorithm.population]
     assert lengths == sorted(lengths)
-    assert lengths[0] == 1
+    assert lengths[0] <= shortest
 
 
 def test_bloated_offspring_are_turned_down_unless_they_beat_the_best():
@@ -134,14 +136,15 @@ def test_without_archive_the_stored_tests_are_not_used():
 
 
 def test_crossover_exchanges_tests_and_loses_none():
-    algorithm = search(crossover=1.0, insertion=0.0)
+    class Unchanging(Factory):
+        def mutate(self, testcase, rng):
+            return testcase
+
+    algorithm = WholeSuite(Unchanging(), NoArchive(), np.random.default_rng(0), crossover=1.0, insertion=0.0)
     algorithm.ask()
     algorithm.tell(Sum())
     for mother, father, daughter, son in [algorithm._pair() for _ in range(20)]:
-        parents = {*mother.testcases, *father.testcases}
-        children = {*daughter.testcases, *son.testcases}
-        # Each child has about one mutated test: all others come from the parents.
-        assert len(children & parents) >= len(parents) - 4
+        assert {*daughter.testcases, *son.testcases} == {*mother.testcases, *father.testcases}
 
 
 def test_a_population_of_one_is_refused():

@@ -140,5 +140,5 @@ class WholeSuite(Search):
         return testcase
 
     def _random_suite(self) -> Individual:
-        count = int(self.rng.integers(1, self.initial_tests + 1))
+        count = int(self.rng.integers(1, min(self.initial_tests, self.max_tests) + 1))
         return Individual(tuple(dict.fromkeys(self._new_test() for _ in range(count))))
