@@ -17,7 +17,7 @@ from subject_by_hand import CART, INT, STR, build, operation_named
 
 from fitgym.instrument.trace import Call, Raised, Trace
 from fitgym.subject.hints import Hint
-from fitgym.subject.subject import Operation, Subject
+from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.factory import TestFactory
@@ -198,6 +198,20 @@ def test_extra_arguments_stay_few_and_carry_names_from_the_source() -> None:
     names = {name for one in made for name, _ in one.kwargs}
     assert "key" in names  # a string of the source
     assert names <= {"count", "note", "key", "a", "b", "c"}
+
+
+def test_operators_get_no_keywords_and_no_argument_that_their_syntax_has_no_place_for() -> None:
+    version = SUBJECT.operations[0]
+    digits = Parameter("digits", "positional_or_keyword", INT, False)
+    operators = [
+        Operation(number, "operator", "shop", f"Version.{name}", "shop.Version", (digits,), operator=name)
+        for number, name in enumerate(("__round__", "__int__", "__call__"), 1)
+    ]
+    made = factory(build(operations=(version, *operators)), optional_rate=1.0)
+    rng = np.random.default_rng(0)
+    seen = [one for _ in range(200) for one in made.table.statements(made.mutate(made.random_test(rng), rng))]
+    shapes = {(one.operation, len(one.args), len(one.kwargs)) for one in seen if one.operation}
+    assert shapes == {(1, 1, 0), (2, 0, 0), (3, 0, 1), (3, 0, 0)}  # 3: a mutation has dropped it
 
 
 # Learning

@@ -17,10 +17,18 @@ from fitgym.testcase.literals import Literals
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.values import Values
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "by_syntax"]
 
 _BUILDER = {"constructor": 1.0, "class_method": 0.3, "static_method": 0.3, "function": 0.3}
 _OTHER_BUILDER = 0.05  # methods, properties and operators need an object themselves
+_OPTIONAL = ("__round__", "__pow__", "__format__")
+
+
+def by_syntax(operation: Operation) -> bool:
+    """The operation is not written as a call with its own name: an operator or an assignment."""
+    return operation.kind in ("property", "setter") or (
+        operation.kind == "operator" and operation.operator != "__call__"
+    )
 
 
 class Calls:
@@ -149,12 +157,20 @@ class Calls:
     ) -> tuple[list[Expression], list[tuple[str, Expression]]]:
         """Arguments for the required parameters and some of the others.
 
+        What is called by syntax or through a builtin takes no keywords, and optional arguments only where that has a
+        place for them.
+
         A parameter with a default is given by keyword, as people write it, unless it is positional-only or extra
         positional arguments follow it.
         """
         random = rng.random
         args: list[Expression] = []
         kwargs: list[tuple[str, Expression]] = []
+        if by_syntax(operation):
+            for parameter in operation.parameters:
+                if parameter.required or (operation.operator in _OPTIONAL and random() < self.optional_rate):
+                    args.append(self.values.argument(operation, parameter, draft, rng, depth))
+            return args, kwargs
         extra = 0
         for parameter in operation.parameters:
             if parameter.kind == "var_positional":

@@ -175,14 +175,14 @@ class Literals:
 
     def learn(self, texts: Iterable[str]) -> None:
         """Add operands seen at comparisons to the dynamic pool; the oldest leave it when it is full."""
-        before = len(self._dynamic_texts)
-        for text in map(canonical, texts):
-            if text is not None and text not in self._dynamic_texts:
-                self._dynamic_texts[text] = None
-        if len(self._dynamic_texts) == before:
+        known = self._dynamic_texts
+        fresh = [text for text in texts if text not in known]
+        new = [text for text in map(canonical, fresh) if text is not None and text not in known]
+        if not new:
             return
-        for text in list(self._dynamic_texts)[: max(0, len(self._dynamic_texts) - self.dynamic_size)]:
-            del self._dynamic_texts[text]
+        known.update(dict.fromkeys(new))
+        for text in list(known)[: max(0, len(known) - self.dynamic_size)]:
+            del known[text]
         self._dynamic = {}
         for text in self._dynamic_texts:
             self._dynamic.setdefault(kind_of_text(text), []).append(self.value(text))

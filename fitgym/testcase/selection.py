@@ -116,7 +116,6 @@ class Selection:
                 operation
                 for operation in subject.operations
                 if operation.needs_receiver
-                and operation.under_test
                 and operation.id not in self.excluded
                 and returned.kind not in ("any", "none")
                 and fits(returned, Hint("class", operation.owner), subject.classes)

@@ -397,6 +397,10 @@ class _Writer:
             key = self._operand(args[0], "key", lines, len(receiver) + 10, bare=True)
             lines += assigned(f"{receiver}[{key}]", args[1], self.width)
             return [*lines, *([f"{target} = None"] if target else [])]
+        if operator == "__rdivmod__" and count == 1:
+            return self._plain(Bracket("divmod(", (args[0], receiver), ")", call=True), target)
+        if operator == "__pow__":
+            return self._plain(Bracket("pow(", (receiver, *args), ")", call=True), target)
         if operator in _CALLED:
             return self._plain(Bracket(f"{_CALLED[operator]}(", (receiver, *args), ")", call=True), target)
         if operator in _FROM_MODULES:

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from fitgym.subject.hints import ANY
 from fitgym.subject.subject import Operation
-from fitgym.testcase.calls import Calls
+from fitgym.testcase.calls import Calls, by_syntax
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression, Literal
 from fitgym.testcase.knowledge import parameter_of
@@ -185,7 +185,7 @@ class Variation:
     def _toggled(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
         """One optional argument more or less, if the operation has any."""
         operation = self.operations[statement.operation]
-        if operation.kind in ("operator", "setter", "property"):
+        if by_syntax(operation):
             return None
         given = len(statement.args)
         names = {name for name, _ in statement.kwargs}
