@@ -535,3 +535,37 @@ def test_the_standard_library_is_described(name):
             assert operation.owner
     for key, cls in subject.classes.items():
         assert cls.name == key and cls.bases[0] == key
+
+
+def test_a_promised_signature_is_called_as_the_code_accepts_it(inspected):
+    subject = inspected(
+        """
+        import inspect
+
+        def _interface(statement: str, width: int) -> str: ...
+
+        def mode(**interface):
+            return interface["statement"]
+
+        mode.__signature__ = inspect.signature(_interface)
+        """
+    )
+    assert [(p.name, p.kind) for p in only(subject, "mode").parameters] == [("statement", "keyword_only"), ("width", "keyword_only")]
+
+
+def test_methods_that_change_an_argument_are_known(inspected):
+    subject = inspected(
+        """
+        class _State:
+            def __init__(self) -> None:
+                self.done = False
+
+            def finish(self) -> None:
+                self.done = True
+
+        def report(state: _State) -> str:
+            return "done" if state.done else "open"
+        """
+    )
+    finish = only(subject, "_State.finish")
+    assert (finish.kind, finish.under_test) == ("method", False)

@@ -34,7 +34,27 @@ def signature_of(target: Any) -> inspect.Signature | None:
             if overloads:
                 entries = list(inspect.signature(overloads[0]).parameters.values())
                 return signature.replace(parameters=entries[1:])
-    return signature
+    return _as_accepted(target, signature)
+
+
+def _as_accepted(target: Any, signature: inspect.Signature) -> inspect.Signature:
+    """The signature with keyword parameters where a `__signature__` promises positional ones that the code has not."""
+    code = getattr(target, "__code__", None)
+    if not isinstance(target, types.FunctionType) or not isinstance(code, types.CodeType):
+        return signature
+    if "__signature__" not in vars(target) or not code.co_flags & inspect.CO_VARKEYWORDS:
+        return signature
+    if code.co_flags & inspect.CO_VARARGS:
+        return signature
+    entries = list(signature.parameters.values())
+    return signature.replace(
+        parameters=[
+            entry.replace(kind=entry.KEYWORD_ONLY)
+            if place >= code.co_argcount and entry.kind in (entry.POSITIONAL_ONLY, entry.POSITIONAL_OR_KEYWORD)
+            else entry
+            for place, entry in enumerate(entries)
+        ]
+    )
 
 
 def asked(target: Any, name: str) -> Any:

@@ -132,6 +132,7 @@ _SMALL: dict[str, Drive] = {"__iter__": "iterate", "__reversed__": "iterate", "_
 _SMALL |= {"__aiter__": "aiterate", "__anext__": "await", "__await__": "await"}
 
 _MOST_CLASSES = 200
+_MOST_METHODS = 12  # of one class whose objects are only arguments
 _MOST_OPERATIONS = 400
 _DEEPEST = 3
 
@@ -687,6 +688,24 @@ class _Inspector:
                 found = self._foreign_parameters(raw.__func__, module, f"{qualname}.{member}", cls, bound=True)
                 if result == returns and found is not None:
                     self._helper("class_method", module, f"{qualname}.{member}", name, found, returns, depth)
+        if depth <= 1 and cls.__module__.partition(".")[0] == self.package:
+            self._changing_methods(cls, module, qualname, name, depth)
+
+    def _changing_methods(self, cls: type, module: str, qualname: str, name: str, depth: int) -> None:
+        """Public methods of a class of the same package whose objects are arguments: they bring them into states that
+        no constructor gives.
+        """
+        methods = [
+            (member, raw)
+            for base in cls.__mro__
+            if base.__module__.partition(".")[0] == self.package
+            for member, raw in vars(base).items()
+            if isinstance(raw, types.FunctionType) and not member.startswith("_")
+        ]
+        for member, raw in list(dict(reversed(methods)).items())[:_MOST_METHODS]:
+            found = self._foreign_parameters(raw, module, f"{qualname}.{member}", cls, bound=True)
+            if found is not None:
+                self._helper("method", module, f"{qualname}.{member}", name, found, ANY, depth + 1)
 
     def _foreign_parameters(
         self, target: Any, module: str, qualname: str, owner: type, bound: bool = False
