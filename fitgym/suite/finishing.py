@@ -80,14 +80,20 @@ def finish(
         rows = [engine.measurements.covers(name, testcases) for name in names]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
 
+    def returns(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        return np.array([engine.measurements.trace(testcase).raised is None for testcase in testcases], dtype=bool)
+
     kept = minimize(
         engine.best_suite(names),
         covered,
         engine.table,
+        returns=returns,
         stop=lambda: time.monotonic() - started > share,
     )
     observed = list(zip(*(engine.executor.observe(kept, engine.table) for _ in range(2)), strict=True))
-    made = finished_tests([engine.table.statements(testcase) for testcase in kept], observed, engine.subject)
+    before = engine.executor.observe([testcase[:-1] for testcase in kept], engine.table)
+    statements = [engine.table.statements(testcase) for testcase in kept]
+    made = finished_tests(statements, observed, engine.subject, before)
     tests = [test for test in made if test is not None]
     folder = None if output is None else output.resolve()
 
