@@ -1,0 +1,548 @@
+"""The recorder: counts, distances, direct calls, fuel, stops and operands."""
+
+import functools
+import gc
+import sys
+import weakref
+from itertools import pairwise
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fitgym.instrument.distance import FALSE_SLOTS, FURTHEST, TRUE_SLOTS, compared
+from fitgym.instrument.lines import block_lines, covered_lines
+from fitgym.instrument.sites import OutOfFuel, Recorder
+from fitgym.instrument.trace import Stop
+from fitgym.instrument.transformer import instrument
+
+INFINITE = float("inf")
+
+
+class Tiny:
+    """A module with probes, and its recorder."""
+
+    def __init__(self, source, fuel=100_000):
+        self.plan = instrument(dedent(source).strip(), "tiny.py").plan
+        instrumented = instrument(dedent(source).strip(), "tiny.py")
+        self.recorder = Recorder(instrumented.plan.sites, fuel)
+        self.names = {"__name__": "tiny"}
+        exec(instrumented.code(self.recorder.probe), self.names)
+        self.recorder.begin()
+
+    def __getitem__(self, name):
+        return self.names[name]
+
+    def sites(self, *kinds):
+        return [site for site in self.recorder.sites if site.kind in kinds]
+
+    def distances(self, kind, index=0):
+        site = self.sites(kind)[index]
+        return self.recorder.distances[site.slot : site.slot + site.width]
+
+    def counts(self, *kinds):
+        return [self.recorder.counts[site.id] for site in self.sites(*kinds)]
+
+
+# Counts and distances
+
+
+def test_a_comparison_keeps_the_least_distance_to_each_relation():
+    tiny = Tiny("def f(x):\n    return 1 if x < 10 else 2\n")
+    assert tiny.distances("comparison") == [INFINITE] * 3
+    tiny["f"](3)  # 7 below
+    assert tiny.distances("comparison") == [0, 7, 8]
+    tiny["f"](14)  # 4 above: nearer to equality, and greater has occurred
+    assert tiny.distances("comparison") == [0, 4, 0]
+    tiny["f"](9)
+    tiny["f"](-50)
+    assert tiny.distances("comparison") == [0, 1, 0]
+    assert tiny.counts("comparison") == [4]
+    tiny.recorder.begin()
+    tiny["f"](10)
+    assert tiny.distances("comparison") == [1, 0, 1]
+
+
+def test_membership_truth_and_loop_keep_both_distances():
+    tiny = Tiny(
+        """
+        def f(x, xs):
+            if x in xs: pass
+            if xs: pass
+            for i in xs: pass
+        """
+    )
+    tiny["f"](7, [1, 4])
+    assert [tiny.distances(kind) for kind in ("membership", "truth", "loop")] == [[3, 0], [0, 2], [0, 2]]
+    tiny["f"](7, [])
+    assert [tiny.distances(kind) for kind in ("membership", "truth", "loop")] == [[1, 0], [0, 0], [0, 0]]
+    assert tiny.counts("membership", "truth", "loop") == [2, 2, 2]
+
+
+def test_blocks_count_every_run():
+    tiny = Tiny("def f(n):\n    for i in range(n):\n        if i: pass\n    return n\n")
+    tiny["f"](3)
+    assert tiny.counts("block") == [0, 1, 3, 2, 1]  # module, entry, loop body, if body, after the loop
+
+
+def test_begin_forgets_everything():
+    tiny = Tiny("def f(x):\n    try:\n        return 1 // x\n    except ZeroDivisionError:\n        return x < 1\n")
+    blank = tiny.recorder.snapshot_key()
+    tiny["f"](0)
+    assert tiny.recorder.snapshot_key() != blank
+    tiny.recorder.begin()
+    assert tiny.recorder.snapshot_key() == blank
+
+
+def test_equal_executions_have_equal_keys_and_others_do_not():
+    tiny = Tiny("def f(x):\n    return 1 if x < 10 else 2\n")
+    keys = []
+    for value in (3, 3, 4):
+        tiny.recorder.begin()
+        tiny["f"](value)
+        keys.append(tiny.recorder.snapshot_key())
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_snapshots_are_arrays_of_finite_numbers_or_not_reached():
+    tiny = Tiny("def f(x, y):\n    if x < y: pass\n    if x == y and y: pass\n")
+    tiny["f"](-(10**400), 10**400)
+    counts, distances, direct_counts, direct_distances = tiny.recorder.snapshot()
+    assert counts.typecode + distances.typecode == "qd"
+    assert distances.tolist() == [0, FURTHEST, FURTHEST, 0, FURTHEST, FURTHEST, INFINITE, INFINITE]
+    assert (len(direct_counts), len(direct_distances)) == (0, 0)
+
+
+def test_what_the_import_recorded_can_be_kept():
+    tiny = Tiny(
+        """
+        def f(x):
+            return 1 if x < 10 else 2
+        """,
+        fuel=20,
+    )
+    for _ in range(15):
+        tiny["f"](3)
+    tiny.recorder.settle()
+    tiny.recorder.begin()
+    assert tiny.recorder.fuel_left == 20
+    assert (tiny.counts("comparison"), tiny.distances("comparison")) == ([15], [0, 7, 8])
+    tiny["f"](12)
+    assert (tiny.counts("comparison"), tiny.distances("comparison")) == ([16], [0, 2, 0])
+    assert tiny.recorder.fuel_left == 19
+    for _ in range(19):
+        tiny["f"](12)
+    assert tiny.recorder.fuel_left == 0
+
+
+numbers = st.one_of(st.integers(-20, 20), st.integers(), st.floats(), st.booleans(), st.integers(10**300, 10**310))
+
+
+@given(
+    st.sampled_from(sorted(TRUE_SLOTS)),
+    st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6),
+    st.sampled_from([frozenset(), frozenset({"direct"}), frozenset({"constants"})]),
+)
+def test_probes_record_exactly_what_the_distance_functions_say(sign, pairs, needs):
+    tiny = comparison(sign)
+    tiny.recorder.begin(needs)
+    expected = [INFINITE] * 3
+    for left, right in pairs:
+        outcome = tiny["f"](left, right)
+        expected = [min(pair) for pair in zip(expected, compared(sign, left, right, outcome), strict=True)]
+    found = tiny.recorder.snapshot()[1].tolist()
+    assert found == pytest.approx(expected)
+    for slots, outcome in ((TRUE_SLOTS[sign], True), (FALSE_SLOTS[sign], False)):
+        occurred = any(tiny["f"](*pair) is outcome for pair in pairs)
+        assert (min(found[slot] for slot in slots) == 0) is occurred
+
+
+@functools.cache
+def comparison(sign):
+    return Tiny(f"def f(a, b):\n    return True if a {sign} b else False\n")
+
+
+# Fuel
+
+ENDLESS = {
+    "while": "while True: pass",
+    "swallowing": """
+    while True:
+        try:
+            while True: pass
+        except:
+            pass
+    """,
+    "generator": """
+    for i in forever():
+        pass
+    """,
+    "comprehension": "[0 for i in iter(int, 1)]",
+    "filtered comprehension": "[0 for i in iter(int, 1) if i]",
+    "inner comprehension": "[0 for i in iter(int, 1) for j in ()]",
+    "generator expression": "sum(1 for i in iter(int, 1))",
+    "lambda": "g = lambda: 0\n    for i in iter(lambda: g(), 1): g()",
+    "loops that are never entered": "import itertools\n    [0 for i in itertools.repeat(0) if [j for j in ()]]",
+    "finally": """
+    while True:
+        try:
+            pass
+        finally:
+            continue
+    """,
+    "recursion": "f()",
+}
+
+
+@pytest.mark.parametrize("body", ENDLESS)
+@pytest.mark.parametrize("needs", [frozenset(), frozenset({"direct"})])
+def test_fuel_ends_what_is_endless_always_at_the_same_point(body, needs):
+    source = f"def forever():\n    while True:\n        yield 1\ndef f():\n    {ENDLESS[body].strip()}\n"
+    tiny = Tiny(source, fuel=500)
+    keys = set()
+    for _ in range(2):
+        tiny.recorder.begin(needs)
+        with pytest.raises(OutOfFuel):
+            tiny["f"]()
+        assert tiny.recorder.fuel_left < 0
+        assert tiny.recorder.burnt <= 2 * 500
+        keys.add(tiny.recorder.snapshot_key())
+    assert len(keys) == 1
+
+
+def test_fuel_is_spent_by_blocks_and_loops_only():
+    tiny = Tiny("def f(x):\n    return [x < 1, x in (1,), x and x]\n", fuel=50)
+    tiny["f"](3)
+    assert tiny.recorder.fuel_left == 49
+
+
+def test_within_its_fuel_a_test_case_is_left_alone():
+    tiny = Tiny("def f(n):\n    while n > 0:\n        n -= 1\n    return n\n", fuel=1000)
+    assert tiny["f"](998) == 0  # entry, 998 rounds, what follows the loop
+    assert tiny.recorder.fuel_left == 0
+
+
+def test_an_interrupt_makes_the_next_block_raise():
+    tiny = Tiny(
+        "def f(stop):\n    n = 0\n    while True:\n        n += 1\n        if n == 3: stop()\n        if n == 9: return n\n"
+    )
+    with pytest.raises(OutOfFuel):
+        tiny["f"](tiny.recorder.interrupt)
+    assert tiny.recorder.fuel_left == -1
+    tiny.recorder.begin()
+    assert tiny["f"](lambda: None) == 9
+
+
+# Direct calls
+
+DIRECT = """
+import functools, contextlib
+def inner(x):
+    return 1 if x > 0 else 2
+def outer(x):
+    return inner(x)
+def wrap(f):
+    @functools.wraps(f)
+    def wrapper(*args):
+        return f(*args)
+    return wrapper
+wrapped = wrap(inner)
+cached = functools.lru_cache(None)(inner)
+partial = functools.partial(inner, 5)
+@contextlib.contextmanager
+def context(x):
+    yield 1 if x else 2
+def steps(x):
+    while x > 0:
+        x -= 1
+        yield x
+def comprehension(xs):
+    return [x for x in xs if x]
+def recursion(x):
+    return recursion(x - 1) if x else 0
+def callback(f):
+    return f()
+"""
+
+
+def run(function, *args):
+    """What the runner does: calls."""
+    result = function(*args)
+    return list(result) if hasattr(result, "__next__") else result
+
+
+@pytest.mark.parametrize(
+    ("call", "line", "direct", "all_"),
+    [
+        (lambda m: run(m["inner"], 1), 3, 1, 1),
+        (lambda m: run(m["outer"], 1), 3, 0, 1),
+        (lambda m: run(m["wrapped"], 1), 3, 0, 1),  # the wrapper is code of the subject, too
+        (lambda m: run(m["cached"], 1), 3, 1, 1),  # the cache is not
+        (lambda m: run(m["partial"]), 3, 1, 1),
+        (lambda m: run(m["steps"], 2), 17, 3, 3),  # resumed by the runner
+        (lambda m: run(sum, m["steps"](2)), 17, 3, 3),
+        (lambda m: run(m["comprehension"], [1, 0]), 21, 2, 2),
+        (lambda m: run(m["recursion"], 2), 23, 1, 3),
+        (lambda m: run(m["callback"], lambda: m["inner"](1)), 3, 0, 1),  # called back by the subject
+    ],
+)
+def test_direct_is_what_the_runner_calls_itself(call, line, direct, all_):
+    tiny = Tiny(DIRECT)
+    recorder = tiny.recorder
+    recorder.runner_codes.add(run.__code__)
+    recorder.begin(frozenset({"direct"}))
+    call(tiny)
+    site = next(site for site in recorder.sites if site.line in (line, line + 1) and site.width)
+    assert (recorder.direct_counts[site.id], recorder.counts[site.id]) == (direct, all_)
+    slots = slice(site.slot, site.slot + site.width)
+    assert (min(recorder.direct_distances[slots]) == 0) is (direct > 0)
+
+
+def test_a_wrapper_of_the_operation_does_not_count_as_its_caller():
+    tiny = Tiny(DIRECT)
+    recorder = tiny.recorder
+    recorder.runner_codes.add(run.__code__)
+    recorder.entry_codes.add(tiny["wrapped"].__code__)
+    recorder.begin(frozenset({"direct"}))
+    run(tiny["wrapped"], 1)
+    site = tiny.sites("comparison")[0]
+    assert recorder.direct_counts[site.id] == 1
+
+
+def test_direct_distances_are_those_of_direct_calls_only():
+    tiny = Tiny(DIRECT)
+    recorder = tiny.recorder
+    recorder.runner_codes.add(run.__code__)
+    recorder.begin(frozenset({"direct"}))
+    run(tiny["outer"], 1)  # 1 above
+    run(tiny["inner"], 6)
+    slot = tiny.sites("comparison")[0].slot
+    assert recorder.distances[slot : slot + 3] == [2, 1, 0]
+    assert recorder.direct_distances[slot : slot + 3] == [7, 6, 0]
+
+
+def test_nothing_is_direct_without_being_asked_for():
+    tiny = Tiny(DIRECT)
+    tiny.recorder.runner_codes.add(run.__code__)
+    tiny.recorder.begin()
+    run(tiny["inner"], 1)
+    assert sum(tiny.recorder.direct_counts) == 0
+    assert tiny.recorder.snapshot()[2].tolist() == []
+
+
+# Stops
+
+
+def stops(tiny):
+    """(first line of the block, line, count)"""
+    sites = tiny.recorder.sites
+    return [(sites[stop.site].lines[0], stop.line, stop.count) for stop in tiny.recorder.stops()]
+
+
+CUT = """
+def f(x):
+    try:
+        return g(x)
+    except ValueError:
+        return None
+def g(x):
+    y = 1
+    z = h(
+        x
+    )
+    return z
+def h(x):
+    if x:
+        raise ValueError
+    return 2
+def again(x):
+    try:
+        f2(x)
+    except ValueError as error:
+        raise
+def f2(x):
+    try:
+        g(x)
+    except ValueError as error:
+        raise error
+"""
+
+
+def test_a_caught_exception_notes_every_block_it_left():
+    tiny = Tiny(CUT)
+    tiny["f"](1)
+    assert stops(tiny) == [(3, 3, 1), (7, 8, 1), (14, 14, 1)]
+    tiny["f"](1)
+    tiny["f"](0)
+    assert stops(tiny) == [(3, 3, 2), (7, 8, 2), (14, 14, 2)]
+
+
+def test_an_exception_raised_again_notes_each_frame_once():
+    tiny = Tiny(CUT)
+    for _ in range(2):
+        try:
+            tiny["again"](1)
+        except ValueError as error:
+            tiny.recorder.stopped(error.__traceback__)
+    # In `again` the statement of the try, in `f2` that of the try and the `raise` of the handler.
+    assert stops(tiny) == [(7, 8, 2), (14, 14, 2), (18, 18, 2), (23, 23, 2), (25, 25, 2)]
+
+
+def test_an_exception_that_ends_the_test_case_is_noted_by_the_runner():
+    tiny = Tiny(CUT)
+    with pytest.raises(ValueError) as error:
+        tiny["g"](1)
+    tiny.recorder.stopped(error.value.__traceback__)
+    assert stops(tiny) == [(7, 8, 1), (14, 14, 1)]
+    tiny.recorder.stopped(None)
+    assert len(stops(tiny)) == 2
+
+
+def test_recursion_notes_each_frame():
+    tiny = Tiny("def f(n):\n    if n:\n        f(n - 1)\n        n = 0\n    raise KeyError(n)\n")
+    with pytest.raises(KeyError) as error:
+        tiny["f"](3)
+    tiny.recorder.stopped(error.value.__traceback__)
+    assert stops(tiny) == [(3, 3, 3), (5, 5, 1)]
+    assert covered_lines(tiny.recorder.counts, tiny.recorder.stops(), tiny.recorder.sites) == {2, 3, 5}
+
+
+def test_a_comprehension_is_not_a_frame_of_its_own():
+    tiny = Tiny("def f(xs):\n    y = [1 // x for x in xs]\n    return y\n")
+    with pytest.raises(ZeroDivisionError) as error:
+        tiny["f"]([0])
+    tiny.recorder.stopped(error.value.__traceback__)
+    assert stops(tiny) == [(2, 2, 1)]
+
+
+def test_frames_of_other_code_are_not_noted():
+    tiny = Tiny("def f(g):\n    return g()\n")
+
+    def other():
+        raise KeyError
+
+    with pytest.raises(KeyError) as error:
+        tiny["f"](other)
+    tiny.recorder.stopped(error.value.__traceback__)
+    assert stops(tiny) == [(2, 2, 1)]
+
+
+def test_noting_an_exception_does_not_keep_it_alive():
+    tiny = Tiny(
+        """
+        def f(thing):
+            try:
+                g(thing)
+            except ValueError:
+                pass
+        def g(thing):
+            raise ValueError(thing)
+        """
+    )
+
+    class Thing:
+        pass
+
+    thing = Thing()
+    gone = weakref.ref(thing)
+    gc.disable()
+    try:
+        tiny["f"](thing)
+        del thing
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("counts", "left", "covered"),
+    [
+        ((1,), [], {2, 3, 4}),
+        ((0,), [], set()),
+        ((1,), [(3, 1)], {2, 3}),
+        ((2,), [(3, 1)], {2, 3, 4}),
+        ((3,), [(2, 1), (3, 1), (3, 1)], {2, 3}),
+        ((3,), [(2, 3)], {2}),
+        ((1,), [(4, 1)], {2, 3, 4}),
+    ],
+)
+def test_lines_behind_every_stop_did_not_run(counts, left, covered):
+    sites = Tiny("x = 1\ny = 2\n").recorder.sites
+    sites = [type(sites[0])(0, "block", 0, 2, lines=(2, 3, 4))]
+    assert covered_lines(counts, [Stop(0, line, count) for line, count in left], sites) == covered
+    assert block_lines(sites) == (2, 3, 4)
+
+
+def test_the_function_of_a_code_object():
+    tiny = Tiny("def f():\n    return [g for g in (1,)], lambda: 1\n")
+    recorder = tiny.recorder
+    code = tiny["f"].__code__
+    assert recorder.function_of(code) == 1
+    assert recorder.function_of(tiny["f"]()[1].__code__) == 2
+    assert recorder.function_of(run.__code__) == -1
+    inner = [constant for constant in code.co_consts if hasattr(constant, "co_name")]
+    assert {recorder.function_of(c) for c in inner if c.co_name == "<listcomp>"} <= {1}
+
+
+# Operands
+
+
+def test_operands_are_collected_as_source_text_once():
+    tiny = Tiny("def f(x, y):\n    if x == y or x in (3, y): pass\n")
+    recorder = tiny.recorder
+    recorder.begin(frozenset({"constants"}))
+    for _ in range(2):
+        tiny["f"]("key", b"v")
+        tiny["f"](2, -1.5)
+        tiny["f"](True, None)
+        tiny["f"](float("nan"), float("inf"))
+        tiny["f"]("x" * 101, "x" * 100)
+        tiny["f"](1, 1.0)
+        tiny["f"](10**500, 3)
+    assert list(recorder.constants) == ["'key'", "b'v'", "2", "-1.5", repr("x" * 100), "1", "1.0", "3"]
+    recorder.constants.clear()
+    tiny["f"](2, "new")
+    assert list(recorder.constants) == ["'new'"]  # 2 is known already
+
+
+def test_the_number_of_operands_is_bounded():
+    tiny = Tiny("def f(x):\n    return x == 0\n")
+    tiny.recorder.begin(frozenset({"constants"}))
+    for value in range(5000):
+        tiny["f"](value)
+    assert len(tiny.recorder.constants) == 1000
+
+
+def test_operands_are_not_collected_unless_asked_for():
+    tiny = Tiny("def f(x):\n    return x == 0\n")
+    tiny["f"](1)
+    assert not tiny.recorder.constants
+
+
+def test_probes_leave_no_reference_to_operands():
+    tiny = Tiny("def f(x):\n    if x == 1: pass\n    if x in (1,): pass\n    if x: pass\n")
+
+    class Thing:
+        pass
+
+    thing = Thing()
+    before = sys.getrefcount(thing)
+    for needs in (frozenset(), frozenset({"direct", "constants"})):
+        tiny.recorder.begin(needs)
+        tiny["f"](thing)
+    assert sys.getrefcount(thing) == before
+
+
+def test_probes_are_hashable_and_given_once():
+    tiny = Tiny("def f(x):\n    return x < 1\n")
+    probes = [tiny.recorder.probe(site.id) for site in tiny.recorder.sites]
+    assert len(set(probes)) == len(probes)
+    assert all(tiny.recorder.probe(site.id) is probe for site, probe in zip(tiny.recorder.sites, probes, strict=True))
+    assert hash(tiny["f"].__code__)
+
+
+def test_slots_follow_each_other_without_gaps():
+    sites = [site for site in Tiny(DIRECT).recorder.sites if site.width]
+    assert sites[0].slot == 0
+    assert all(left.slot + left.width == right.slot for left, right in pairwise(sites))
