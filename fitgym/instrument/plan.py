@@ -35,7 +35,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 # After these a new block begins, because what follows may run more or less often than what stands before.
-_COMPOUND = (
+_DIVIDING = (
+    ast.Assert,
     ast.If,
     ast.For,
     ast.AsyncFor,
@@ -190,7 +191,7 @@ class _Planner:
             self._pauses = False
             if not self._statement(statement):
                 return False
-            if alone or self._pauses or isinstance(statement, _COMPOUND):
+            if alone or self._pauses or isinstance(statement, _DIVIDING):
                 block = -1
         return True
 
