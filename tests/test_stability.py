@@ -301,6 +301,28 @@ def test_branches_and_lines_are_counted_as_coverage_py_does(tmp_path: Path) -> N
     assert suite.stabilize(runs=1, measure=True).measured == Measured(3, 4, 13, 15)
 
 
+def test_a_test_that_covers_something_else_from_run_to_run_is_dropped(tmp_path: Path) -> None:
+    suite = Suite(
+        tmp_path,
+        steady="assert flaky.shout('a') == 'A'",
+        wanders="flaky.Door().turn(int(os.environ['PYTHONHASHSEED']) % 2)",
+    )
+    stability = suite.stabilize(measure=True)
+    assert left(stability) == {"test_steady": [0]}
+    assert [(test.name, test.reason) for test in stability.dropped] == [
+        ("test_wanders", "covers something else from run to run")
+    ]
+    assert stability.complete
+
+
+def test_who_fills_a_cache_first_is_not_to_blame(tmp_path: Path) -> None:
+    once = "flaky.seen or flaky.seen.append(flaky.Door().turn(1))"
+    suite = Suite(tmp_path, a=once, b=once)
+    stability = suite.stabilize(measure=True)
+    assert list(left(stability)) == ["test_a", "test_b"]
+    assert stability.dropped == ()
+
+
 def test_of_a_class_only_its_own_lines_count(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     file = tmp_path / "test_x.py"

@@ -21,7 +21,10 @@ from fitgym.errors import FitgymError
 from fitgym.subject.subject import Reference
 from fitgym.suite.rerun import Rerun
 
-__all__ = ["Measured", "class_lines", "measure", "read_coverage"]
+__all__ = ["Arc", "Measured", "arcs_by_test", "class_lines", "measure", "read_coverage"]
+
+Arc = tuple[int, int]
+"""A jump from one line to another, as coverage.py numbers them: negative for the way in and out of a code object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,19 @@ def read_coverage(data_file: Path, reference: Reference) -> Measured:
 
     branches, lines = count("executed_branches"), count("executed_lines")
     return Measured(branches, branches + count("missing_branches"), lines, lines + count("missing_lines"))
+
+
+def arcs_by_test(data_file: Path, reference: Reference) -> dict[str, frozenset[Arc]]:
+    """The jumps in the subject's file that each test function made, by its name; imports are left out."""
+    data = coverage.CoverageData(basename=str(data_file))
+    data.read()
+    path = os.path.realpath(reference.path)
+    found = {}
+    for context in sorted(data.measured_contexts()):
+        if context:
+            data.set_query_context(context)
+            found[context.rpartition(".")[2]] = frozenset(data.arcs(path) or ())
+    return found
 
 
 def class_lines(source: str | bytes, class_name: str) -> tuple[int, int]:

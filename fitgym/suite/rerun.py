@@ -89,8 +89,8 @@ class Rerun:
         self._folder = Path(tempfile.mkdtemp(prefix="fitgym-rerun-")).resolve()
         try:
             (self._folder / FILE_NAME).write_text(self.text, encoding="utf-8")
-            for empty in ("pytest.ini", "coveragerc"):
-                (self._folder / empty).touch()
+            (self._folder / "pytest.ini").touch()
+            (self._folder / "coveragerc").write_text("[run]\ndynamic_context = test_function\n", encoding="utf-8")
             with (self._folder / "errors").open("wb") as errors:
                 self._started = time.monotonic()
                 self._process = subprocess.Popen(

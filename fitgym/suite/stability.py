@@ -2,7 +2,9 @@
 
 Every run is a fresh interpreter with a hash seed of its own: once in the order of the file, once in reverse, so that of
 any two tests each comes first once, then in shuffled orders. What ever differs is taken out: a single assertion if it
-was one, otherwise the test. Then the count starts again, because a test may have leaned on what is gone.
+was one, otherwise the test. A test that passes but takes another way through the subject from run to run, so that the
+suite covers now more and now less, is taken out too. Then the count starts again, because a test may have leaned on
+what is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest
-from fitgym.suite.measure import Measured, read_coverage
+from fitgym.suite.measure import Arc, Measured, arcs_by_test, read_coverage
 from fitgym.suite.rerun import Rerun, Verdict
 
 __all__ = ["Dropped", "Stability", "stabilize"]
@@ -23,6 +25,8 @@ JOBS = 2
 WEAKENINGS = 3  # rounds in which assertions are dropped; after them whole tests are
 HALVINGS = 3  # of a file that cannot be imported: 14 runs at most
 LEAST_LIMIT_S = 10.0  # for one run, however little time is left
+
+_WANDERING = Verdict(False, (), "covers something else from run to run")
 
 Render = Callable[[Sequence[FinishedTest]], str]
 
@@ -90,13 +94,14 @@ def stabilize(
         seconds_left: until when to be done. When another batch does not fit, fewer runs have to do, and failing tests
             are dropped instead of weakened; one clean run is made in any case.
         limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
-        measure: measure coverage in the first run of each count.
+        measure: measure coverage, in every run; what is reported is what all runs of the count have in common.
     """
     work = _Work(list(tests))
     limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
     clean = number = weakenings = 0
     longest = 0.0
     measured: Measured | None = None
+    ways: list[dict[str, frozenset[Arc]]] = []
     while work.tests and clean < runs:
         left = seconds_left()
         hurried = left < 1.5 * longest
@@ -117,7 +122,7 @@ def stabilize(
                         reference,
                         order=order,
                         hash_seed=number + job + 1,
-                        measured=measure and clean + job == 0,
+                        measured=measure,
                         limit_s=patience,
                     )
                 )
@@ -126,11 +131,17 @@ def stabilize(
             longest = max([longest, *(rerun.seconds for rerun in reruns)])
             number += batch
             if all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns):
-                if measure and clean == 0:
+                if measure:
+                    ways += [arcs_by_test(rerun.coverage_file, reference) for rerun in reruns]
                     measured = read_coverage(reruns[0].coverage_file, reference)
-                clean += batch
+                wandering = _wandering(ways)
+                if not wandering:
+                    clean += batch
+                    continue
+                work.take_out(dict.fromkeys(wandering, _WANDERING), may_weaken=False)
+                clean, ways = 0, []
                 continue
-            clean = 0
+            clean, ways = 0, []
             if unusable := [rerun for rerun in reruns if rerun.unusable]:
                 halvings = 0 if hurried or unusable[0].timed_out else HALVINGS
                 work.drop_unusable(unusable[0].unusable, render, reference, patience, halvings)
@@ -208,6 +219,19 @@ class _Work:
 
 def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
     return all(rerun.verdicts.get(test.name, _MISSING).passed for test in tests)
+
+
+def _wandering(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[str]:
+    """Tests to blame for what some of the runs covered and some did not.
+
+    That a test differs is no reason by itself: the first one to call a cached function runs it, whichever it is.
+    """
+    together = [frozenset().union(*way.values()) for way in ways]
+    if len(set(together)) < 2:
+        return []
+    unsteady = frozenset().union(*together) - frozenset.intersection(*together)
+    names = dict.fromkeys(name for way in ways for name in way)
+    return [name for name in names if any(way.get(name, frozenset()) & unsteady for way in ways)]
 
 
 def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
