@@ -326,7 +326,7 @@ class Executor:
         unknown = [i for i in dict.fromkeys(i for t in testcases for i in t) if i not in child.defined]
         child.defined.update(unknown)
         definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
-        payload = zygote.ask(dumps((mode, needs, definitions, testcases, care > 0)))
+        payload = zygote.ask(dumps((mode, needs, definitions, testcases, care)))
         try:
             results, fresh, forgot, last, redo, lessons = read_untrusted(payload)
             if forgot:

@@ -17,12 +17,23 @@ import os
 import platform
 import resource
 import runpy
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
-__all__ = ["Blocked", "Guard", "isolate_signals", "landlock_version", "limit_sleep", "lower", "restrict"]
+__all__ = [
+    "Blocked",
+    "Guard",
+    "adopt_orphans",
+    "die_with_parent",
+    "isolate_signals",
+    "landlock_version",
+    "limit_sleep",
+    "lower",
+    "restrict",
+]
 
 Mode = Literal["off", "polite", "strict"]
 
@@ -121,6 +132,16 @@ def limit_sleep(guard: Guard) -> None:
         sleep(seconds)
 
     time.sleep = limited  # type: ignore[assignment]
+
+
+def adopt_orphans() -> None:
+    """Make every process that loses its parent below this one a child of this one."""
+    _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent ends."""
+    _libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def lower(limit: int, value: int) -> None:
@@ -303,7 +324,7 @@ _STRICT = frozenset({"time.sleep"})
 # ------------------------------------------------------------------------------------------------------- Landlock
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
-_PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _RULE_PATH_BENEATH = 1
 
 _EXECUTE = 1 << 0
@@ -327,6 +348,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
+@functools.cache
 def landlock_version() -> int:
     """The version of the kernel's Landlock interface, 0 where there is none."""
     if not sys.platform.startswith("linux"):
@@ -376,7 +398,8 @@ def _apply(version: int, ruleset: _Ruleset, rules: list[tuple[str, int]]) -> boo
         os.close(descriptor)
 
 
-def _libc() -> ctypes.CDLL:
+@functools.cache
+def _libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
 
 

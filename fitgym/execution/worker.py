@@ -9,7 +9,6 @@ answer, and ends. The zygote kills what a child leaves running, and ends with ev
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import functools
 import gc
@@ -39,7 +38,16 @@ from fitgym.execution.protocol import (
     frame,
     read_trusted,
 )
-from fitgym.execution.sandbox import Guard, isolate_signals, limit_sleep, lower, restrict, used_memory
+from fitgym.execution.sandbox import (
+    Guard,
+    adopt_orphans,
+    die_with_parent,
+    isolate_signals,
+    limit_sleep,
+    lower,
+    restrict,
+    used_memory,
+)
 from fitgym.instrument.loader import load
 from fitgym.instrument.sites import Recorder
 from fitgym.instrument.trace import Failure
@@ -55,7 +63,6 @@ _BROKEN = 77  # exit status of a child that can no longer answer; the parent kno
 _HIGH = 200  # descriptors of ours stand above those that code under test is likely to meet
 _KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
 _IMPORT_FUEL = 1 << 60
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -77,7 +84,7 @@ def main(arguments: list[str]) -> NoReturn:
         reader.feed(data)
     reference, limits, home, path = read_trusted(payload)
     sys.path[:] = list(dict.fromkeys(path))
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    adopt_orphans()
     _silence()
     guard = restrict(home, memory_mb=4096, file_mb=limits.file_mb, files=limits.files, mode="polite")
     limit_sleep(guard)
@@ -88,6 +95,7 @@ def main(arguments: list[str]) -> NoReturn:
         control.sendall(frame(token, dumps(_failure(reference, error))))
         os._exit(1)
     control.sendall(frame(token, dumps(("ready", runner.subject))))
+    runner.settle()
     Supervisor(control, token, runner, home).serve()
 
 
@@ -103,17 +111,13 @@ def _failure(reference: Reference, error: BaseException) -> tuple[str, str, str]
     """One sentence about an import that failed, and the subject's own part of the traceback."""
     if isinstance(error, SubjectError):
         return ("failed", str(error), "")
-    frames = traceback.extract_tb(error.__traceback__)
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    first = next(
-        (
-            index
-            for index, entry in enumerate(frames)
-            if not entry.filename.startswith((ours, "<frozen importlib")) and "importlib" not in entry.filename
-        ),
-        0,
-    )
-    lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames[first:])]
+    frames = [
+        entry
+        for entry in traceback.extract_tb(error.__traceback__)
+        if not entry.filename.startswith((ours, "<frozen importlib")) and "/importlib/" not in entry.filename
+    ]
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames)]
     lines += traceback.format_exception_only(error)
     text = " ".join(str(error).split())
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -273,7 +277,7 @@ def _children() -> list[int]:
 
 def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
     """Be a child: answer requests until told to stop or until the state is beyond repair."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    die_with_parent()
     descriptor = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH)
     connection.close()
     reader = FrameReader(token)
@@ -328,7 +332,9 @@ class Runner:
         self._cells = journal.cells
         self._near = near
         self._far = far
-        self._process: Process
+        self._process: Process | None = None
+        self._memory = 0
+        self._processes = 0
         self._seeds = _seeds(subject)
         self._known: dict[object, int] = {}
         self._known_bytes = 0
@@ -357,23 +363,27 @@ class Runner:
         far = State(_neighbours(module, before), _shared_objects())
         return cls(subject, recorder, program, limits, journal, guard, near, far)
 
-    def begin(self) -> None:
-        """Get ready to run; called once in every child."""
-        limits = self.limits
-        lower(resource.RLIMIT_AS, used_memory() + limits.memory_mb * (1 << 20))
-        lower(resource.RLIMIT_NPROC, _processes() + 64)
-        isolate_signals()
-        gc.disable()  # objects in cycles die between test cases, not during an unlucky one
+    def settle(self) -> None:
+        """The zygote has done its work: nothing of it changes any more, and children will share its memory."""
+        gc.collect()
         gc.freeze()
+        gc.disable()  # objects in cycles die between test cases, not during an unlucky one
+        self._near.reset()
+        self._far.reset()
+        self._memory = used_memory()
+        self._processes = _processes()
+
+    def begin(self) -> None:
+        """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
+        limits = self.limits
+        lower(resource.RLIMIT_AS, self._memory + limits.memory_mb * (1 << 20))
+        lower(resource.RLIMIT_NPROC, self._processes + 64)
+        isolate_signals()
         if self.program.is_async:
             self.program.open_loop()
         sys.setrecursionlimit(_depth() + limits.recursion)
         signal.signal(signal.SIGALRM, self._clock())
-        os.set_inheritable(0, True)
-        self._near.reset()
-        self._far.reset()
         signal.setitimer(signal.ITIMER_REAL, limits.seconds / 8, limits.seconds / 8)
-        self._process = Process()
         self.guard.refused = ""
         self.guard.mode = "strict"
 
@@ -381,15 +391,18 @@ class Runner:
         """Run a batch.
 
         Args:
-            request: what to do ("run", "observe"), what to record, new statements, test cases, and whether to compare
-                everything after each test case.
+            request: what to do ("run", "observe"), what to record, new statements, test cases, and when to compare the
+                state that is expensive to compare: 0 after the batch, 1 after each test case, 2 never, because this
+                process ends after its first test case.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
             case up to the first that left something behind; or none, with `redo`, when some test case did but it is
             not known which.
         """
-        mode, needs, definitions, testcases, thorough = request
+        mode, needs, definitions, testcases, care = request
+        if self._process is None and care < 2:
+            self._process = Process()
         define = self.program.define
         for identifier, wire in definitions:
             define(identifier, decode_statement(wire))
@@ -400,10 +413,10 @@ class Runner:
         last = False
         for index, testcase in enumerate(testcases):
             results.append(self._run(index, testcase, needs, mode, fresh))
-            if self._is_dirty(thorough):
+            if care == 2 or self._is_dirty(thorough=care == 1):
                 last = True
                 break
-        redo = not last and not thorough and self._is_far_dirty()
+        redo = not last and care == 0 and self._is_far_dirty()
         if redo and len(testcases) == 1:
             redo, last = False, True
         if redo:
@@ -503,7 +516,7 @@ class Runner:
         self._near.reset()
         if self._last_failure in ("timeout", "memory", "blocked"):
             return True  # it was stopped somewhere in the middle, perhaps in code of a library
-        if self._process.threads_left():
+        if self._process is None or self._process.threads_left():
             return True
         if self._near.changed() and not self._near.restore():
             return True
@@ -515,7 +528,7 @@ class Runner:
             return True
         if (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore()):
             return True
-        return self._process.changed()
+        return self._process is None or self._process.changed()
 
     def _forget_if_full(self) -> bool:
         if self._known_bytes < _KNOWN_BYTES:

@@ -165,7 +165,7 @@ class Zygote:
             self._send(frame(self._token, dumps((reference, limits, home, path))))
             self.subject: Subject = self._introduction(reference, started + limits.import_seconds)
         except BaseException:
-            self.close()
+            self.close(patience=0.0)
             raise
         self.seconds = time.monotonic() - started
 
@@ -215,8 +215,12 @@ class Zygote:
         """The child has said that it will end: forget it."""
         self._forget()
 
-    def close(self) -> None:
-        """End the worker and everything below it, and remove its folder; closing twice is harmless."""
+    def close(self, patience: float = 2.0) -> None:
+        """End the worker and everything below it, and remove its folder; closing twice is harmless.
+
+        Args:
+            patience: seconds that it has to end by itself before it is killed.
+        """
         if self._closed:
             return
         self._closed = True
@@ -226,10 +230,10 @@ class Zygote:
                 self.child.connection.close()
             return
         try:
-            self._forget(kill=False)
+            self._forget()
             self._control.close()  # the zygote sees the end, kills what is below it and exits
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(2.0)
+                self._process.wait(patience)
         finally:
             self._kill_all()
             self.journal.close()
@@ -370,7 +374,7 @@ class Zygote:
             if message[0] == "gone" and message[1] == child.pid:
                 return int(message[2])
 
-    def _forget(self, kill: bool = True) -> None:
+    def _forget(self) -> None:
         if self.child is not None:
             self.child.connection.close()  # it sees the end and exits; the zygote kills it before it forks again
             self.child = None
@@ -379,7 +383,7 @@ class Zygote:
 
     def _kill_all(self) -> None:
         """Whatever is left of the session, and of those who left the session, by force."""
-        if self._process.poll() is None:
+        if self._process.poll() != 0:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()

@@ -1,0 +1,514 @@
+"""The executor: what test cases did, whatever they did, and nothing left behind when it is over."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fitgym.errors import SubjectError
+from fitgym.execution.executor import Crash, Executor, Limits
+from fitgym.execution.observation import Observed
+from fitgym.execution.zygote import MARKER, marked
+from fitgym.instrument.trace import Trace
+from fitgym.subject.hints import Hint
+from fitgym.subject.source import locate
+from fitgym.subject.subject import Reference
+from fitgym.testcase.expression import Collection, Literal
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
+
+LIMITS = Limits(seconds=1.0, fuel=20_000, memory_mb=256, batch=20)
+
+BANK = """
+import random
+
+class Account:
+    opened = 0
+
+    def __init__(self, balance: int = 0):
+        Account.opened += 1
+        self.balance = balance
+
+    def withdraw(self, amount: int) -> int:
+        if amount > self.balance:
+            raise ValueError("too much")
+        self.balance -= amount
+        return self.balance
+
+def opened() -> int:
+    if Account.opened > 0:
+        return 1
+    return 0
+
+def lucky(n: int) -> int:
+    if random.randint(0, 1000) == n:
+        return 1
+    return 0
+
+def stop(code: int) -> None:
+    import os
+    if code > 5:
+        os._exit(code)
+
+def numbers(n: int) -> list[int]:
+    return list(range(n))
+
+def lazily(n):
+    return iter(range(n))
+"""
+
+
+class Calls:
+    """Builds test cases of one executor by the names of operations."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.ids = {o.name: o.id for o in executor.subject.operations}
+        self.table = StatementTable()
+
+    def __call__(self, *steps: tuple[object, ...]) -> TestCase:
+        """One statement for each `(name, *arguments)`; methods act on the first statement's result."""
+        statements = []
+        for name, *arguments in steps:
+            receiver = 0 if "." in str(name) else -1
+            statements.append(
+                Statement(self.ids[str(name)], receiver, tuple(Literal(repr(argument)) for argument in arguments))
+            )
+        return self.table.testcase(statements)
+
+
+def plain(trace: Trace) -> tuple[object, ...]:
+    return (trace.counts, trace.distances, trace.calls, trace.raised, trace.stops, trace.failure, trace.fuel)
+
+
+def module(folder: Path, source: str, name: str = "bank") -> Reference:
+    (folder / f"{name}.py").write_text(textwrap.dedent(source))
+    return locate(name, str(folder))
+
+
+def token(executor: Executor) -> str:
+    assert executor._zygote is not None
+    return executor._zygote._token.hex()
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """The condition becomes true before long."""
+    for _ in range(500):
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    with Executor(module(tmp_path_factory.mktemp("bank"), BANK), LIMITS) as executor:
+        yield executor
+
+
+@pytest.fixture
+def calls(bank: Executor) -> Calls:
+    bank.begin()
+    return Calls(bank)
+
+
+# ------------------------------------------------------------------------------------------------------- results
+
+
+def test_a_trace_tells_calls_and_the_exception_that_ended_the_test_case(bank: Executor, calls: Calls) -> None:
+    (trace,) = bank.run([calls(("Account", 5), ("Account.withdraw", 3), ("Account.withdraw", 3))], calls.table)
+    assert [call.returned for call in trace.calls] == [True, True, False]
+    assert trace.raised is not None
+    assert (trace.raised.type, trace.raised.position, trace.raised.kind) == ("ValueError", 2, "explicit")
+    assert trace.raised.counted
+    assert bank.subject.functions[trace.raised.function].name == "Account.withdraw"
+    assert trace.failure == ""
+
+
+def test_every_trace_includes_what_the_import_did(bank: Executor, calls: Calls) -> None:
+    (trace,) = bank.run([calls(("numbers", 2))], calls.table)
+    body = bank.subject.functions[0].entry
+    assert trace.counts[body] == 1
+
+
+def test_results_come_in_the_order_of_the_test_cases_over_several_batches(bank: Executor, calls: Calls) -> None:
+    testcases = [calls(("numbers", n % 10)) for n in range(50)]
+    assert len(testcases) > 2 * LIMITS.batch
+    observed = bank.observe(testcases, calls.table)
+    expected = [Collection("list", tuple(Literal(str(i)) for i in range(n % 10))) for n in range(50)]
+    assert [one.observations[0].expression for one in observed] == expected
+
+
+def test_equal_executions_share_one_trace(bank: Executor, calls: Calls) -> None:
+    first, second = bank.run(
+        [
+            calls(("stop", 1)),
+            calls(
+                ("stop", 1),
+            ),
+        ],
+        calls.table,
+    )
+    (third,) = bank.verify([calls(("stop", 1))], calls.table)
+    assert first is second is third
+
+
+def test_nothing_to_run_gives_nothing(bank: Executor, calls: Calls) -> None:
+    assert bank.run([], calls.table) == []
+    assert bank.executions == 0
+
+
+def test_only_what_ran_counts_as_executed(bank: Executor, calls: Calls) -> None:
+    exits, fine = calls(("stop", 9)), calls(("stop", 1))
+    bank.run([fine, exits, fine], calls.table)
+    assert bank.executions == 3
+    bank.run([exits, fine], calls.table)
+    assert bank.executions == 4
+
+
+def test_direct_counts_and_partitions_are_recorded_only_if_needed(bank: Executor, calls: Calls) -> None:
+    testcase = calls(("Account", 5), ("Account.withdraw", 3))
+    (without,) = bank.run([testcase], calls.table)
+    assert (len(without.direct_counts), without.calls[1].output, without.calls[1].inputs) == (0, (), ())
+    (trace,) = bank.run([testcase], calls.table, frozenset({"direct", "output", "input"}))
+    assert trace.direct_counts[bank.subject.functions[trace.calls[1].operation].entry] >= 0
+    assert sum(trace.direct_counts) > 0
+    assert trace.calls[1].output == (("int:positive", 2.0),)
+    assert trace.calls[1].inputs == (("amount", "int:positive", 3.0),)
+
+
+# --------------------------------------------------------------------------------------------------- independence
+
+
+def test_a_trace_does_not_depend_on_what_ran_before(bank: Executor, calls: Calls) -> None:
+    testcases = [
+        calls(("opened",)),
+        calls(("Account", 1)),
+        calls(("lucky", 864)),
+        calls(("stop", 9)),
+        calls(("numbers", 3)),
+        calls(("lucky", 5)),
+        calls(("Account", 3), ("Account.withdraw", 9)),
+    ]
+    alone = {t: plain(trace) for t, trace in zip(testcases, bank.verify(testcases, calls.table), strict=True)}
+    rng = random.Random(4)
+    for _ in range(4):
+        order = rng.choices(testcases, k=30)
+        for testcase, trace in zip(order, bank.run(order, calls.table), strict=True):
+            assert plain(trace) == alone[testcase]
+
+
+def test_random_numbers_start_anew_in_every_test_case(bank: Executor, calls: Calls) -> None:
+    once, twice = calls(("lucky", 1)), calls(("lucky", 1), ("lucky", 1))
+    first, _, last = bank.run([once, twice, once], calls.table)
+    assert first is last
+
+
+def test_state_that_cannot_be_compared_cheaply_is_found_after_the_batch(tmp_path: Path) -> None:
+    (tmp_path / "shelf.py").write_text("BOOKS = []\n")
+    reference = module(
+        tmp_path,
+        """
+        import shelf
+
+        def put(n: int) -> int:
+            shelf.BOOKS.append(n)
+            if len(shelf.BOOKS) > 1:
+                return len(shelf.BOOKS)
+            return 0
+        """,
+    )
+    with Executor(reference, LIMITS) as executor:
+        calls = Calls(executor)
+        traces = executor.run([calls(("put", n)) for n in range(8)], calls.table)
+        assert all(trace.distances == traces[0].distances for trace in traces)
+
+
+# -------------------------------------------------------------------------------------------------------- crashes
+
+
+def test_a_test_case_that_ends_its_process_is_banned_and_reported(bank: Executor, calls: Calls) -> None:
+    exits = calls(("numbers", 1), ("stop", 7))
+    fine = calls(("numbers", 4))
+    traces = bank.run([fine, exits, fine], calls.table)
+    assert [trace.failure for trace in traces] == ["", "exit", ""]
+    assert bank.crashes == [Crash(exits, "exit", 1)]
+    assert list(bank.banned) == [exits]
+    assert bank.run([exits], calls.table)[0].failure == "exit"
+    assert bank.observe([exits], calls.table) == [Observed(failure="exit")]
+    assert len(bank.crashes) == 1
+
+
+def test_a_new_run_forgets_what_was_banned_and_learnt(bank: Executor, calls: Calls) -> None:
+    bank.run([calls(("stop", 7)), calls(("numbers", 4))], calls.table)
+    learned = bank.learned()
+    bank.begin()
+    assert (len(bank.banned), bank.crashes, bank.executions) == (0, [], 0)
+    again = Calls(bank)
+    bank.run([again(("stop", 7)), again(("numbers", 4))], again.table)
+    assert bank.learned() == learned
+    assert len(bank.crashes) == 1
+
+
+def test_ids_of_another_table_are_not_mixed_up(bank: Executor, calls: Calls) -> None:
+    exits, other = calls(("stop", 7)), Calls(bank)
+    fine = other(("numbers", 2))
+    assert exits == fine
+    assert bank.run([exits], calls.table)[0].failure == "exit"
+    assert bank.run([fine], other.table)[0].failure == ""
+    assert bank.run([exits], calls.table)[0].failure == "exit"
+
+
+def test_two_executors_agree_on_everything(bank: Executor, calls: Calls) -> None:
+    testcases = [calls(("numbers", n), ("stop", n)) for n in range(9)]
+    traces = bank.run(testcases, calls.table)
+    learned = bank.learned()
+    with Executor(bank.reference, LIMITS) as other:
+        assert other.subject == bank.subject
+        assert [plain(t) for t in other.run(testcases, calls.table)] == [plain(t) for t in traces]
+        assert other.learned() == learned
+        assert other.crashes == bank.crashes
+
+
+# --------------------------------------------------------------------------------------------------------- lessons
+
+
+def test_types_and_iterators_are_learnt_once(bank: Executor, calls: Calls) -> None:
+    bank.run([calls(("numbers", 2)), calls(("lazily", 2)), calls(("numbers", 3))], calls.table)
+    learned = bank.learned()
+    integer = Hint("class", "builtins.int")
+    assert learned.returns[calls.ids["numbers"]] == Hint("list", args=(integer,))
+    assert learned.iterators == (calls.ids["lazily"],)
+    bank.run([calls(("numbers", 5))], calls.table)
+    assert bank.learned().returns == {}
+
+
+def test_operands_are_learnt_if_needed(bank: Executor, calls: Calls) -> None:
+    testcase = calls(("Account", 41), ("Account.withdraw", 7))
+    bank.run([testcase], calls.table)
+    assert bank.learned().constants == ()
+    bank.run([testcase], calls.table, frozenset({"constants"}))
+    assert set(bank.learned().constants) == {"7", "41"}
+
+
+# -------------------------------------------------------------------------------------------------------- imports
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence", "traceback"),
+    [
+        ("import nothing_of_this_name\ndef f(): pass", "ModuleNotFoundError", "import nothing_of_this_name"),
+        ("def f(): pass\n1 / 0", "ZeroDivisionError: division by zero", "1 / 0"),
+        ("import sys\ndef f(): pass\nsys.exit(3)", "it exits with status 3", ""),
+        ("import os\ndef f(): pass\nos._exit(4)", "ended the process (exit status 4)", ""),
+        ("import os\ndef f(): pass\nos.abort()", "crashed the process (SIGABRT)", ""),
+        ("import os\ndef f(): pass\nos.remove(__file__)", "PermissionError", "os.remove"),
+        ("def f(): pass\nwhile True: pass", "did not finish within 2 s", ""),
+        ("X = 1", "offers nothing to test", ""),
+    ],
+)
+def test_an_import_that_fails_is_one_sentence(tmp_path: Path, source: str, sentence: str, traceback: str) -> None:
+    reference = module(tmp_path, source)
+    with pytest.raises(SubjectError) as caught, Executor(reference, Limits(import_seconds=2)) as executor:
+        assert executor.subject
+    text = str(caught.value)
+    assert sentence in text
+    assert "\n" not in text
+    assert traceback in caught.value.traceback  # type: ignore[attr-defined]
+    assert "fitgym" not in caught.value.traceback  # type: ignore[attr-defined]
+    assert os.path.exists(reference.path)
+
+
+def test_an_import_that_prints_disturbs_nobody(tmp_path: Path) -> None:
+    source = """
+    import os, sys
+    print("x" * 100_000)
+    for n in range(3, 20):
+        try: os.write(n, b"garbage")
+        except OSError: pass
+
+    def f(n: int) -> int:
+        return n
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        assert executor.run([calls(("f", 1))], calls.table)[0].failure == ""
+
+
+def test_the_environment_of_the_worker_is_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("PYTHONHASHSEED", "7")
+    source = """
+    import os, time
+
+    def seen() -> list:
+        return [os.environ["PYTHONHASHSEED"], time.tzname[0], os.getcwd() == os.environ["HOME"], hash("a") == hash("a")]
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        (observed,) = executor.observe([calls(("seen",))], calls.table)
+        assert "'0'" in str(observed)
+        assert "'UTC'" in str(observed)
+
+
+# ------------------------------------------------------------------------------------------------ being a good guest
+
+
+def test_closing_leaves_nothing_and_running_starts_again(tmp_path: Path) -> None:
+    executor = Executor(module(tmp_path, BANK), LIMITS)
+    calls = Calls(executor)
+    testcase = calls(("numbers", 3))
+    (before,) = executor.run([testcase], calls.table)
+    mark = token(executor)
+    assert executor._zygote is not None
+    folder = executor._zygote._folder
+    assert marked(mark) != []
+    executor.close()
+    executor.close()
+    assert marked(mark) == []
+    assert not os.path.exists(folder)
+    (after,) = executor.run([testcase], calls.table)
+    assert after is before
+    executor.close()
+
+
+def test_a_collected_executor_ends_its_worker(tmp_path: Path) -> None:
+    executor = Executor(module(tmp_path, BANK), LIMITS)
+    assert executor.subject
+    mark = token(executor)
+    del executor
+    assert marked(mark) == []
+
+
+@pytest.mark.parametrize("clone", [lambda e: pickle.loads(pickle.dumps(e)), copy.deepcopy], ids=["pickle", "copy"])
+def test_a_copy_goes_on_with_a_worker_of_its_own(
+    bank: Executor, calls: Calls, clone: Callable[[Executor], Executor]
+) -> None:
+    exits, fine = calls(("stop", 7)), calls(("numbers", 3))
+    before = bank.run([exits, fine], calls.table)
+    with clone(bank) as other:
+        table = other._table
+        assert table is not None
+        assert other._zygote is None
+        assert other.subject == bank.subject
+        assert list(other.banned) == [exits]
+        assert [plain(t) for t in other.run([exits, fine], table)] == [plain(t) for t in before]
+        assert other.executions == 3
+        assert token(other) != token(bank)
+
+
+def test_threads_take_turns(bank: Executor, calls: Calls) -> None:
+    testcases = [calls(("numbers", n)) for n in range(30)]
+    expected = bank.run(testcases, calls.table)
+    found: list[list[Trace]] = []
+    threads = [threading.Thread(target=lambda: found.append(bank.run(testcases, calls.table))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def _run_in_daemon(reference: Reference, queue: multiprocessing.Queue[int]) -> None:
+    with Executor(reference, LIMITS) as executor:
+        calls = Calls(executor)
+        queue.put(len(executor.run([calls(("numbers", 3))] * 3, calls.table)))
+
+
+def test_a_daemonic_process_may_have_one(bank: Executor) -> None:
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=_run_in_daemon, args=(bank.reference, queue), daemon=True)
+    process.start()
+    assert queue.get(timeout=60) == 3
+    process.join(30)
+
+
+def test_a_fork_of_the_parent_starts_its_own_worker(bank: Executor, calls: Calls) -> None:
+    testcase = calls(("numbers", 3))
+    bank.run([testcase], calls.table)
+    mine = token(bank)
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            ok = bank.run([testcase], calls.table)[0].failure == "" and token(bank) != mine
+            bank.close()
+            os.write(writing, b"1" if ok else b"0")
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    assert os.read(reading, 1) == b"1"
+    assert token(bank) == mine
+    assert bank.run([testcase], calls.table)[0].failure == ""
+
+
+SCRIPT = """
+import sys, time
+from fitgym.execution.executor import Executor, Limits
+from fitgym.subject.source import locate
+from fitgym.testcase.statement import Statement, StatementTable
+
+executor = Executor(locate("sleepy", sys.argv[1]), Limits(seconds=60))
+operation = executor.subject.operations[0].id
+table = StatementTable()
+print(executor._zygote._token.hex(), flush=True)
+executor.run([table.testcase([Statement(operation)])], table)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_parent_that_dies_in_the_middle_leaves_no_process(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "sleepy.py").write_text("import threading\ndef wait():\n    threading.Event().wait()\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        mark = parent.stdout.readline().strip()
+        assert eventually(lambda: len(marked(mark)) == 2)
+        parent.send_signal(number)
+        parent.wait(30)
+    assert eventually(lambda: marked(mark) == [])
+
+
+def test_a_worker_that_is_killed_is_replaced(bank: Executor, calls: Calls) -> None:
+    testcase = calls(("numbers", 3))
+    (before,) = bank.run([testcase], calls.table)
+    for pid in marked(token(bank)):
+        os.kill(pid, signal.SIGKILL)
+    (after,) = bank.run([testcase], calls.table)
+    assert after is before
+    assert bank.crashes == []
+
+
+def test_an_interrupt_in_the_middle_of_a_run_leaves_the_executor_usable(
+    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    testcase = calls(("numbers", 3))
+    bank.run([testcase], calls.table)
+    assert bank._zygote is not None
+
+    def interrupted(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bank._zygote, "_answer", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bank.run([testcase], calls.table)
+    assert bank.run([testcase], calls.table)[0].failure == ""
+
+
+def test_processes_of_a_worker_can_be_recognised(bank: Executor) -> None:
+    environ = Path(f"/proc/{marked(token(bank))[0]}/environ").read_bytes()
+    assert f"{MARKER}={token(bank)}".encode() in environ
