@@ -269,6 +269,23 @@ def test_imports_are_by_name_and_sorted() -> None:
     ]
 
 
+def test_imports_are_sorted_by_kind_without_case_and_by_number() -> None:
+    scope = Scope()
+    for name in ("a10", "a2", "Beta", "alpha", "CT_co", "Callable", "MAX", "_LEAST", "_hidden", "X"):
+        scope.text("some", name)
+    for module in ("m10", "m9", "M", "Zed.sub"):
+        scope.module(module)
+    scope.text("Aa", "f")
+    assert scope.imports(200) == [
+        "import M",
+        "import m9",
+        "import m10",
+        "import Zed.sub",
+        "from Aa import f",
+        "from some import _LEAST, MAX, Beta, Callable, CT_co, X, _hidden, a2, a10, alpha",
+    ]
+
+
 def test_long_imports_are_wrapped() -> None:
     scope = Scope()
     for number in range(12):
@@ -343,6 +360,12 @@ def test_arguments_that_do_not_fit_on_one_line_get_one_each() -> None:
 
 def test_items_of_a_literal_get_a_line_each_at_once() -> None:
     assert laid_out(Bracket("[", ("1000", "2000"), "]"), 10) == ["[", "    1000,", "    2000,", "]"]
+
+
+def test_parentheses_that_only_a_broken_line_needs() -> None:
+    piece = Bracket("lambda x: (", ("'some text'",), ")", optional=True)
+    assert flat(piece) == "lambda x: 'some text'"
+    assert laid_out(piece, 16) == ["lambda x: (", "    'some text'", ")"]
 
 
 def test_a_long_key_is_broken_before_its_value() -> None:

@@ -315,6 +315,18 @@ def test_containers_lose_gain_and_change_elements() -> None:
     assert sizes == {1, 2, 3}
 
 
+def test_sets_and_dictionaries_never_hold_equal_keys() -> None:
+    values, rng = factory().calls.values, np.random.default_rng(0)
+    bits = Hint("literal", texts=("1", "True", "1.0", "0.0", "-0.0", "0"))
+    for hint in (Hint("set", args=(bits,)), Hint("frozenset", args=(bits,)), Hint("dict", args=(bits, INT))):
+        expression = values.of(hint, Draft(), rng, 0)
+        for _ in range(60):
+            assert isinstance(expression, Collection)
+            keys = expression.items[::2] if expression.kind == "dict" else expression.items
+            assert len({evaluated(key.text) for key in keys if isinstance(key, Literal)}) == len(keys)
+            expression = values.changed(expression, hint, Draft(), rng)
+
+
 def test_a_tuple_of_fixed_length_keeps_it() -> None:
     values, rng = factory().calls.values, np.random.default_rng(0)
     hint = Hint("tuple", args=(INT, STR))

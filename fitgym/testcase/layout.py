@@ -26,6 +26,7 @@ class Bracket:
         tail: the closing bracket and everything after it.
         call: the brackets belong to a call and not to a list, tuple, set or dictionary.
         lone_comma: a single item needs a comma after it (a tuple).
+        optional: the brackets are parentheses around a single item, written only where the line is broken.
     """
 
     head: str
@@ -33,6 +34,7 @@ class Bracket:
     tail: str
     call: bool = False
     lone_comma: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ def flat(piece: Piece) -> str:
         return piece
     if isinstance(piece, Pair):
         return f"{flat(piece.key)}: {flat(piece.value)}"
+    if piece.optional:
+        return piece.head[:-1] + flat(piece.items[0]) + piece.tail[1:]
     comma = "," if piece.lone_comma and len(piece.items) == 1 else ""
     return piece.head + ", ".join(map(flat, piece.items)) + comma + piece.tail
 
@@ -96,6 +100,8 @@ def laid_out(piece: Piece, width: int, *, indent: int = 0, after: int = 0) -> li
     if not piece.items:
         return [text]
     inner = indent + _INDENT
+    if piece.optional:
+        return [piece.head, " " * inner + flat(piece.items[0]), " " * indent + piece.tail]
     closing = " " * indent + piece.tail
     if piece.call:
         body = ", ".join(map(flat, piece.items))

@@ -85,13 +85,14 @@ class Scope:
         def block(module: str) -> list[str]:
             return blocks[0 if _is_standard(module) else 2 if module.partition(".")[0] in first_party else 1]
 
-        for name, text in sorted(self._modules.items()):
+        for name in sorted(self._modules, key=_natural):
+            text = self._modules[name]
             line = f"import {name}" if name == text else f"import {name} as {text}"
             block(name).append(line)
         members: dict[str, list[str]] = {}
         for name, module in self._names.items():
             members.setdefault(module, []).append(name)
-        for module in sorted(members):
+        for module in sorted(members, key=_natural):
             block(module).extend(_from(module, members[module], width))
         lines = [line for lines in blocks if lines for line in ("", *lines)]
         return lines[1:]
@@ -101,10 +102,20 @@ def _is_standard(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names
 
 
+def _natural(name: str) -> tuple[list[str | int], str]:
+    """Sorts without regard to case, and numbers in names by value: isort's order."""
+    parts = re.split(r"(\d+)", name.lower())
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], name
+
+
+def _member(name: str) -> tuple[int, tuple[list[str | int], str]]:
+    """Sorts constants before classes before everything else, as they are written."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    return kind, _natural(name)
+
+
 def _from(module: str, names: list[str], width: int) -> list[str]:
-    ordered = sorted(
-        names, key=lambda name: (0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2, name)
-    )
+    ordered = sorted(names, key=_member)
     line = f"from {module} import {', '.join(ordered)}"
     if len(line) <= width:
         return [line]

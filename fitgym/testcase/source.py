@@ -193,7 +193,11 @@ def literal_source(text: str) -> str:
 def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, parameters: Sequence[str] = ()) -> Piece:
     """An expression as a piece; `parameters` are those of the lambda around it."""
     if isinstance(expression, Literal):
-        return literal_source(expression.text)
+        text = literal_source(expression.text)
+        head, bracket, inner = text.partition("(")
+        if head in ("float", "complex") and bracket:
+            return Bracket(head + bracket, tuple(inner[:-1].split(", ")), ")", call=True)
+        return text
     if isinstance(expression, Ref):
         return names[expression.index] if expression.index >= 0 else parameters[-1 - expression.index]
     if isinstance(expression, Name):
@@ -219,11 +223,15 @@ def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, param
 
 def _lambda(expression: Lambda, names: Mapping[int, str], scope: Scope) -> Piece:
     if expression.arity < 0:
-        return prefixed("lambda *args: ", _piece(expression.body, names, scope))
-    known = _PARAMETERS[: expression.arity]
-    parameters = (*known, *(f"x{place}" for place in range(len(known), expression.arity)))
+        parameters: tuple[str, ...] = ("*args",)
+    else:
+        known = _PARAMETERS[: expression.arity]
+        parameters = (*known, *(f"x{place}" for place in range(len(known), expression.arity)))
     head = f"lambda {', '.join(parameters)}: " if parameters else "lambda: "
-    return prefixed(head, _piece(expression.body, names, scope, parameters))
+    body = _piece(expression.body, names, scope, parameters)
+    if isinstance(body, str):
+        return Bracket(f"{head}(", (body,), ")", optional=True)
+    return prefixed(head, body)
 
 
 class _Writer:
@@ -246,10 +254,10 @@ class _Writer:
         operation = self.subject.operations[statement.operation]
         if not operation.needs_receiver:
             self.scope.text(operation.module, operation.name)
-        drive = operation.drive or _DRIVES.get(operation.operator)
+        drive = self._drive(statement)
         if drive in ("await", "aiterate", "aenter"):
             self.scope.module("asyncio")
-        if operation.drive == "iterate" or statement.iterate:
+        if drive == "iterate":
             self.scope.module("itertools")
         if operation.operator in _FROM_MODULES:
             self.scope.module(_FROM_MODULES[operation.operator][0])
@@ -300,7 +308,7 @@ class _Writer:
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
         target = self.names.get(position, "")
-        drive = operation.drive or _DRIVES.get(operation.operator) or ("iterate" if statement.iterate else "")
+        drive = self._drive(statement)
         args = [self._piece(argument) for argument in statement.args]
         if operation.kind == "operator" and not drive and not statement.kwargs:
             lines = self._operator(operation.operator, self.names[statement.receiver], args, target)
@@ -312,6 +320,10 @@ class _Writer:
             return [*lines, f"{target} = None"] if target else lines
         args += [prefixed(f"{name}=", self._piece(value)) for name, value in statement.kwargs]
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
+
+    def _drive(self, statement: Statement) -> str:
+        operation = self.subject.operations[statement.operation]
+        return operation.drive or _DRIVES.get(operation.operator) or ("iterate" if statement.iterate else "")
 
     def _piece(self, expression: Expression) -> Piece:
         return _piece(expression, self.names, self.scope)

@@ -232,7 +232,9 @@ class Values:
                 first = Literal(self.literals.of_kind("str", rng))
             items[place:place] = [first] if values is None else [first, self.of(values, draft, rng, depth + 1)]
         if hashed:
-            items = list(dict.fromkeys(items))
+            items = _distinct(items)
+        elif kind == "dict" and len(_distinct(items[::2])) < len(items) // 2:
+            return expression
         return Collection(kind, tuple(items))
 
     # Constants
@@ -293,7 +295,7 @@ class Values:
     def _of_mapping(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
         key, value = hint.args if len(hint.args) == 2 else (ANY, ANY)
         size = bisect_right(_SIZES, rng.random()) if depth < self.max_depth else 0
-        keys = dict.fromkeys(self._items(key, size, draft, rng, depth, hashed=True))
+        keys = _distinct(self._items(key, size, draft, rng, depth, hashed=True))
         values = self._items(value, len(keys), draft, rng, depth, hashed=False)
         return Collection("dict", tuple(part for pair in zip(keys, values, strict=True) for part in pair))
 
@@ -306,7 +308,7 @@ class Values:
         size = bisect_right(_SIZES, rng.random()) if depth < self.max_depth else 0
         hashed = kind in ("set", "frozenset")
         items = self._items(element, size, draft, rng, depth, hashed=hashed)
-        return Collection(kind, tuple(dict.fromkeys(items) if hashed else items))
+        return Collection(kind, tuple(_distinct(items) if hashed else items))
 
     def _items(
         self, element: Hint, size: int, draft: Draft, rng: Generator, depth: int, *, hashed: bool
@@ -512,6 +514,26 @@ def _has_lambda(expression: Expression) -> bool:
     if isinstance(expression, Collection):
         return any(_has_lambda(item) for item in expression.items)
     return isinstance(expression, Lambda)
+
+
+def _distinct(items: Sequence[Expression]) -> list[Expression]:
+    """The items without those that a set would drop: 1, 1.0 and True are equal there."""
+    found: dict[object, Expression] = {}
+    for item in items:
+        key: object = item
+        if isinstance(item, Literal) and kind_of_text(item.text) in ("bool", "int", "float"):
+            key = _number(item.text)
+        found.setdefault(key, item)
+    return list(found.values())
+
+
+def _number(text: str) -> float:
+    """The number that a literal stands for."""
+    if text.startswith("float("):
+        return float(text[7:-2])
+    if text in ("True", "False"):
+        return float(text == "True")
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _elements(hint: Hint, kind: CollectionKind, size: int) -> tuple[Sequence[Hint], Hint | None]:
