@@ -102,6 +102,7 @@ class Engine:
         self.executions = 0
         self.timings: dict[str, float] = {"execute": 0.0, "measure": 0.0, "search": 0.0}
         self.deadline: float | None = None  # of `time.monotonic`, for budgets in seconds; no run with one is repeatable
+        self._ill_typed: dict[tuple[str, str], None] = {}
         self._values: dict[Individual, dict[str, tuple[int, float]]] = {}
         self._versions: dict[str, int] = {}
         self._open: dict[str, NDArray[np.bool_]] = {}
@@ -199,6 +200,8 @@ class Engine:
         for testcase, trace in zip(unknown, traces, strict=True):
             self.factory.note(testcase, trace)
             self.reach.note(trace)
+            if trace.raised is not None and trace.raised.ill_typed:
+                self._ill_typed.setdefault((trace.raised.type, self._function_name(trace.raised.function)))
         self.factory.learn(self.executor.learned())
         self.archive.update(self._archived, unknown, self._confirm)
         self.timings["measure"] += time.perf_counter() - ran
@@ -248,9 +251,13 @@ class Engine:
             raised = trace.raised
             if raised is None or not raised.counted or trace.failure:
                 continue
-            function = self.subject.functions[raised.function].name if raised.function >= 0 else ""
+            function = self._function_name(raised.function)
             found.setdefault((raised.type, function), Discovery(raised.type, function, raised.kind, testcase))
         return list(found.values())
+
+    def ill_typed(self) -> list[tuple[str, str]]:
+        """Class and function of the exceptions that arguments outside their annotation provoked; they do not count."""
+        return list(self._ill_typed)
 
     def best_suite(self, names: Sequence[str] | None = None) -> list[TestCase]:
         """The best individual, supplemented from the archive by test cases for what it does not cover.
@@ -269,6 +276,9 @@ class Engine:
         return list(chosen)
 
     # ------------------------------------------------------------------ inside
+
+    def _function_name(self, function: int) -> str:
+        return self.subject.functions[function].name if function >= 0 else ""
 
     @property
     def _archived(self) -> tuple[str, ...]:

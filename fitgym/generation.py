@@ -310,6 +310,7 @@ def _record(
         "exceptions": [
             {"type": found.type, "function": found.function, "kind": found.kind} for found in finished.exceptions
         ],
+        "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
         "goal_value": env.goal.value(engine),
         "rewards": episode["rewards"],
         "actions": episode["actions"],

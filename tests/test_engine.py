@@ -102,6 +102,14 @@ def test_discoveries_name_class_function_and_kind(executor):
     assert ("ZeroDivisionError", "ratio", "implicit") in found
 
 
+def test_exceptions_of_ill_typed_arguments_are_reported_apart(executor):
+    running = engine(executor, fitness=("exception",), tracked=("exception",), search_options={"population": 20})
+    for _ in range(15):
+        running.step()
+    assert ("TypeError", "classify") in running.ill_typed()
+    assert ("TypeError", "classify") not in {(d.type, d.function) for d in running.discoveries()}
+
+
 def test_the_best_suite_covers_what_the_archive_covers(executor):
     running = engine(executor)
     for _ in range(20):

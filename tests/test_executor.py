@@ -243,7 +243,8 @@ def test_a_test_case_that_ends_its_process_is_banned_and_reported(bank: Executor
     fine = calls(("numbers", 4))
     traces = bank.run([fine, exits, fine], calls.table)
     assert [trace.failure for trace in traces] == ["", "exit", ""]
-    assert bank.crashes == [Crash(exits, "exit", 1)]
+    assert [(c.testcase, c.failure, c.position) for c in bank.crashes] == [(exits, "exit", 1)]
+    assert bank.subject.operations[bank.crashes[0].operation].name == "stop"
     assert list(bank.banned) == [exits]
     assert bank.run([exits], calls.table)[0].failure == "exit"
     assert bank.observe([exits], calls.table) == [Observed(failure="exit")]

@@ -39,6 +39,7 @@ __all__ = ["Crash", "Executor", "Learned", "Limits"]
 
 _MOST_TRACES = 20_000  # that are kept so that equal executions share one object
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
+_ALONE = 3  # the greatest care
 _MOST_TYPES = 8  # that one operation is said to return
 
 
@@ -50,11 +51,13 @@ class Crash:
         testcase: it will not be run again.
         failure: "crash", "exit" or "timeout".
         position: index of the statement that ran.
+        operation: id of the operation of that statement; its statements may be forgotten by now.
     """
 
     testcase: TestCase
     failure: Failure
     position: int
+    operation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,8 @@ class Learned:
 class _Segment:
     """Test cases that are still to be run, by index, and how careful to be.
 
-    0: state that is expensive to compare is compared after the batch; 1: after each test case; 2: each test case gets a
-    process of its own. The careful ways cost more and find out who is to blame; results are the same in all three.
+    0: state that is expensive to compare is compared after the batch; 1, 2: more and more of it after each test case;
+    3: each test case gets a process of its own. Care costs time and tells who is to blame; results are always the same.
     """
 
     indexes: list[int]
@@ -168,14 +171,20 @@ class Executor:
     def verify(
         self, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str] = frozenset()
     ) -> list[Trace]:
-        """The trace of each test case, each in a process of its own."""
-        return self._work("run", testcases, table, needs, 2)
+        """The trace of each test case, run again from a fresh process.
+
+        They share it as long as none of them leaves anything behind, as in `run`: a process of its own for each test
+        case was tried and cost more than the whole search (2 to 3 ms each, thousands of times).
+        """
+        with self._lock:
+            self._retire()
+            return self._work("run", testcases, table, needs, 0)
 
     def observe(self, testcases: Sequence[TestCase], table: StatementTable) -> list[Observed]:
         """What each test case lets a test assert when it is over; starts from a fresh process."""
         with self._lock:
             self._retire()
-            return self._work("observe", testcases, table, frozenset(), 1)
+            return self._work("observe", testcases, table, frozenset(), 2)
 
     def learned(self) -> Learned:
         """What was learnt since the last call."""
@@ -284,25 +293,26 @@ class Executor:
             if not alive:
                 continue
             segment.care = max(segment.care, self._care)
-            size = 1 if segment.care == 2 else self._window
+            size = 1 if segment.care == _ALONE else self._window
             batch, rest = alive[:size], alive[size:]
             if rest:
                 segments.appendleft(_Segment(rest, segment.care))
             try:
                 done = self._batch(mode, [testcases[i] for i in batch], table, needs, segment.care)
             except Broken as broken:
-                for piece in reversed(self._blame(broken, testcases, batch, segment.care)):
+                for piece in reversed(self._blame(broken, testcases, batch, table, segment.care)):
                     segments.appendleft(piece)
                 continue
-            if done is None:  # some test case left something behind: find out which
-                self._care = 1
-                segments.appendleft(_Segment(batch, 1))
+            if isinstance(done, int):  # some test case left something behind: find out which
+                self._care = max(self._care, done)
+                segments.appendleft(_Segment(batch, done))
                 continue
             for index, result in zip(batch, done, strict=False):
-                results[index] = result
                 self.executions += 1
-                if mode == "run" and result.failure == "timeout":
+                if result.failure == "timeout":  # what it had done by then is a matter of chance
                     run.banned[testcases[index]] = "timeout"
+                    result = self._failed(mode, "timeout")
+                results[index] = result
             if len(done) < len(batch):
                 self._window = max(1, self._window // 2)
                 segments.appendleft(_Segment(batch[len(done) :], segment.care))
@@ -312,15 +322,16 @@ class Executor:
 
     def _batch(
         self, mode: str, testcases: list[TestCase], table: StatementTable, needs: frozenset[str], care: int
-    ) -> list[Any] | None:
-        """Results of the test cases up to the first that left something behind, None if some unknown one did.
+    ) -> list[Any] | int:
+        """Results of the test cases up to the first that left something behind; if some unknown one did, with how much
+        care to repeat them all.
 
         Raises:
             Broken: the child did not answer.
         """
         zygote = self._running()
         child = zygote.child
-        if child is None or (care == 2 and not child.fresh):
+        if child is None or (care == _ALONE and not child.fresh):
             child = zygote.fork()
         self._first = child.fresh
         unknown = [i for i in dict.fromkeys(i for t in testcases for i in t) if i not in child.defined]
@@ -334,7 +345,7 @@ class Executor:
             child.memory += [self._interned(wire) for wire in fresh]
             if mode == "run":
                 results = [child.memory[number] for number in results]
-            if not redo and not 0 < len(results) <= len(testcases):
+            if redo not in (0, 1, 2) or (not redo and not 0 < len(results) <= len(testcases)):
                 raise ProtocolError(f"{len(results)} results for {len(testcases)} test cases")
             self._run.lessons.add(*lessons)
         except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
@@ -343,24 +354,29 @@ class Executor:
         self._restarts = 0
         if last:
             zygote.retire()
-        return None if redo else results
+        done: list[Any] | int = redo or results
+        return done
 
-    def _blame(self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], care: int) -> list[_Segment]:
+    def _blame(
+        self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int
+    ) -> list[_Segment]:
         """Ban the test case that broke the child if it is known; what is to be done again."""
         self._window = max(1, self._window // 2)
-        guilty = broken.running if broken.running != IDLE else broken.last if care else IDLE
+        guilty = broken.running if broken.running != IDLE else broken.last if care > 1 else IDLE
         if len(batch) == 1 and self._first:
             guilty = 0
         elif not 0 <= guilty < len(batch):
-            return [_Segment(batch, min(2, care + 1))]
+            return [_Segment(batch, min(_ALONE, care + 1))]
         # A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state
         # that every comparison found clean is not made to hang again.
         certain = (guilty == 0 and self._first) or broken.failure == "timeout"
         if not certain:
-            return [_Segment(batch[:guilty], 1), _Segment([batch[guilty]], 2), _Segment(batch[guilty + 1 :], care)]
+            return [_Segment(batch[:guilty], 2), _Segment([batch[guilty]], _ALONE), _Segment(batch[guilty + 1 :], care)]
         testcase = testcases[batch[guilty]]
         self._run.banned[testcase] = broken.failure
-        self._run.crashes.append(Crash(testcase, broken.failure, broken.position))
+        at = broken.position if 0 <= broken.position < len(testcase) else len(testcase) - 1
+        operation = table[testcase[at]].operation if testcase else -1
+        self._run.crashes.append(Crash(testcase, broken.failure, broken.position, operation))
         self.executions += 1
         return [_Segment(batch[:guilty], care), _Segment(batch[guilty:], care)]
 

@@ -29,6 +29,7 @@ from fitgym.execution.sandbox import Blocked
 from fitgym.instrument.abstraction import abstract
 from fitgym.instrument.sites import OutOfFuel, Recorder
 from fitgym.instrument.trace import Failure, Raised
+from fitgym.subject.conformance import conforms
 from fitgym.subject.hints import Hint, of_value, union
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.expression import Collection, Expression, Lambda, Name, Ref
@@ -272,7 +273,6 @@ class Program:
     ) -> Outcome:
         """What an exception means; it was raised by the statement after the last result."""
         position = min(len(results), len(entries) - 1)
-        entry = entries[position]
         calls: WireCalls = tuple(
             [(e.operation.id, i < len(results), (), ()) for i, e in enumerate(entries[: len(results) + 1])]
         )
@@ -282,9 +282,14 @@ class Program:
         if isinstance(error, (OutOfFuel, TimeUp, Blocked, SetupError)):
             return Outcome(calls, None, failure, results, error)
         self._probes.stopped(error.__traceback__)
-        return Outcome(calls, self._raised(entry, position, results, error, failure), failure, results, error)
+        return Outcome(
+            calls, self._raised(entries[: position + 1], position, results, error, failure), failure, results, error
+        )
 
-    def _raised(self, entry: Entry, position: int, results: Results, error: BaseException, failure: Failure) -> Raised:
+    def _raised(
+        self, entries: list[Entry], position: int, results: Results, error: BaseException, failure: Failure
+    ) -> Raised:
+        entry = entries[-1]
         function, explicit = self._frames.innermost(error.__traceback__)
         operation = entry.operation
         mro = tuple(type_name(cls) for cls in type(error).__mro__ if cls is not object)
@@ -296,7 +301,8 @@ class Program:
         counted = not failure and function >= 0
         if counted and isinstance(error, TypeError) and not _binds(entry, results):
             counted = False
-        return Raised(mro[0], function, operation.id, position, kind, counted, mro)
+        ill_typed = counted and not all(_conform(entry, results) for entry in entries)
+        return Raised(mro[0], function, operation.id, position, kind, counted and not ill_typed, mro, ill_typed)
 
     # --------------------------------------------------------------------------------------------------- compiling
 
@@ -404,6 +410,19 @@ def _binds(entry: Entry, results: Results) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _conform(entry: Entry, results: Results) -> bool:
+    """Every argument is what its annotation asks for; True where that cannot be known."""
+    hints = {p.name: p.hint for p in entry.operation.parameters if p.declared}
+    if not hints:
+        return True
+    try:
+        args, kwargs = entry.arguments(results)
+    except Exception:  # an argument that cannot even be made
+        return True
+    pairs = itertools.chain(zip(entry.names, args, strict=False), kwargs.items())
+    return all(name not in hints or conforms(value, hints[name]) for name, value in pairs)
 
 
 def _unbound(operation: Operation) -> Any:

@@ -391,17 +391,17 @@ class Runner:
         """Run a batch.
 
         Args:
-            request: what to do ("run", "observe"), what to record, new statements, test cases, and when to compare the
-                state that is expensive to compare: 0 after the batch, 1 after each test case, 2 never, because this
-                process ends after its first test case.
+            request: what to do ("run", "observe"), what to record, new statements, test cases, and how much state is
+                compared after each test case rather than after the batch: 0 the near state, 1 the far state too, 2 the
+                process too, 3 none at all, because this process ends after its first test case.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
-            case up to the first that left something behind; or none, with `redo`, when some test case did but it is
-            not known which.
+            case up to the first that left something behind; or none, when some test case did but it is not known which,
+            and then how much has to be compared to find out.
         """
         mode, needs, definitions, testcases, care = request
-        if self._process is None and care < 2:
+        if self._process is None and care < 3:
             self._process = Process()
         define = self.program.define
         for identifier, wire in definitions:
@@ -413,12 +413,12 @@ class Runner:
         last = False
         for index, testcase in enumerate(testcases):
             results.append(self._run(index, testcase, needs, mode, fresh))
-            if care == 2 or self._is_dirty(thorough=care == 1):
+            if care == 3 or self._is_dirty(care):
                 last = True
                 break
-        redo = not last and care == 0 and self._is_far_dirty()
+        redo = 0 if last else self._unclear(care)
         if redo and len(testcases) == 1:
-            redo, last = False, True
+            redo, last = 0, True
         if redo:
             results, fresh, last = [], [], True
         returns, iterators = self.program.lessons.drain()
@@ -467,7 +467,9 @@ class Runner:
         key = (
             self.recorder.snapshot_key(),
             outcome.calls,
-            None if raised is None else (raised.type, raised.function, raised.position, raised.kind, raised.counted),
+            None
+            if raised is None
+            else (raised.type, raised.function, raised.position, raised.kind, raised.counted, raised.ill_typed),
             failure,
         )
         number = self._known.get(key)
@@ -492,6 +494,7 @@ class Runner:
                         raised.kind,
                         raised.counted,
                         raised.mro,
+                        raised.ill_typed,
                     ),
                     tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()]),
                     failure,
@@ -510,25 +513,31 @@ class Runner:
 
     # --------------------------------------------------------------------------------------------------- clean state
 
-    def _is_dirty(self, thorough: bool) -> bool:
+    def _is_dirty(self, care: int) -> bool:
         """The last test case left something behind that could not be undone."""
         gc.collect(0)
         self._near.reset()
         if self._last_failure in ("timeout", "memory", "blocked"):
             return True  # it was stopped somewhere in the middle, perhaps in code of a library
-        if self._process is None or self._process.threads_left():
+        assert self._process is not None
+        if self._process.threads_left():
             return True
         if self._near.changed() and not self._near.restore():
             return True
-        return thorough and self._is_far_dirty(undo=True)
+        return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._process.changed())
 
-    def _is_far_dirty(self, undo: bool = False) -> bool:
+    def _is_far_dirty(self, undo: bool) -> bool:
         self._far.reset()
         if self._near.reordered() and not (undo and self._near.restore()):
             return True
-        if (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore()):
-            return True
-        return self._process is None or self._process.changed()
+        return (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore())
+
+    def _unclear(self, care: int) -> int:
+        """How careful to be in order to find out which test case of the batch left something behind, 0 if none did."""
+        assert self._process is not None
+        if care < 2 and self._process.changed():
+            return 2
+        return 1 if care < 1 and self._is_far_dirty(undo=False) else 0
 
     def _forget_if_full(self) -> bool:
         if self._known_bytes < _KNOWN_BYTES:

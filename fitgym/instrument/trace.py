@@ -44,7 +44,8 @@ class Raised:
         kind: "declared" (documented as raised), "explicit" (a `raise` statement or a failed `assert` of the subject
             raised it), "implicit" (anything else).
         counted: it counts as discovered; False for a failure to bind the arguments of the call itself, for errors of
-            the test's own code and for exceptions that never entered the subject.
+            the test's own code, for exceptions that never entered the subject, and where `ill_typed`.
+        ill_typed: an argument of the test case is not what its annotation asks for, so the fault is the test's.
         mro: names of the exception's classes from itself up to `BaseException`.
     """
 
@@ -55,6 +56,7 @@ class Raised:
     kind: Literal["declared", "explicit", "implicit"]
     counted: bool
     mro: tuple[str, ...] = ()
+    ill_typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -483,7 +483,7 @@ class _Inspector:
                     Parameter("args", "var_positional", ANY, False),
                     Parameter("kwargs", "var_keyword", ANY, False),
                 ), ANY
-            return tuple(Parameter(p.name, p.kind, p.hint, p.required) for p in stub.parameters), stub.returns
+            return tuple(Parameter(p.name, p.kind, p.hint, p.required, True) for p in stub.parameters), stub.returns
         entries = list(signature.parameters.values())
         if bound and entries and entries[0].kind in (entries[0].POSITIONAL_ONLY, entries[0].POSITIONAL_OR_KEYWORD):
             entries = entries[1:]
@@ -505,6 +505,7 @@ class _Inspector:
                 hint = stub.hint(entry.name)
             if hint.kind == "any" and entry.name in prose:
                 hint = from_annotation(prose[entry.name], space, owner)
+            declared = hint.kind != "any"
             if hint.kind == "any" and entry.annotation is entry.empty:
                 default = ANY if entry.default is entry.empty else from_default(entry.default)
                 guesses = [default, used.get(entry.name, ANY), *shown.get(entry.name, [])]
@@ -522,7 +523,7 @@ class _Inspector:
                         key = name[len(entry.name) + 1 : -1]
                         if key.isidentifier() and key not in signature.parameters:
                             parameters.append(Parameter(key, "keyword_only", wanted, required=True))
-            parameters.append(Parameter(entry.name, kind_of(entry), hint, required))
+            parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared))
         returns = ANY
         if signature.return_annotation is not signature.empty:
             returns = from_annotation(signature.return_annotation, space, owner)
@@ -717,7 +718,7 @@ class _Inspector:
             if stub is None:
                 return None
             return tuple(
-                Parameter(p.name, p.kind, p.hint, p.required) for p in stub.parameters if not p.kind.startswith("var_")
+                Parameter(p.name, p.kind, p.hint, p.required, True) for p in stub.parameters if not p.kind.startswith("var_")
             )
         entries = list(signature.parameters.values())[1 if bound else 0 :]
         space = self.namespace.within(target, owner)
@@ -730,9 +731,10 @@ class _Inspector:
                 hint = from_annotation(entry.annotation, space, owner)
             if hint.kind == "any" and stub is not None:
                 hint = stub.hint(entry.name)
-            if hint.kind == "any" and entry.default is not entry.empty:
+            declared = hint.kind != "any"
+            if not declared and entry.default is not entry.empty:
                 hint = from_default(entry.default)
-            found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty))
+            found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
         return tuple(found)
 
     def _helper(

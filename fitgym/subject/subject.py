@@ -150,12 +150,15 @@ class Parameter:
         kind: as in `inspect.Parameter`, in lower case.
         hint: which values it takes; `Hint("any")` where nothing is known.
         required: it has no default.
+        declared: the hint is promised by an annotation, a stub or the documentation; False where it was inferred from
+            the default or from what the code does with the parameter.
     """
 
     name: str
     kind: ParameterKind
     hint: Hint
     required: bool = True
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,133 @@
+"""Conformance: whether a value is what a hint asks for.
+
+The judgement is cautious in both directions: it runs no code of the subject (types are read through `type` itself, and
+iterators are not consumed), and where it cannot know it says yes.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from fitgym.subject.hints import Hint, name_of
+
+__all__ = ["conforms"]
+
+_LOOKED_AT = 5  # elements of a container
+
+_WIDER = {  # what type checkers accept for a number of another class
+    "builtins.float": frozenset({"builtins.int", "builtins.bool", "builtins.float"}),
+    "builtins.complex": frozenset({"builtins.int", "builtins.bool", "builtins.float", "builtins.complex"}),
+    "builtins.bytes": frozenset({"builtins.bytes", "builtins.bytearray", "builtins.memoryview"}),
+}
+
+_CONTAINERS: dict[str, tuple[type, ...]] = {
+    "list": (list,),
+    "set": (set,),
+    "frozenset": (frozenset,),
+    "tuple": (tuple,),
+    "dict": (dict,),
+}
+
+
+def conforms(value: object, hint: Hint) -> bool:
+    """Whether `value` is what `hint` asks for; True where that cannot be told."""
+    judge = _JUDGES.get(hint.kind)
+    return judge is None or judge(value, hint)
+
+
+def _class(value: object, hint: Hint) -> bool:
+    names = {name_of(base) for base in _mro(value)}
+    if hint.name in names or hint.name == "builtins.object":
+        return True
+    if hint.name in _WIDER:
+        return bool(_WIDER[hint.name] & names)
+    # Abstract classes accept what merely has their methods, and names may be spelled in ways nobody foresaw: only
+    # objects of built-in classes are known not to belong.
+    return type(value).__module__ != "builtins" or not (hint.name.startswith("builtins.") or _plain(value))
+
+
+def _plain(value: object) -> bool:
+    """The value is of a class that no class of a program is a base of."""
+    return value is None or type(value) in (bool, int, float, complex, str, bytes)
+
+
+def _union(value: object, hint: Hint) -> bool:
+    return any(conforms(value, part) for part in hint.args)
+
+
+def _literal(value: object, hint: Hint) -> bool:
+    return not _plain(value) or repr(value) in hint.texts or not hint.texts
+
+
+def _container(value: object, hint: Hint) -> bool:
+    kinds = _CONTAINERS[hint.kind]
+    if not any(base in kinds for base in _mro(value)):
+        return False
+    if type(value) not in kinds:
+        return True
+    items: Any = value
+    if hint.kind == "dict":
+        pairs = itertools.islice(dict.items(items), _LOOKED_AT)
+        return len(hint.args) < 2 or all(conforms(k, hint.args[0]) and conforms(v, hint.args[1]) for k, v in pairs)
+    if not hint.args:
+        return True
+    if hint.kind == "tuple" and hint.args[-1].kind != "ellipsis":
+        return len(items) == len(hint.args) and all(map(conforms, items, hint.args))
+    return all(conforms(item, hint.args[0]) for item in itertools.islice(items, _LOOKED_AT))
+
+
+def _iterable(value: object, hint: Hint) -> bool:
+    wanted = "__next__" if hint.kind == "iterator" else "__iter__"
+    if not any(wanted in vars(base) for base in _mro(value)):
+        return wanted == "__iter__" and any("__getitem__" in vars(base) for base in _mro(value))
+    if hint.args and type(value) in (list, tuple, set, frozenset):
+        items: collections.abc.Iterable[Any] = value  # type: ignore[assignment]  # its exact type was just checked
+        return all(conforms(item, hint.args[0]) for item in itertools.islice(items, _LOOKED_AT))
+    return True
+
+
+def _sequence(value: object, hint: Hint) -> bool:
+    return _iterable(value, hint) and any("__getitem__" in vars(base) for base in _mro(value))
+
+
+def _mapping(value: object, hint: Hint) -> bool:
+    return any("keys" in vars(base) for base in _mro(value))
+
+
+def _callable(value: object, hint: Hint) -> bool:
+    return any("__call__" in vars(base) for base in _mro(value))
+
+
+def _type(value: object, hint: Hint) -> bool:
+    return type in _mro(value)
+
+
+def _none(value: object, hint: Hint) -> bool:
+    return value is None
+
+
+def _mro(value: object) -> tuple[type, ...]:
+    """The classes of a value, asked of `type` itself: a metaclass may lie."""
+    return type.__dict__["__mro__"].__get__(type(value))  # type: ignore[no-any-return]
+
+
+_JUDGES: dict[str, Callable[[object, Hint], bool]] = {
+    "none": _none,
+    "class": _class,
+    "union": _union,
+    "literal": _literal,
+    "list": _container,
+    "set": _container,
+    "frozenset": _container,
+    "tuple": _container,
+    "dict": _container,
+    "iterable": _iterable,
+    "iterator": _iterable,
+    "sequence": _sequence,
+    "mapping": _mapping,
+    "callable": _callable,
+    "type": _type,
+}
