@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import _random
 import _thread
+import array
 import builtins
 import collections
 import functools
@@ -80,7 +81,7 @@ class State:
         queue.extend(also)
         while queue and len(self._seen) < _MAX_OBJECTS:
             thing = queue.popleft()
-            if type(thing) in _ATOMS or id(thing) in self._seen:
+            if type(thing) in _ATOMS or id(thing) in self._seen or thing is sys.modules:
                 continue
             self._seen.add(id(thing))
             self._keep.append(thing)
@@ -200,39 +201,30 @@ class State:
 
     def _look_at_object(self, thing: Any) -> Iterable[object]:
         cls = type(thing)
-        found: list[object] = []
-        if issubclass(cls, dict):
-            fix: Fix = _fix_ordered if issubclass(cls, collections.OrderedDict) else _fix_dict
-            copy = collections.OrderedDict(thing) if issubclass(cls, collections.OrderedDict) else dict(thing)
-            self._container(_plain(thing, dict), copy, fix)
-            found.extend(dict.values(thing))
-        elif issubclass(cls, list):
-            self._container(_plain(thing, list), list(thing), _fix_list)
-            found.extend(thing)
-        elif issubclass(cls, set):
-            self._container(_plain(thing, set), set(thing), _fix_set)
-            found.extend(thing)
-        elif issubclass(cls, collections.deque):
-            self._container(thing, thing.copy(), _fix_deque)
-            found.extend(thing)
-        elif issubclass(cls, bytearray):
-            self._container(thing, bytearray(thing), _fix_list)
-        elif issubclass(cls, (tuple, frozenset)):
-            found.extend(thing)
+        found: list[object] = [cls]
+        # What hangs together inside an object of a library is not known here, so part of it is never put back alone.
+        owned = cls.__module__ in self._names or cls.__module__.partition(".")[0] in sys.stdlib_module_names
+        for base, copy, fix in _CONTAINERS:
+            if issubclass(cls, base):
+                saved = copy(thing)
+                self._container(_plain(thing, base), saved, fix if owned else _no_fix)
+                found.extend(saved.values() if isinstance(saved, dict) else saved)
+                break
+        if issubclass(cls, (tuple, frozenset)):
+            found.extend(tuple.__iter__(thing) if issubclass(cls, tuple) else frozenset.__iter__(thing))
         elif cls is _PROXY:
             found.extend(thing.values())
-        elif cls.__name__ == "array" and cls.__module__ == "array":
-            self._container(thing, thing[:], _fix_list)
         elif cls.__name__ == "ndarray" and cls.__module__ == "numpy":
             self._probe(thing.tobytes)
         elif cls.__name__ == "ContextVar":
             self._probe(functools.partial(thing.get, None), thing.set)
-        if _has_namespace(thing):
-            namespace = vars(thing)
-            self._container(namespace, dict(namespace), _fix_namespace)
-            found.extend(namespace.values())
-        for name, member in _slots(cls):
-            self._probe(functools.partial(_slot_state, thing, member), functools.partial(setattr, thing, name))
+        namespace = _namespace(thing)
+        if namespace is not None:
+            self._container(namespace, dict.copy(namespace), _fix_namespace if owned else _no_fix)
+            found.extend(dict.values(namespace))
+        for member in _slots(cls):
+            write = functools.partial(_fill_slot, thing, member)
+            self._probe(functools.partial(_slot_state, thing, member), write if owned else None)
             found.append(_slot_state(thing, member))
         return found
 
@@ -255,9 +247,8 @@ def reseed(generator: Any, state: Any) -> None:
 
 
 def _plain(thing: Any, base: type) -> Any:
-    """What to compare for a container: itself, if comparing it runs no code of the subject."""
-    known = type(thing).__eq__ is base.__eq__ or type(thing) is collections.OrderedDict
-    return thing if known else _Base(thing, base)
+    """What to compare for a container: itself, if comparing it runs no code of a subclass."""
+    return thing if type(thing).__eq__ is base.__eq__ else _Base(thing, base)
 
 
 class _Base:
@@ -273,22 +264,23 @@ class _Base:
         return self.base.__eq__(self.thing, other) is True
 
 
-def _has_namespace(thing: object) -> bool:
+def _namespace(thing: object) -> dict[str, object] | None:
+    """The instance dictionary, None if there is none; runs no code of the subject."""
     if isinstance(thing, types.ModuleType):
-        return False
+        return None
     try:
-        return type(object.__getattribute__(thing, "__dict__")) is dict
+        namespace = object.__getattribute__(thing, "__dict__")
     except (AttributeError, TypeError):
-        return False
+        return None
+    return namespace if type(namespace) is dict else None
 
 
-def _slots(cls: type) -> list[tuple[str, Any]]:
-    """The slots that a class written in Python declares."""
+def _slots(cls: type) -> list[Any]:
+    """The slots that a class written in Python declares, as descriptors."""
     found = []
     for owner in cls.__mro__[:-1]:
         if "__slots__" in vars(owner):
-            members = vars(owner).items()
-            found += [(name, member) for name, member in members if type(member) is types.MemberDescriptorType]
+            found += [member for member in vars(owner).values() if type(member) is types.MemberDescriptorType]
     return found
 
 
@@ -303,6 +295,13 @@ def _slot_state(thing: object, member: Any) -> object:
         return member.__get__(thing, type(thing))
     except AttributeError:
         return _EMPTY
+
+
+def _fill_slot(thing: object, member: Any, value: object) -> None:
+    if value is _EMPTY:
+        member.__delete__(thing)
+    else:
+        member.__set__(thing, value)
 
 
 def _lock_state(lock: Any) -> object:
@@ -349,37 +348,76 @@ def _fix_class(cls: type, live: Mapping[str, object], saved: dict[str, object]) 
     return True
 
 
+def _no_fix(live: Any, saved: Any) -> bool:
+    return False
+
+
 def _fix_dict(live: Any, saved: dict[Any, Any]) -> bool:
-    target = live.thing if type(live) is _Base else live
+    target = _target(live)
     dict.clear(target)
     dict.update(target, saved)
     return True
 
 
 def _fix_ordered(live: Any, saved: Any) -> bool:
-    target = live.thing if type(live) is _Base else live
+    target = _target(live)
     collections.OrderedDict.clear(target)
-    collections.OrderedDict.update(target, saved)
+    for key, value in saved.items():
+        collections.OrderedDict.__setitem__(target, key, value)
     return True
 
 
 def _fix_list(live: Any, saved: Any) -> bool:
-    target = live.thing if type(live) is _Base else live
-    target[:] = saved
+    list.__setitem__(_target(live), slice(None), saved)
+    return True
+
+
+def _fix_bytes(live: Any, saved: Any) -> bool:
+    bytearray.__setitem__(_target(live), slice(None), saved)
+    return True
+
+
+def _fix_array(live: Any, saved: Any) -> bool:
+    array.array.__setitem__(_target(live), slice(None), saved)
     return True
 
 
 def _fix_deque(live: Any, saved: Any) -> bool:
-    live.clear()
-    live.extend(saved)
+    target = _target(live)
+    collections.deque.clear(target)
+    collections.deque.extend(target, saved)
     return True
 
 
 def _fix_set(live: Any, saved: set[Any]) -> bool:
     if saved:  # the order of iteration depends on what was in the set before
         return False
-    set.clear(live.thing if type(live) is _Base else live)
+    set.clear(_target(live))
     return True
+
+
+def _target(live: Any) -> Any:
+    return live.thing if type(live) is _Base else live
+
+
+# Each with a copy that runs no code of a subclass. The first that fits counts.
+_CONTAINERS: tuple[tuple[type, Callable[[Any], Any], Fix], ...] = (
+    (
+        collections.OrderedDict,
+        lambda thing: collections.OrderedDict(collections.OrderedDict.items(thing)),
+        _fix_ordered,
+    ),
+    (dict, dict.copy, _fix_dict),
+    (list, lambda thing: list.__getitem__(thing, slice(None)), _fix_list),
+    (set, lambda thing: set(set.__iter__(thing)), _fix_set),
+    (
+        collections.deque,
+        lambda thing: collections.deque(collections.deque.__iter__(thing), thing.maxlen),
+        _fix_deque,
+    ),
+    (bytearray, lambda thing: bytearray.__getitem__(thing, slice(None)), _fix_bytes),
+    (array.array, lambda thing: array.array.__getitem__(thing, slice(None)), _fix_array),
+)
 
 
 # ----------------------------------------------------------------------------------------------------- the process

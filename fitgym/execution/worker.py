@@ -9,6 +9,7 @@ answer, and ends. The zygote kills what a child leaves running, and ends with ev
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import functools
 import gc
@@ -50,7 +51,7 @@ from fitgym.execution.sandbox import (
 )
 from fitgym.instrument.loader import load
 from fitgym.instrument.sites import Recorder
-from fitgym.instrument.trace import Failure
+from fitgym.instrument.trace import Failure, Raised
 from fitgym.instrument.transformer import Instrumented, instrument
 from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.inspection import complete
@@ -63,6 +64,7 @@ _BROKEN = 77  # exit status of a child that can no longer answer; the parent kno
 _HIGH = 200  # descriptors of ours stand above those that code under test is likely to meet
 _KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
 _IMPORT_FUEL = 1 << 60
+_RAISED = tuple(field.name for field in dataclasses.fields(Raised))
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -453,6 +455,10 @@ class Runner:
             failure = "timeout"
         elif guard.refused:
             failure = "blocked"
+        if failure in ("timeout", "memory") or (failure and outcome.raised and outcome.raised.type == "RecursionError"):
+            # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
+            # optimised by then (a call takes more of the stack at first).
+            self.recorder.begin(needs)
         result: Any
         if mode == "observe":
             result = self._observed(testcase, outcome, failure)
@@ -464,43 +470,16 @@ class Runner:
     def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
         """The number of this trace; one that is not known yet is appended to `fresh`."""
         raised = outcome.raised
-        key = (
-            self.recorder.snapshot_key(),
-            outcome.calls,
-            None
-            if raised is None
-            else (raised.type, raised.function, raised.position, raised.kind, raised.counted, raised.ill_typed),
-            failure,
-        )
+        wire_raised = None if raised is None else tuple([getattr(raised, name) for name in _RAISED])
+        key = (self.recorder.snapshot_key(), outcome.calls, wire_raised, failure)
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = len(self._known)
             counts, distances, direct_counts, direct_distances, _ = key[0]
             self._known_bytes += 500 + len(counts) + len(distances) + len(direct_counts) + len(direct_distances)
-            fresh.append(
-                (
-                    counts,
-                    distances,
-                    direct_counts,
-                    direct_distances,
-                    outcome.calls,
-                    None
-                    if raised is None
-                    else (
-                        raised.type,
-                        raised.function,
-                        raised.operation,
-                        raised.position,
-                        raised.kind,
-                        raised.counted,
-                        raised.mro,
-                        raised.ill_typed,
-                    ),
-                    tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()]),
-                    failure,
-                    self.recorder.burnt,
-                )
-            )
+            stops = tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()])
+            recorded = (counts, distances, direct_counts, direct_distances)
+            fresh.append((*recorded, outcome.calls, wire_raised, stops, failure, self.recorder.burnt))
         return number
 
     def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
