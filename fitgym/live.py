@@ -30,7 +30,7 @@ class LiveView:
         self.heading = f"{subject} · goal {goal} · agent {agent}"
         self.quiet = quiet
         self._live: Live | None = None
-        self._reported = 0
+        self._reported = -1  # the first report comes at once
 
     def __enter__(self) -> Self:
         if not self.quiet and self.console.is_terminal:
