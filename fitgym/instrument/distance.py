@@ -299,18 +299,19 @@ def _sequences(left: Any, right: Any) -> Relations:
 
 
 def _mappings(left: Any, right: Any) -> Relations:
-    """Two dicts: the difference in length plus, for the first `ITEMS` keys, 1 if it is missing, else nu of the distance of the values."""
-    total = float(abs(len(left) - len(right)))
+    """Two dicts: the number of keys that only one has, plus nu of the distance to equality of the values of each common key.
+
+    Where the contents are not built-in, or many, the difference in length.
+    """
     if not all(_is_plain(part) for part in (left, right, left.values(), right.values())):
-        return (0.0, total or 1.0, 0.0)
+        return (0.0, float(max(abs(len(left) - len(right)), 1)), 0.0)
     if left == right:
         return (1.0, 0.0, 1.0)
-    for key, value in islice(left.items(), ITEMS):
-        if key not in right:
-            total += 1.0
-        elif value != right[key]:
+    total = float(len(left.keys() ^ right.keys()))
+    for key, value in left.items():
+        if key in right and value != right[key]:
             total += nu(compared("==", value, right[key], False)[1])
-    return (0.0, total or 1.0, 0.0)
+    return (0.0, total, 0.0)
 
 
 def _sets(left: Any, right: Any) -> Relations:

@@ -17,7 +17,7 @@ import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -44,7 +44,10 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 # By identity, because a metaclass may define `__eq__` and `__hash__`.
-_SIZED = frozenset(id(kind) for kind in (list, tuple, dict, set, frozenset, str, bytes, bytearray, range))
+_VIEWS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
+_SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, *map(type, _VIEWS))))
+# Iterators whose first element may be taken early: they run no code of the program that could look at its callers.
+_PLAIN_ITERATORS = frozenset(id(type(iter(container))) for container in ([], (), "", b"", range(0), set(), *_VIEWS))
 _LONGEST_LITERAL = 100
 _MOST_LITERALS = 1000
 
@@ -518,13 +521,29 @@ def _maker(
                 outcome(size > 0, float(size), 2)
                 return iterable
             iterator: Iterator[Any] = iter(iterable)
-            try:
-                first = next(iterator)
-            except StopIteration:
+            if id(type(iterator)) not in _PLAIN_ITERATORS:
+                return chain.from_iterable(stages(iterator))
+            for first in iterator:
+                outcome(True, 1.0, 2)
+                return chain((first,), iterator)
+            outcome(False, 0.0, 2)
+            return ()
+
+        def stages(iterator: Iterator[Any]) -> Iterator[Iterator[Any]]:
+            """Twice the iterator, first for one element: so it always runs right under the loop, whoever looks."""
+            entered = False
+
+            def note(first: Any) -> Any:
+                nonlocal entered
+                entered = True
+                outcome(True, 1.0, 2)
+                return first
+
+            yield map(note, islice(iterator, 1))
+            if entered:
+                yield iterator
+            else:
                 outcome(False, 0.0, 2)
-                return ()
-            outcome(True, 1.0, 2)
-            return chain((first,), iterator)
 
         def asynchronous(iterable: Any) -> Any:
             counts[number] = count = counts[number] + 1
