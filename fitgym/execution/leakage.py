@@ -12,7 +12,6 @@ process, such as environment, working folder, signal handlers and builtins. It i
 
 from __future__ import annotations
 
-import _random
 import _thread
 import array
 import builtins
@@ -30,7 +29,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["Process", "State", "generator_state", "reseed"]
+from fitgym.execution.chance import generator_state, reseed
+
+__all__ = ["Process", "State"]
 
 _MAX_OBJECTS = 20_000
 """Objects that one snapshot looks at."""
@@ -81,7 +82,7 @@ class State:
         queue.extend(also)
         while queue and len(self._seen) < _MAX_OBJECTS:
             thing = queue.popleft()
-            if type(thing) in _ATOMS or id(thing) in self._seen or thing is sys.modules:
+            if type(thing) in _ATOMS or id(thing) in self._seen or thing is sys.modules or thing is vars(builtins):
                 continue
             self._seen.add(id(thing))
             self._keep.append(thing)
@@ -109,16 +110,13 @@ class State:
 
     def reordered(self) -> bool:
         """A dictionary holds the same items in another order. Slower than `changed`, which does not look at that."""
-        return any(
-            type(live) is dict and fix is _fix_dict and list(live) != list(saved)
-            for live, saved, fix in zip(self._live, self._saved, self._fixes, strict=True)
-        )
+        return any(map(_is_reordered, self._live, self._saved, self._fixes))
 
     def restore(self) -> bool:
         """Put everything back; False if something could not be, and then only a fresh process is clean."""
         try:
             for live, saved, fix in zip(self._live, self._saved, self._fixes, strict=True):
-                if (live != saved or (fix is _fix_dict and list(live) != list(saved))) and not fix(live, saved):
+                if (_differs(live, saved) or _is_reordered(live, saved, fix)) and not fix(live, saved):
                     return False
             for read, value, write in zip(self._reads, self._values, self._writes, strict=True):
                 if read() != value:
@@ -232,20 +230,6 @@ class State:
 _EMPTY = object()
 
 
-def generator_state(generator: Any) -> Any:
-    """The state of a `random.Random`, in a form that can be put back without running code written in Python.
-
-    That code may be instrumented: `random` can be the subject.
-    """
-    return (_random.Random.getstate(generator), generator.gauss_next)
-
-
-def reseed(generator: Any, state: Any) -> None:
-    """Put back what `generator_state` gave."""
-    _random.Random.setstate(generator, state[0])
-    generator.gauss_next = state[1]
-
-
 def _plain(thing: Any, base: type) -> Any:
     """What to compare for a container: itself, if comparing it runs no code of a subclass."""
     return thing if type(thing).__eq__ is base.__eq__ else _Base(thing, base)
@@ -262,6 +246,17 @@ class _Base:
 
     def __eq__(self, other: object) -> bool:
         return self.base.__eq__(self.thing, other) is True
+
+
+def _differs(live: Any, saved: Any) -> bool:
+    try:
+        return bool(live != saved)
+    except BaseException:  # an `__eq__` of the subject refuses
+        return True
+
+
+def _is_reordered(live: Any, saved: Any, fix: Fix) -> bool:
+    return fix is _fix_dict and list(dict.__iter__(_target(live))) != list(saved)
 
 
 def _namespace(thing: object) -> dict[str, object] | None:
@@ -336,6 +331,9 @@ def _fix_namespace(live: dict[str, object], saved: dict[str, object]) -> bool:
     for name, value in saved.items():
         if live.get(name, _EMPTY) is not value:
             live[name] = value
+    if list(live) != list(saved):  # a name was deleted in between
+        live.clear()
+        live.update(saved)
     return True
 
 
@@ -479,9 +477,7 @@ class Process:
             warnings.showwarning,
             vars(builtins).copy(),
             [signal.getsignal(number) for number in _SIGNALS],
-            signal.getitimer(signal.ITIMER_REAL)[1],
-            signal.getitimer(signal.ITIMER_VIRTUAL)[1],
-            signal.getitimer(signal.ITIMER_PROF)[1],
+            [_timer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)],
             signal.pthread_sigmask(signal.SIG_BLOCK, ()),
             os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None,
             [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],
@@ -517,6 +513,12 @@ def _locale() -> str:
     import _locale as c_locale
 
     return c_locale.setlocale(c_locale.LC_ALL, None)
+
+
+def _timer(which: int) -> tuple[bool, float]:
+    """Whether a timer is armed, and its interval."""
+    remaining, interval = signal.getitimer(which)
+    return remaining > 0, interval
 
 
 def _umask() -> int:

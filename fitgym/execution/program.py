@@ -291,6 +291,8 @@ class Program:
     ) -> Raised:
         entry = entries[-1]
         function, explicit = self._frames.innermost(error.__traceback__)
+        if failure:  # where the stack or the memory ended is a matter of chance
+            function, explicit = -1, False
         operation = entry.operation
         mro = tuple(type_name(cls) for cls in type(error).__mro__ if cls is not object)
         kind: Literal["declared", "explicit", "implicit"] = "implicit"

@@ -11,9 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
-import functools
 import gc
-import importlib
 import os
 import resource
 import select
@@ -28,8 +26,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from fitgym.errors import SubjectError
+from fitgym.execution.chance import Chance
 from fitgym.execution.journal import IDLE, Journal
-from fitgym.execution.leakage import Process, State, generator_state, reseed
+from fitgym.execution.leakage import Process, State
 from fitgym.execution.program import Outcome, Program, TimeUp
 from fitgym.execution.protocol import (
     FrameReader,
@@ -311,6 +310,7 @@ class Runner:
         limits: what one test case may use.
         journal: says what runs.
         guard: refuses actions.
+        chance: where random numbers come from.
         near, far: state of the module under test, and of what is around it.
     """
 
@@ -322,6 +322,7 @@ class Runner:
         limits: Any,
         journal: Journal,
         guard: Guard,
+        chance: Chance,
         near: State,
         far: State,
     ) -> None:
@@ -337,7 +338,7 @@ class Runner:
         self._process: Process | None = None
         self._memory = 0
         self._processes = 0
-        self._seeds = _seeds(subject)
+        self._chance = chance
         self._known: dict[object, int] = {}
         self._known_bytes = 0
         self._timed_out = False
@@ -353,8 +354,7 @@ class Runner:
         instrumented = instrument(source, reference.path)
         recorder = Recorder(instrumented.plan.sites, limits.fuel)
         recorder.fuel = _IMPORT_FUEL
-        # Loaded by the import system's own helpers; if it is there afterwards, the subject uses it.
-        sys.modules.pop("random", None)
+        chance = Chance(reference.module)
         before = frozenset(sys.modules)
         module = load(reference, instrumented, recorder.probe)
         recorder.settle()  # a suite imports the module before its first test, so every trace includes the import
@@ -363,7 +363,7 @@ class Runner:
         program = Program(subject, recorder, journal.cells)
         near = State([module])
         far = State(_neighbours(module, before), _shared_objects())
-        return cls(subject, recorder, program, limits, journal, guard, near, far)
+        return cls(subject, recorder, program, limits, journal, guard, chance, near, far)
 
     def settle(self) -> None:
         """The zygote has done its work: nothing of it changes any more, and children will share its memory."""
@@ -372,6 +372,7 @@ class Runner:
         gc.disable()  # objects in cycles die between test cases, not during an unlucky one
         self._near.reset()
         self._far.reset()
+        self._chance.settle()
         self._memory = used_memory()
         self._processes = _processes()
 
@@ -437,8 +438,10 @@ class Runner:
         cells, guard = self._cells, self.guard
         self._timed_out = False
         guard.refused = ""
-        for seed in self._seeds:
-            seed()
+        if mode == "observe":
+            self._chance.free()
+        else:
+            self._chance.fix()
         self.recorder.begin(needs)
         cells[2] = 0
         cells[3] = index
@@ -602,19 +605,6 @@ def _shared_objects() -> list[object]:
     if logging is None:
         return []
     return [logging.root, vars(logging.root.manager)["loggerDict"], logging._levelToName, logging._nameToLevel]
-
-
-def _seeds(subject: Subject) -> list[Callable[[], object]]:
-    """What sets the random generators back before each test case, if anything uses them."""
-    found: list[Callable[[], object]] = []
-    if "random" in sys.modules or "random" in subject.source:
-        generator = importlib.import_module("random")._inst
-        generator.seed(0)
-        found.append(functools.partial(reseed, generator, generator_state(generator)))
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        found.append(functools.partial(numpy_random.seed, 0))
-    return found
 
 
 def _waited() -> float:

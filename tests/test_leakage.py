@@ -1,0 +1,343 @@
+"""Leaks: every way to change the state of a module is found, and put back exactly or not at all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import threading
+import types
+from collections.abc import Iterator
+
+import pytest
+
+from fitgym.execution.leakage import Process, State
+
+SOURCE = """
+import array, collections, contextvars, functools, itertools, random, threading
+
+number = 1
+names = ["a", ["b"]]
+table = {"x": {"y": 1}, "z": 2}
+members = {1, 2}
+nobody = set()
+queue = collections.deque([1, 2], maxlen=5)
+ordered = collections.OrderedDict(a=1, b=2)
+counter = collections.Counter("aab")
+defaults = collections.defaultdict(list, a=[1])
+raw = bytearray(b"abc")
+numbers = array.array("i", [1, 2])
+ids = itertools.count(3)
+stream = iter([1, 2, 3])
+lock = threading.Lock()
+relock = threading.RLock()
+context = contextvars.ContextVar("context", default=1)
+dice = random.Random(4)
+nested = ({"deep": [1]},)
+
+class Base:
+    __slots__ = ()
+    shared = []
+    count = 0
+
+class Thing(Base):
+    __slots__ = ("slot", "__dict__")
+    def __init__(self):
+        self.value = 1
+        self.inside = [1]
+    @classmethod
+    def make(cls): return cls()
+
+class Slotted:
+    __slots__ = ("a", "b")
+    def __init__(self): self.a = [1]
+
+class Special(dict):
+    def __eq__(self, other): return True
+    __hash__ = None
+
+class Touchy:
+    def __eq__(self, other): raise RuntimeError
+    __hash__ = None
+
+class LazyList(list):
+    def __iter__(self):
+        self.append("filled")
+        return super().__iter__()
+
+thing = Thing()
+slotted = Slotted()
+special = Special(a=1)
+touchy = Touchy()
+lazy = LazyList()
+
+def default(item, into=[]):
+    into.append(item)
+
+def keyword(*, into={}):
+    into["k"] = 1
+
+def with_attribute(): pass
+with_attribute.calls = 0
+
+def closure():
+    memory, count = {}, 0
+    def inner():
+        nonlocal count
+        count += 1
+        memory[count] = 1
+    return inner
+inner = closure()
+
+@functools.lru_cache
+def cached(n): return [n]
+
+@functools.wraps(cached)
+def wrapping(n): return cached(n)
+
+def generate():
+    yield 1
+    yield 2
+generator = generate()
+next(generator)
+"""
+
+UNDONE = [
+    "number = 2",
+    "number = None",
+    "fresh = 1",
+    "del number",
+    "names.append(1)",
+    "names[1].append(1)",
+    "names[:] = []",
+    "table['x']['y'] = 2",
+    "del table['z']",
+    "table = {}",
+    "nobody.add(3)",
+    "queue.append(3)",
+    "ordered.move_to_end('a')",
+    "counter['z'] += 0",
+    "defaults['missing']",
+    "defaults['a'].append(2)",
+    "raw[0] = 0",
+    "numbers.append(3)",
+    "context.set(5)",
+    "nested[0]['deep'].append(2)",
+    "Base.shared.append(1)",
+    "Thing.shared = []",
+    "Base.count += 1",
+    "Thing.extra = 1",
+    "del Thing.make",
+    "thing.value = 2",
+    "thing.extra = 2",
+    "del thing.value",
+    "thing.inside.append(2)",
+    "thing.slot = 1",
+    "slotted.a = 2",
+    "slotted.a.append(2)",
+    "slotted.b = 2",
+    "special['a'] = 2",
+    "touchy = Touchy()",
+    "default(1)",
+    "keyword()",
+    "with_attribute.calls += 1",
+    "inner()",
+    "closure = None",
+]
+
+FINAL = [
+    "members.add(3)",
+    "members.discard(1)",
+    "next(ids)",
+    "next(stream)",
+    "lock.acquire()",
+    "relock.acquire()",
+    "next(generator)",
+]
+
+HARMLESS = [
+    "number = 1",
+    "names.append(1); names.pop()",
+    "thing.value = 1",
+    "copy = 1; del copy",
+    "lock.acquire(); lock.release()",
+    "Thing().value",
+    "lazy == []",
+]
+
+
+@pytest.fixture
+def module() -> Iterator[types.ModuleType]:
+    module = types.ModuleType("leaky")
+    sys.modules["leaky"] = module
+    exec(compile(SOURCE, "leaky.py", "exec"), vars(module))
+    yield module
+    del sys.modules["leaky"]
+
+
+def shape(module: types.ModuleType) -> str:
+    """Everything that can be printed about the module's own state."""
+    found = {name: value for name, value in vars(module).items() if not name.startswith("__")}
+    objects = {name: vars(found[name]) for name in ("thing", "with_attribute")}
+    classes = {name: sorted(vars(found[name])) for name in ("Base", "Thing", "Slotted")}
+    slots = [getattr(found["slotted"], name, None) for name in ("a", "b")]
+    plain = {name: value for name, value in found.items() if not callable(value) and name not in ("special", "lazy")}
+    functions = [found["default"].__defaults__, found["keyword"].__kwdefaults__]
+    cells = [cell.cell_contents for cell in found["inner"].__closure__]
+    values = (objects, classes, slots, sorted(found), functions, cells, dict.__repr__(found["special"]))
+    return repr((values, {name: str(value) for name, value in sorted(plain.items())}))
+
+
+@pytest.mark.parametrize("change", UNDONE)
+def test_a_change_is_found_and_undone(module: types.ModuleType, change: str) -> None:
+    state, before = State([module]), shape(module)
+    identities = {name: id(value) for name, value in vars(module).items()}
+    assert not state.changed()
+    assert not state.reordered()
+    exec(change, vars(module))
+    assert state.changed() or state.reordered()
+    assert state.restore()
+    assert not state.changed()
+    assert shape(module) == before
+    assert {name: id(value) for name, value in vars(module).items()} == identities
+
+
+@pytest.mark.parametrize("change", FINAL)
+def test_what_cannot_be_undone_exactly_is_found_and_said(module: types.ModuleType, change: str) -> None:
+    state = State([module])
+    exec(change, vars(module))
+    assert state.changed()
+    assert not state.restore()
+
+
+@pytest.mark.parametrize("change", HARMLESS)
+def test_what_ends_as_it_began_is_no_change(module: types.ModuleType, change: str) -> None:
+    state = State([module])
+    exec(change, vars(module))
+    assert not state.changed()
+
+
+def test_two_changes_are_undone_together(module: types.ModuleType) -> None:
+    state, before = State([module]), shape(module)
+    for change in UNDONE[4:10]:
+        exec(change, vars(module))
+    assert state.restore()
+    assert shape(module) == before
+
+
+def test_an_order_that_changed_is_found_only_when_asked_for(module: types.ModuleType) -> None:
+    state = State([module])
+    module.table["x"] = module.table.pop("x")
+    assert not state.changed()
+    assert state.reordered()
+    assert state.restore()
+    assert list(module.table) == ["x", "z"]
+
+
+def test_caches_are_emptied_and_generators_set_back(module: types.ModuleType) -> None:
+    state = State([module])
+    first = module.dice.random()
+    module.cached(1)
+    assert not state.changed()
+    state.reset()
+    assert module.cached.cache_info().currsize == 0
+    assert module.dice.random() == first
+
+
+def test_looking_at_a_lazy_container_does_not_fill_it(module: types.ModuleType) -> None:
+    State([module])
+    assert list.__len__(module.lazy) == 0
+
+
+def test_objects_of_a_library_are_never_undone_in_part(module: types.ModuleType) -> None:
+    class Library:
+        def __init__(self) -> None:
+            self.cache: dict[int, int] = {}
+
+    Library.__module__ = "some_library"
+    module.helper = Library()
+    state = State([module])
+    module.helper.value = 1
+    assert state.changed()
+    assert not state.restore()
+
+
+def test_classes_of_other_modules_are_left_alone(module: types.ModuleType) -> None:
+    class Foreign:
+        count = 0
+
+    Foreign.__module__ = "elsewhere"
+    module.Foreign = Foreign
+    state = State([module])
+    Foreign.count = 1
+    assert not state.changed()
+
+
+def test_loaded_modules_are_not_taken_for_state(module: types.ModuleType) -> None:
+    module.modules = sys.modules
+    state = State([module])
+    sys.modules["leaky.later"] = types.ModuleType("leaky.later")
+    try:
+        assert not state.changed()
+    finally:
+        del sys.modules["leaky.later"]
+
+
+# ----------------------------------------------------------------------------------------------------- the process
+
+CHANGES = [
+    "os.chdir('/')",
+    "os.environ['LEAK'] = '1'",
+    "del os.environ['HOME']",
+    "sys.path.append('/nowhere')",
+    "sys.setrecursionlimit(500)",
+    "sys.settrace(lambda *a: None)",
+    "sys.stdout = None",
+    "sys.stdout.close()",
+    "sys.excepthook = None",
+    "builtins.len = None",
+    "builtins.extra = 1",
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "signal.setitimer(signal.ITIMER_REAL, 100)",
+    "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])",
+    "warnings.simplefilter('error')",
+    "decimal.getcontext().prec = 5",
+    "gc.disable()",
+    "os.umask(0)",
+    "os.nice(1)",
+    "os.open('/dev/null', os.O_RDONLY)",
+    "os.close(0)",
+    "os.setsid() if os.getpid() != os.getsid(0) else os.chdir('/')",
+    "os.fork() or os._exit(0)",
+    "GREAT = bytearray(200 << 20)",
+]
+
+SCRIPT = """
+import builtins, decimal, gc, os, signal, sys, warnings
+from fitgym.execution.leakage import Process
+process = Process()
+assert not process.changed(), "changed by itself"
+assert decimal.getcontext().divide(1, 3) and not process.changed(), "flags do not count"
+write = os.write
+{change}
+write(1, b"found" if process.changed() else b"missed")
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_the_process_is_found(change: str) -> None:
+    script = textwrap.dedent(SCRIPT).format(change=change)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert result.stdout == "found", result.stderr
+
+
+def test_a_thread_that_stays_is_found_and_one_that_ends_is_waited_for() -> None:
+    process = Process()
+    gate = threading.Event()
+    staying = threading.Thread(target=gate.wait)
+    staying.start()
+    assert process.threads_left(patience=0.0)
+    threading.Timer(0.01, gate.set).start()
+    assert not process.threads_left(patience=10.0)
+    staying.join()
