@@ -403,7 +403,7 @@ def test_entries_depend_on_nothing_and_straight_code_on_its_entry():
     ]
 
 
-MODULES = ["argparse", "ast", "asyncio.tasks", "dataclasses", "difflib", "inspect", "shutil", "subprocess", "typing"]
+MODULES = ["argparse", "asyncio.tasks", "dataclasses", "difflib", "shutil", "subprocess"]
 
 
 @pytest.mark.parametrize("name", MODULES)

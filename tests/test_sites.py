@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.instrument.distance import FALSE_SLOTS, FURTHEST, TRUE_SLOTS, compared
+from fitgym.instrument.distance import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS, compared
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.sites import OutOfFuel, Recorder
 from fitgym.instrument.trace import Stop
@@ -78,6 +78,36 @@ def test_membership_truth_and_loop_keep_both_distances():
     tiny["f"](7, [])
     assert [tiny.distances(kind) for kind in ("membership", "truth", "loop")] == [[1, 0], [0, 0], [0, 0]]
     assert tiny.counts("membership", "truth", "loop") == [2, 2, 2]
+
+
+def test_a_site_that_raises_was_reached_without_an_outcome():
+    tiny = Tiny(
+        """
+        def less(x): return 1 if x < 1 else 2
+        def within(x): return 1 if 1 in x else 2
+        def true(x): return 1 if x else 2
+        def loop(x):
+            for i in x: pass
+        def pairs(x):
+            for i, j in x: pass
+        """
+    )
+
+    class Unclear:
+        def __bool__(self):
+            raise KeyError
+
+    def failing():
+        raise KeyError
+        yield
+
+    for name, value in (("less", "a"), ("within", 3), ("true", Unclear()), ("loop", 1), ("pairs", failing())):
+        with pytest.raises((TypeError, KeyError)):
+            tiny[name](value)
+    assert tiny.counts("comparison", "membership", "truth", "loop") == [1] * 5
+    assert set(tiny.recorder.distances) == {FAR}
+    tiny["pairs"](iter([(1, 2)]))
+    assert tiny.distances("loop", 1) == [0, 1]
 
 
 def test_blocks_count_every_run():

@@ -16,6 +16,7 @@ from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.plan import plan
 from fitgym.instrument.sites import Recorder
 from fitgym.instrument.transformer import instrument
+from fitgym.subject.dependence import dependences
 
 PROGRAMS = {
     "if_else": """
@@ -899,6 +900,28 @@ def test_each_factory_gets_its_own_code():
 def test_a_string_of_the_subject_that_looks_like_a_placeholder_is_left_alone():
     namespace, _ = load("def f():\n    return '\\0fitgym:', '\\0fitgym:x', '\\0fitgym:' + '12'.strip()\n")
     assert namespace["f"]() == ("\0fitgym:", "\0fitgym:x", "\0fitgym:12")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 400)),
+        "x = " + " + ".join(["1"] * 900) + "\n",
+        "x = " + "not " * 150 + "(1 < 2)\n",
+        "x = " + "(1 < " * 80 + "2" + ")" * 80 + "\n",
+    ],
+    ids=["elif", "sum", "not", "nested comparisons"],
+)
+def test_deep_trees_are_no_problem(source):
+    limit = sys.getrecursionlimit()
+    instrumented = instrument(source, "tiny.py")
+    mapped = instrumented.plan
+    dependences(instrumented.tree, mapped.at, mapped.blocks, mapped.entries, mapped.sites, mapped.functions)
+    bare, probed = {}, {}
+    exec(source, bare)
+    exec(instrumented.code(Recorder(mapped.sites).probe), probed)
+    assert probed["x"] == bare["x"]
+    assert sys.getrecursionlimit() == limit
 
 
 def test_source_that_is_not_python_is_refused():

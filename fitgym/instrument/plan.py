@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from fitgym.subject.subject import Function, Site, SiteKind
-from fitgym.subject.syntax import constant_truth, docstring_end, irrefutable
+from fitgym.subject.syntax import constant_truth, deep_trees, docstring_end, irrefutable
 
 __all__ = ["Plan", "plan"]
 
@@ -76,7 +76,8 @@ def plan(tree: ast.Module) -> Plan:
     """
     planner = _Planner()
     end = max((statement.end_lineno or 1 for statement in tree.body), default=1)
-    planner.scope(tree, "<module>", tree.body[0].lineno if tree.body else 1, end, tree.body)
+    with deep_trees():
+        planner.scope(tree, "<module>", tree.body[0].lineno if tree.body else 1, end, tree.body)
     sites = tuple(replace(site, lines=tuple(planner.lines.get(site.id, ()))) for site in planner.sites)
     return Plan(sites, tuple(planner.functions), planner.at, planner.blocks, planner.entries)
 

@@ -48,6 +48,8 @@ _VIEWS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
 _SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, *map(type, _VIEWS))))
 # Iterators whose first element may be taken early: they run no code of the program that could look at its callers.
 _PLAIN_ITERATORS = frozenset(id(type(iter(container))) for container in ([], (), "", b"", range(0), set(), *_VIEWS))
+# Reached, but an exception came instead of an outcome, or an object that is neither true nor false.
+_NO_OUTCOME = (distance.FAR, distance.FAR, distance.FAR)
 _LONGEST_LITERAL = 100
 _MOST_LITERALS = 1000
 
@@ -68,7 +70,8 @@ class Recorder:
 
     Attributes:
         counts: how often each site was reached, by site id.
-        distances: least distance to each outcome, by slot; infinite where the site was not reached.
+        distances: least distance to each outcome, by slot; infinite exactly where the site was not reached, and `FAR`
+            where it was reached without an outcome, because an exception came instead.
         direct_counts, direct_distances: the same for code that was called by the runner itself; see `begin`.
         runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
         entry_codes: code objects of wrappers around the operation that is called now; they do not count as callers.
@@ -419,16 +422,20 @@ def _maker(
 
         def longer(left: Any, right: Any) -> Any:
             counts[number] += 1
-            result = compare(left, right)
-            if result is True or result is False:
-                truth = result
-            elif decides:
-                truth = bool(result)
-                if not passes:
-                    result = truth
-            else:  # an array, an expression, a symbol: it has no truth of its own
-                recorder._detail(number, less, (1.0, 1.0, 1.0), frame_of(2))
-                return result
+            try:
+                result = compare(left, right)
+                if result is True or result is False:
+                    truth = result
+                elif decides:
+                    truth = bool(result)
+                    if not passes:
+                        result = truth
+                else:  # an array, an expression, a symbol: it has no truth of its own
+                    recorder._detail(number, less, _NO_OUTCOME, frame_of(2))
+                    return result
+            except BaseException:
+                recorder._detail(number, less, _NO_OUTCOME, frame_of(2))
+                raise
             if detailed:
                 if recorder._collect:
                     recorder._keep(left)
@@ -456,7 +463,11 @@ def _maker(
 
         def probe(left: Any, right: Any) -> bool:
             counts[number] += 1
-            result: bool = compare(left, right)
+            try:
+                result: bool = compare(left, right)
+            except BaseException:
+                recorder._detail(number, yes, _NO_OUTCOME[:2], frame_of(1))
+                raise
             if detailed:
                 if recorder._collect:
                     recorder._keep(left)
@@ -487,7 +498,11 @@ def _maker(
 
         def probe(value: Any) -> Any:
             counts[number] += 1
-            result = True if value else False  # noqa: SIM210 (a call of bool costs more)
+            try:
+                result = True if value else False  # noqa: SIM210 (a call of bool costs more)
+            except BaseException:
+                recorder._detail(number, yes, _NO_OUTCOME[:2], frame_of(1))
+                raise
             if detailed:
                 recorder._detail(number, yes, measured(value, result), frame_of(1))
             elif result:
@@ -520,6 +535,8 @@ def _maker(
                 size = len(iterable)
                 outcome(size > 0, float(size), 2)
                 return iterable
+            if distances[yes] > distance.FAR:  # should it raise before its first element
+                recorder._merge(distances, yes, _NO_OUTCOME[:2])
             iterator: Iterator[Any] = iter(iterable)
             if id(type(iterator)) not in _PLAIN_ITERATORS:
                 return chain.from_iterable(stages(iterator))
@@ -549,6 +566,7 @@ def _maker(
             counts[number] = count = counts[number] + 1
             if count > check_at:
                 check(count)
+            recorder._merge(distances, yes, _NO_OUTCOME[:2])
             if not hasattr(type(iterable), "__aiter__"):
                 return iterable  # the loop itself complains
             return _AsyncLoop(iterable, lambda entered: outcome(entered, 1.0, 3))

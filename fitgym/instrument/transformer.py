@@ -19,7 +19,7 @@ from types import CodeType
 from typing import Any, TypeVar
 
 from fitgym.instrument.plan import Comprehension, FunctionNode, Plan, plan
-from fitgym.subject.syntax import docstring_end
+from fitgym.subject.syntax import deep_trees, docstring_end
 
 __all__ = ["GUARD_DECIDED", "MATCHED", "MISSED", "Instrumented", "Plan", "instrument", "plan"]
 
@@ -69,9 +69,10 @@ def instrument(source: str, filename: str) -> Instrumented:
         # The compiler remarks that a string is called, and once more what it said about the source itself.
         warnings.simplefilter("ignore")
         tree = ast.parse(source, filename)
-        _Chains().visit(tree)
-        where = plan(tree)
-        instrumented = _Rewriter(where).module(tree)
+        with deep_trees():
+            _Chains().visit(tree)
+            where = plan(tree)
+            instrumented = _Rewriter(where).module(tree)
         template = compile(instrumented, filename, "exec", dont_inherit=True)
     return Instrumented(where, tree, filename, template)
 

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fitgym.subject.subject import Branch, Function, Site
-from fitgym.subject.syntax import constant_truth, docstring_end, irrefutable
+from fitgym.subject.syntax import constant_truth, deep_trees, docstring_end, irrefutable
 
 __all__ = ["Dependence", "branches", "dependences"]
 
@@ -58,7 +58,8 @@ def dependences(
     for entry in entry_of:
         found[entry] = ()
     graphs = _Graphs(at, blocks, entries)
-    graphs.of_module(tree)
+    with deep_trees():
+        graphs.of_module(tree)
     for graph in graphs.done:
         for site, dependence in _control_dependences(graph).items():
             found[site] = dependence

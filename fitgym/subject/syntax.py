@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import ast
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["constant_truth", "docstring_end", "irrefutable"]
+__all__ = ["constant_truth", "deep_trees", "docstring_end", "irrefutable"]
+
+
+@contextmanager
+def deep_trees() -> Iterator[None]:
+    """Let recursive walks follow any tree that the compiler accepts.
+
+    A chain of 400 `elif` is a tree of that depth, and every level takes several calls.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 50_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def constant_truth(node: ast.expr) -> bool | None:
