@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -13,6 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.engine import Engine
+from fitgym.envs.catalogue import action_name, catalogue
 from fitgym.errors import BudgetError, ResetNeeded
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor, Limits
@@ -21,8 +22,6 @@ from fitgym.goals.base import Goal
 from fitgym.registry import Registry
 from fitgym.subject.source import locate
 from fitgym.testcase.statement import TestCase
-
-from fitgym.envs.catalogue import action_name, catalogue
 
 __all__ = ["GOALS", "FitnessSelection"]
 
@@ -78,7 +77,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * v0: initial version.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 4}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}
 
     def __init__(
         self,
@@ -119,6 +118,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.action_space = spaces.Discrete(len(self.catalogue))
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
         self.executor = Executor(locate(subject, path), Limits(seconds=timeout_s))
+        self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
         self.seed: int | None = None
         self.actions_taken: list[int] = []
@@ -147,6 +147,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             search=self.search,
             seed=self.seed,
             search_options={"population": self.population},
+            deadline=self.deadline,
         )
         self.engine.step()
         self.goal.begin(self.engine)

@@ -34,7 +34,7 @@ FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
 SEARCH = Registry("fitgym.search", Search, "search algorithm")
 
 _SWEEP = 20  # generations between two clean-ups of what no living test case needs
-_CHUNK = 200  # test cases between two looks at the clock, where there is a deadline
+_GLANCE = 0.1  # seconds that should pass between two looks at the clock, where there is a deadline
 
 
 class _DeadlineReached(FitgymError):
@@ -68,6 +68,7 @@ class Engine:
         search: name of the algorithm.
         seed: of everything random in the run.
         search_options: keyword arguments of the algorithm, such as `population`.
+        deadline: of `time.monotonic`, for budgets in seconds; no run with one can be repeated.
 
     Raises:
         UnknownName: a fitness function or algorithm that does not exist.
@@ -83,6 +84,7 @@ class Engine:
         search: str = "whole_suite",
         seed: int = 0,
         search_options: Mapping[str, Any] | None = None,
+        deadline: float | None = None,
     ) -> None:
         self.executor = executor
         self.subject: Subject = executor.subject
@@ -101,7 +103,8 @@ class Engine:
         self.generation = 0
         self.executions = 0
         self.timings: dict[str, float] = {"execute": 0.0, "measure": 0.0, "search": 0.0}
-        self.deadline: float | None = None  # of `time.monotonic`, for budgets in seconds; no run with one is repeatable
+        self.deadline = deadline
+        self._chunk = 16
         self._ill_typed: dict[tuple[str, str], None] = {}
         self._values: dict[Individual, dict[str, tuple[int, float]]] = {}
         self._versions: dict[str, int] = {}
@@ -141,12 +144,9 @@ class Engine:
 
     def step(self) -> None:
         """One generation; with a deadline it may be given up half way, which loses nothing but its offspring."""
-        if self.late:
+        if self.late and self.search.population:
             return
-        try:
-            self._step()
-        except _DeadlineReached:
-            pass
+        self._step()
         self.generation += 1
         if self.generation % _SWEEP == 0:
             self._sweep()
@@ -161,7 +161,14 @@ class Engine:
         candidates = self.search.ask()
         self.timings["search"] += time.perf_counter() - started
         version = self.archive.version
-        self._evaluate(candidates)
+        try:
+            self._evaluate(candidates)
+        except _DeadlineReached:
+            if not self.search.population:  # what there was time for is the first population
+                known = [Individual(tuple(t for t in c.testcases if t in self.measurements)) for c in candidates]
+                self.search.population = [individual for individual in known if individual.testcases] or known[:1]
+                self.search.refresh(self)
+            return
         started = time.perf_counter()
         self.search.tell(self)
         if self.archive.version != version:
@@ -183,11 +190,16 @@ class Engine:
             _DeadlineReached: the clock ran out before all of them were run.
         """
         unknown = self.measurements.unknown(testcases, self.needs)
-        size = len(unknown) if self.deadline is None else _CHUNK
-        for start in range(0, len(unknown), max(1, size)):
+        while unknown and self.deadline is not None:
             if self.late:
                 raise _DeadlineReached
-            self._run(unknown[start : start + size], self.needs)
+            started = time.monotonic()
+            self._run(unknown[: self._chunk], self.needs)
+            unknown = unknown[self._chunk :]
+            quick = time.monotonic() - started < _GLANCE
+            self._chunk = min(1024, 2 * self._chunk) if quick else max(1, self._chunk // 2)
+        if unknown:
+            self._run(unknown, self.needs)
 
     def _run(self, unknown: Sequence[TestCase], needs: frozenset[str]) -> None:
         started = time.perf_counter()
@@ -328,7 +340,7 @@ class Engine:
 
     def _sweep(self) -> None:
         """Forget what neither the population nor the archive needs."""
-        population = {individual: None for individual in self.search.population}
+        population = dict.fromkeys(self.search.population)
         self._values = {i: values for i, values in self._values.items() if i in population}
         living = [*(t for i in population for t in i.testcases), *self.archive.testcases()]
         self.measurements.retain(living)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json as json_format
-import os
 import platform
 import tempfile
 import time
@@ -14,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from fitgym import __version__
-from fitgym.agents.base import Agent, Transition, agents, make
+from fitgym.agents.base import Transition, agents, make
 from fitgym.engine import SEARCH, Engine
-from fitgym.envs.catalogue import parse_action
+from fitgym.envs.catalogue import action_name, parse_action
 from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
+from fitgym.suite.export import write
 from fitgym.suite.finishing import Finished, finish
 
 __all__ = ["Progress", "Request", "Run", "generate", "generate_request"]
@@ -126,7 +126,11 @@ class Run:
 
 
 def generate(
-    subject: str, *, progress: Callable[[Progress], None] | None = None, output: str | Path | None = None, **options: Any
+    subject: str,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    output: str | Path | None = None,
+    **options: Any,
 ) -> Run:
     """Generate a suite for a subject; the options are the attributes of `Request`.
 
@@ -146,184 +150,170 @@ def generate_request(request: Request, *, progress: Callable[[Progress], None] |
     Raises:
         InputError: see `generate`.
     """
-    started = time.monotonic()
-    budget = Budget.parse(request.budget)
-    goal_class = GOALS.load(request.goal)
-    SEARCH.load(request.search)
-    agent_text = request.agent or goal_class.agent
-    agent_class = agents().load(agent_text.partition(":")[0])
-    output = _writable_folder(request.output)
-    record_path = _writable_file(request.json)
-
-    options: dict[str, Any] = {}
-    name, _, argument = agent_text.partition(":")
-    if name == "fixed" and argument:
-        parse_action(argument, goal_class.functions)
-        options["actions"] = [argument]
-    reward = request.reward or ("gain" if agent_class.learns else "paper")
-    env = FitnessSelection(
-        request.subject,
-        path=None if request.path is None else str(request.path),
-        goal=request.goal,
-        budget=str(budget) if budget.deterministic else None,
-        search=request.search,
-        population=request.population,
-        reward=reward,
-        features="full-v1",
-        **options,
-    )
-    try:
-        agent = make(agent_text, env.action_space, action_names=env.action_names, seed=request.seed)
-        interrupted = _search(env, agent, budget, request, started, progress)
-        searched = time.monotonic()
-        engine = env.engine
-        if engine is None:
-            raise KeyboardInterrupt
-        finished = _finish(env, engine, budget, request, output, started, interrupted, progress)
-        seconds = {"search": searched - started, "finish": time.monotonic() - searched}
-        record = _record(env, engine, finished, request, agent_text, budget, time.monotonic() - started)
-        if record_path is not None:
-            _write(record_path, json_format.dumps(record, indent=2) + "\n")
-        return Run(record, finished.source, finished.path, interrupted, seconds)
-    finally:
-        env.close()
+    return _Job(request, progress or (lambda _: None)).run()
 
 
-def _search(
-    env: FitnessSelection,
-    agent: Agent,
-    budget: Budget,
-    request: Request,
-    started: float,
-    progress: Callable[[Progress], None] | None,
-) -> bool:
-    """Step the environment until the budget is spent; True if the user interrupted."""
-    interrupted = False
-    try:
-        observation, info = env.reset(seed=request.seed)
-        agent.begin_episode(observation, info)
-        engine = env.engine
-        assert engine is not None
-        limit = budget.amount - _reserve(engine, budget) if budget.unit == "s" else float("inf")
-        engine.deadline = started + limit
-        reward = 0.0
-        while True:
-            elapsed = time.monotonic() - started
-            if progress is not None:
-                spent = min(1.0, elapsed / limit) if budget.unit == "s" else env.spent
-                progress(_progress(env, engine, "search", spent, reward, "searching"))
-            if elapsed >= limit:
-                break
-            action = agent.act(observation, info)
-            seen, reward, terminated, truncated, news = env.step(action)
-            generations = news["generation"] - info["generation"]
-            agent.observe(
-                Transition(observation, action, reward, seen, terminated, truncated, news, generations=generations)
+class _Job:
+    """One run, from a checked request to its result.
+
+    Args:
+        request: checked here; nothing is started or written before it is found good.
+        report: told where the run is.
+    """
+
+    def __init__(self, request: Request, report: Callable[[Progress], None]) -> None:
+        self.started = time.monotonic()
+        self.request = request
+        self.report = report
+        self.budget = Budget.parse(request.budget)
+        goal = GOALS.load(request.goal)
+        SEARCH.load(request.search)
+        self.agent_text = request.agent or goal.agent
+        name, _, argument = self.agent_text.partition(":")
+        learns = agents().load(name).learns
+        self.output = _writable_folder(request.output)
+        self.record_path = _writable_file(request.json)
+        actions = None
+        if name == "fixed" and argument:  # any combination, also one that the catalogue leaves out
+            actions = [action_name(parse_action(argument, goal.functions))]
+        self.env = FitnessSelection(
+            request.subject,
+            path=None if request.path is None else str(request.path),
+            goal=request.goal,
+            budget=str(self.budget) if self.budget.deterministic else None,
+            actions=actions,
+            search=request.search,
+            population=request.population,
+            reward=request.reward or ("gain" if learns else "paper"),
+            features="full-v1",
+        )
+        self.agent = make(self.agent_text, self.env.action_space, action_names=self.env.action_names, seed=request.seed)
+
+    def run(self) -> Run:
+        """Search, finish, record.
+
+        Raises:
+            KeyboardInterrupt: the user stopped it before there was anything to finish.
+        """
+        try:
+            interrupted = self._search()
+            if self.env.engine is None:
+                raise KeyboardInterrupt
+            searched = time.monotonic()
+            self._tell("finish", 1.0, 0.0, "minimising, asserting, checking in fresh interpreters")
+            finished = finish(
+                self.engine,
+                self.env.goal.kept,
+                output=self.output,
+                command=_command(self.request),
+                deadline=self._deadline(interrupted),
             )
-            observation, info = seen, news
-            if terminated or truncated:
-                break
-    except KeyboardInterrupt:
-        interrupted = True
-    return interrupted
+            ended = time.monotonic()
+        finally:
+            self.env.close()
+        record = self._record(finished, ended - self.started)
+        if self.record_path is not None:
+            write(json_format.dumps(record, indent=2) + "\n", self.record_path)
+        seconds = {"search": searched - self.started, "finish": ended - searched}
+        return Run(record, finished.source, finished.path, interrupted, seconds)
 
+    @property
+    def engine(self) -> Engine:
+        assert self.env.engine is not None, "the environment has not been reset"
+        return self.env.engine
 
-def _reserve(engine: Engine, budget: Budget) -> float:
-    """Seconds kept back for finishing: five fresh interpreters and a measurement, two at a time."""
-    per_run = 0.9 + engine.executor.import_seconds
-    return min(0.4 * budget.amount, 1.0 + 4 * per_run)
+    def _search(self) -> bool:
+        """Step the environment until the budget is spent; True if the user interrupted."""
+        env, agent = self.env, self.agent
+        try:
+            limit = float("inf")
+            if self.budget.unit == "s":
+                limit = self.budget.amount - self._reserve()
+                env.deadline = self.started + limit
+            observation, info = env.reset(seed=self.request.seed)
+            agent.begin_episode(observation, info)
+            reward, ended = 0.0, False
+            while not ended:
+                elapsed = time.monotonic() - self.started
+                spent = min(1.0, elapsed / limit) if self.budget.unit == "s" else env.spent
+                self._tell("search", spent, reward, "searching")
+                if elapsed >= limit:
+                    break
+                action = agent.act(observation, info)
+                seen, reward, terminated, truncated, news = env.step(action)
+                took = news["generation"] - info["generation"]
+                agent.observe(
+                    Transition(observation, action, reward, seen, terminated, truncated, news, generations=took)
+                )
+                observation, info, ended = seen, news, terminated or truncated
+        except KeyboardInterrupt:
+            return True
+        return False
 
+    def _reserve(self) -> float:
+        """Seconds kept back for finishing: five fresh interpreters and a measurement, two at a time."""
+        self.env.executor.subject  # noqa: B018  (starts the worker, so that the time of the import is known)
+        per_run = 0.9 + self.env.executor.import_seconds
+        return min(0.4 * self.budget.amount, 1.0 + 4 * per_run)
 
-def _finish(
-    env: FitnessSelection,
-    engine: Engine,
-    budget: Budget,
-    request: Request,
-    output: Path | None,
-    started: float,
-    interrupted: bool,
-    progress: Callable[[Progress], None] | None,
-) -> Finished:
-    if progress is not None:
-        progress(_progress(env, engine, "finish", 1.0, 0.0, "minimising, asserting, checking in fresh interpreters"))
-    deadline = None
-    if budget.unit == "s":
-        deadline = started + budget.amount
-    if interrupted:
-        deadline = time.monotonic() + 10.0
-    return finish(
-        engine,
-        env.goal.kept,
-        output=output,
-        command=_command(request),
-        deadline=deadline,
-    )
+    def _deadline(self, interrupted: bool) -> float | None:
+        """When finishing has to be over; a user who interrupts does not want to wait for all of it."""
+        if interrupted:
+            return time.monotonic() + 10.0
+        return self.started + self.budget.amount if self.budget.unit == "s" else None
 
+    def _tell(self, phase: str, spent: float, reward: float, note: str) -> None:
+        engine = self.engine
+        self.report(
+            Progress(
+                phase,
+                spent,
+                engine.generation,
+                engine.executions,
+                engine.active,
+                engine.coverage(),
+                self.env.goal.value(engine),
+                reward,
+                note,
+            )
+        )
 
-def _progress(
-    env: FitnessSelection, engine: Engine, phase: str, spent: float, reward: float, note: str
-) -> Progress:
-    return Progress(
-        phase,
-        spent,
-        engine.generation,
-        engine.executions,
-        engine.active,
-        engine.coverage(),
-        env.goal.value(engine),
-        reward,
-        note,
-    )
-
-
-def _record(
-    env: FitnessSelection,
-    engine: Engine,
-    finished: Finished,
-    request: Request,
-    agent: str,
-    budget: Budget,
-    seconds: float,
-) -> dict[str, Any]:
-    episode = env.record()
-    return {
-        "fitgym_version": __version__,
-        "python": platform.python_version(),
-        "subject": request.subject,
-        "source_sha256": hashlib.sha256(engine.subject.source.encode()).hexdigest(),
-        "goal": request.goal,
-        "agent": agent,
-        "search": request.search,
-        "reward": episode["reward"],
-        "budget": str(budget),
-        "seed": request.seed,
-        "steps": len(episode["actions"]),
-        "generations": engine.generation,
-        "executions": engine.executions,
-        "seconds": round(seconds, 3),
-        "tests": len(finished.tests),
-        "statements": sum(len(test.statements) for test in finished.tests),
-        "coverage": {
-            name: {"covered": covered, "total": total} for name, (covered, total) in finished.coverage.items()
-        },
-        "measured": None if finished.measured is None else finished.measured.as_dict(),
-        "exceptions": [
-            {"type": found.type, "function": found.function, "kind": found.kind} for found in finished.exceptions
-        ],
-        "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
-        "goal_value": env.goal.value(engine),
-        "rewards": episode["rewards"],
-        "actions": episode["actions"],
-        "mutants": None,
-        "crashed": [
-            {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
-            for crash in engine.executor.crashes
-        ],
-        "runs": finished.runs,
-        "dropped": [{"test": test.name, "reason": test.reason} for test in finished.dropped],
-        "weakened": finished.weakened,
-        "suite_path": None if finished.path is None else finished.path.name,
-    }
+    def _record(self, finished: Finished, seconds: float) -> dict[str, Any]:
+        request, engine, episode = self.request, self.engine, self.env.record()
+        return {
+            "fitgym_version": __version__,
+            "python": platform.python_version(),
+            "subject": request.subject,
+            "source_sha256": hashlib.sha256(engine.subject.source.encode()).hexdigest(),
+            "goal": request.goal,
+            "agent": self.agent_text,
+            "search": request.search,
+            "reward": episode["reward"],
+            "budget": str(self.budget),
+            "seed": request.seed,
+            "steps": len(episode["actions"]),
+            "generations": engine.generation,
+            "executions": engine.executions,
+            "seconds": round(seconds, 3),
+            "tests": len(finished.tests),
+            "statements": sum(len(test.statements) for test in finished.tests),
+            "coverage": {name: {"covered": c, "total": n} for name, (c, n) in finished.coverage.items()},
+            "measured": None if finished.measured is None else finished.measured.as_dict(),
+            "exceptions": [{"type": e.type, "function": e.function, "kind": e.kind} for e in finished.exceptions],
+            "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
+            "goal_value": self.env.goal.value(engine),
+            "rewards": episode["rewards"],
+            "actions": episode["actions"],
+            "mutants": None,
+            "crashed": [
+                {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
+                for crash in engine.executor.crashes
+            ],
+            "runs": finished.runs,
+            "dropped": [{"test": test.name, "reason": test.reason} for test in finished.dropped],
+            "weakened": finished.weakened,
+            "suite_path": None if finished.path is None else finished.path.name,
+        }
 
 
 def _command(request: Request) -> str:
@@ -369,16 +359,3 @@ def _can_write(folder: Path) -> bool:
             return True
     except OSError:
         return False
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
