@@ -1,0 +1,90 @@
+"""Features are named, bounded, and say what they claim about a running search."""
+
+from pathlib import Path
+
+import pytest
+
+from fitgym.engine import Engine
+from fitgym.errors import UnknownName
+from fitgym.execution.executor import Executor
+from fitgym.features import FEATURE_SETS, FeatureSet, Moment
+from fitgym.subject.source import locate
+
+TRIANGLE = str(Path(__file__).parent / "programs" / "triangle.py")
+FUNCTIONS = ("exception", "branch", "line")
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with Executor(locate(TRIANGLE)) as executor:
+        running = Engine(executor, fitness=("branch",), tracked=("exception",), search_options={"population": 8})
+        for _ in range(5):
+            running.step()
+        yield running
+
+
+def named(features, engine, **moment):
+    """Feature values by name."""
+    values = features.observe(engine, FUNCTIONS, Moment(**moment))
+    return dict(zip(features.names(FUNCTIONS), map(float, values), strict=True))
+
+
+@pytest.mark.parametrize("features", FEATURE_SETS, ids=lambda features: features.name)
+def test_every_value_has_a_name_and_lies_between_0_and_1(engine, features):
+    values = named(features, engine, value=1e9, gains=(5.0, -3.0), stagnation=10**6, action=3, n_actions=4)
+    assert len(values) == len(features.names(FUNCTIONS))
+    assert all(0.0 <= value <= 1.0 for value in values.values())
+
+
+def test_the_papers_features_are_what_it_lists(engine):
+    values = named(FeatureSet.load("paper-v1"), engine)
+    assert [values[f"active_{name}"] for name in FUNCTIONS] == [0.0, 1.0, 0.0]
+    assert values["fitness"] == pytest.approx(engine.fitness_of("branch", engine.search.best))
+    size = len(engine.search.best)
+    assert values["suite_size"] == pytest.approx(size / (size + 20))
+    covered, total = engine.coverage()["branch"]
+    assert values["coverage"] == pytest.approx(covered / total)
+
+
+def test_the_full_features_add_goal_gains_stagnation_budget_and_action(engine):
+    # x / (x + half): 10 / (10 + 10), 1 / (1 + 1), 3 / (3 + 1), 5 / (5 + 10); action 2 of 0..7 is the third of eight.
+    values = named(
+        FeatureSet.load("full-v1"),
+        engine,
+        remaining=0.25,
+        value=10.0,
+        scale=10.0,
+        gains=(1.0, 3.0),
+        stagnation=5,
+        action=2,
+        n_actions=8,
+    )
+    assert values["goal"] == 0.5
+    assert [values[f"gain_{k}"] for k in (1, 2, 3)] == [0.5, 0.75, 0.0]
+    assert values["stagnation"] == pytest.approx(1 / 3)
+    assert values["remaining_budget"] == 0.25
+    assert values["last_action"] == 3 / 8
+
+
+def test_a_function_that_was_never_measured_counts_as_uncovered(engine):
+    values = named(FeatureSet.load("full-v1"), engine)
+    assert "line" not in engine.measurements.fitness
+    assert (values["fitness_line"], values["coverage_line"]) == (1.0, 0.0)
+
+
+def test_each_observation_is_a_fresh_array(engine):
+    features = FeatureSet.load("paper-v1")
+    first = features.observe(engine, FUNCTIONS, Moment())
+    first[:] = -1
+    assert (features.observe(engine, FUNCTIONS, Moment()) >= 0).all()
+
+
+def test_names_are_versioned_and_distinct():
+    names = [features.name for features in FEATURE_SETS]
+    assert len(set(names)) == len(names)
+    assert all(name.rpartition("-v")[2].isdigit() for name in names)
+
+
+def test_an_unknown_set_is_refused_with_the_nearest():
+    with pytest.raises(UnknownName, match="no feature set named 'full'; did you mean 'full-v1'"):
+        FeatureSet.load("full")
