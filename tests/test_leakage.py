@@ -8,6 +8,7 @@ import textwrap
 import threading
 import types
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -273,12 +274,15 @@ def test_classes_of_other_modules_are_left_alone(module: types.ModuleType) -> No
     assert not state.changed()
 
 
-def test_loaded_modules_are_not_taken_for_state(module: types.ModuleType) -> None:
+def test_a_subject_that_holds_the_loaded_modules_must_find_the_same_ones(module: types.ModuleType) -> None:
+    indifferent = State([module])
     module.modules = sys.modules
     state = State([module])
     sys.modules["leaky.later"] = types.ModuleType("leaky.later")
     try:
-        assert not state.changed()
+        assert state.changed()
+        assert not state.restore()
+        assert indifferent.restore()
     finally:
         del sys.modules["leaky.later"]
 
@@ -287,9 +291,12 @@ def test_loaded_modules_are_not_taken_for_state(module: types.ModuleType) -> Non
 
 CHANGES = [
     "os.chdir('/')",
+    "open('left', 'w')",
     "os.environ['LEAK'] = '1'",
     "del os.environ['HOME']",
     "sys.path.append('/nowhere')",
+    "del sys.modules['signal']",
+    "sys.modules['signal'] = os",
     "sys.setrecursionlimit(500)",
     "sys.settrace(lambda *a: None)",
     "sys.stdout = None",
@@ -326,9 +333,10 @@ os._exit(0)
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_the_process_is_found(change: str) -> None:
+def test_a_change_of_the_process_is_found(change: str, tmp_path: Path) -> None:
     script = textwrap.dedent(SCRIPT).format(change=change)
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert result.stdout == "found", result.stderr
 
 

@@ -8,6 +8,7 @@ observed with real chance.
 from __future__ import annotations
 
 import _random
+import contextlib
 import functools
 import importlib
 import importlib.util
@@ -15,7 +16,7 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -69,6 +70,14 @@ class Chance:
         self._state = generator_state(module._inst)
         del sys.modules["random"]
         sys.meta_path.insert(0, _Again(module))
+
+    @contextlib.contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        """Imports of `random` inside the block are not the subject's."""
+        used = "random" in sys.modules
+        yield
+        if not used and self._module is not None:
+            sys.modules.pop("random", None)
 
     def settle(self) -> None:
         """The import is over: no test case draws again what it has drawn."""

@@ -19,6 +19,7 @@ import collections
 import functools
 import gc
 import itertools
+import operator
 import os
 import resource
 import signal
@@ -82,7 +83,7 @@ class State:
         queue.extend(also)
         while queue and len(self._seen) < _MAX_OBJECTS:
             thing = queue.popleft()
-            if type(thing) in _ATOMS or id(thing) in self._seen or thing is sys.modules or thing is vars(builtins):
+            if type(thing) in _ATOMS or id(thing) in self._seen or thing is vars(builtins):
                 continue
             self._seen.add(id(thing))
             self._keep.append(thing)
@@ -148,6 +149,9 @@ class State:
 
     def _look_at(self, thing: Any) -> Iterable[object]:
         cls = type(thing)
+        if thing is sys.modules:  # somebody who holds it may count or drop modules, and they cannot be put back
+            self._container(thing, dict(thing), _no_fix)
+            return ()
         if issubclass(cls, type):
             return self._look_at_class(thing)
         if cls is types.FunctionType:
@@ -422,7 +426,7 @@ _CONTAINERS: tuple[tuple[type, Callable[[Any], Any], Fix], ...] = (
 
 
 class Process:
-    """A snapshot of what belongs to the process rather than to the subject.
+    """A snapshot of what belongs to the process rather than to the subject, the files in its working folder included.
 
     Args:
         memory_slack: bytes by which the address space may grow before that counts as a change.
@@ -431,6 +435,8 @@ class Process:
     def __init__(self, memory_slack: int = 128 << 20) -> None:
         self._threads = _thread._count()
         self._slack = memory_slack
+        self._folder = os.getcwd()
+        self._modules = dict(sys.modules)  # more may come, none may go
         self._memory = _address_space()
         self._facts = self._look()
 
@@ -459,6 +465,10 @@ class Process:
         return [
             _decimal_context(),
             os.getcwd(),
+            sorted(os.listdir(self._folder)),
+            self._modules
+            if all(map(operator.is_, map(sys.modules.get, self._modules), self._modules.values()))
+            else (),
             dict(os.environ._data),  # type: ignore[attr-defined]
             list(sys.path),
             list(sys.meta_path),

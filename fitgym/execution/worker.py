@@ -311,7 +311,8 @@ class Runner:
         journal: says what runs.
         guard: refuses actions.
         chance: where random numbers come from.
-        near, far: state of the module under test, and of what is around it.
+        module: the module under test.
+        neighbours: modules that belong to it.
     """
 
     def __init__(
@@ -323,8 +324,8 @@ class Runner:
         journal: Journal,
         guard: Guard,
         chance: Chance,
-        near: State,
-        far: State,
+        module: types.ModuleType,
+        neighbours: list[types.ModuleType],
     ) -> None:
         self.subject = subject
         self.recorder = recorder
@@ -333,8 +334,10 @@ class Runner:
         self.journal = journal
         self.guard = guard
         self._cells = journal.cells
-        self._near = near
-        self._far = far
+        self._module = module
+        self._neighbours = neighbours
+        self._near: State
+        self._far: State
         self._process: Process | None = None
         self._memory = 0
         self._processes = 0
@@ -345,7 +348,7 @@ class Runner:
 
     @classmethod
     def prepare(cls, reference: Reference, limits: Any, journal: Journal, guard: Guard) -> Runner:
-        """Import and instrument the subject, and take a snapshot of its state.
+        """Import, instrument and describe the subject.
 
         Raises:
             BaseException: whatever the import raises.
@@ -361,18 +364,19 @@ class Runner:
         recorder.fuel = limits.fuel
         subject = _describe(reference, source, module, instrumented)
         program = Program(subject, recorder, journal.cells)
-        near = State([module])
-        far = State(_neighbours(module, before), _shared_objects())
-        return cls(subject, recorder, program, limits, journal, guard, chance, near, far)
+        return cls(subject, recorder, program, limits, journal, guard, chance, module, _neighbours(module, before))
 
     def settle(self) -> None:
-        """The zygote has done its work: nothing of it changes any more, and children will share its memory."""
+        """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
+        with self._chance.unnoticed():
+            import fitgym.execution.observation  # noqa: F401  (every observing child would import it again)
+
+        self._near = State([self._module])
+        self._far = State(self._neighbours, _shared_objects())
+        self._chance.settle()
         gc.collect()
         gc.freeze()
         gc.disable()  # objects in cycles die between test cases, not during an unlucky one
-        self._near.reset()
-        self._far.reset()
-        self._chance.settle()
         self._memory = used_memory()
         self._processes = _processes()
 
@@ -497,8 +501,10 @@ class Runner:
 
     def _is_dirty(self, care: int) -> bool:
         """The last test case left something behind that could not be undone."""
+        # In this order: what is set back without being compared, what is cheap, what costs more.
         gc.collect(0)
         self._near.reset()
+        self._far.reset()
         if self._last_failure in ("timeout", "memory", "blocked"):
             return True  # it was stopped somewhere in the middle, perhaps in code of a library
         assert self._process is not None
@@ -509,7 +515,6 @@ class Runner:
         return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._process.changed())
 
     def _is_far_dirty(self, undo: bool) -> bool:
-        self._far.reset()
         if self._near.reordered() and not (undo and self._near.restore()):
             return True
         return (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore())
