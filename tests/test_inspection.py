@@ -10,6 +10,7 @@ import textwrap
 import pytest
 
 from fitgym.errors import SubjectError
+from fitgym.execution.executor import Executor
 from fitgym.instrument.plan import plan
 from fitgym.subject.hints import ANY, NONE, Hint
 from fitgym.subject.inspection import OPERATORS, complete
@@ -569,3 +570,17 @@ def test_methods_that_change_an_argument_are_known(inspected):
     )
     finish = only(subject, "_State.finish")
     assert (finish.kind, finish.under_test) == ("method", False)
+
+
+def test_keywords_that_a_stub_spells_out_are_parameters():
+    subject = describe(locate("textwrap"), importlib.import_module("textwrap"))
+    wrap = {p.name: (p.kind, p.hint, p.declared) for p in only(subject, "wrap").parameters}
+    assert wrap["width"] == ("positional_or_keyword", INT, True)
+    assert wrap["tabsize"] == ("keyword_only", INT, True)
+
+
+def test_typeshed_is_read_inside_the_worker_too():
+    # The worker may not start processes, and typeshed_client starts one unless it is told where to look.
+    with Executor(locate("textwrap")) as executor:
+        assert hint(executor.subject, "TextWrapper.wrap", "text") == STR
+        assert all(p.declared for p in only(executor.subject, "dedent").parameters)

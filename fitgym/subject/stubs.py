@@ -93,8 +93,9 @@ class Stubs:
                 try:
                     import typeshed_client
 
-                    found = typeshed_client.get_stub_names(module)
-                    self.modules[module] = found
+                    # Without a search path it would ask another interpreter for one, which the worker may not start.
+                    context = typeshed_client.get_search_context(search_path=[])
+                    self.modules[module] = typeshed_client.get_stub_names(module, search_context=context)
                 except Exception:  # no stub, or one that this version cannot read: then nothing is known
                     self.modules[module] = None
         return self.modules[module]
