@@ -32,7 +32,7 @@ from fitgym.instrument.trace import Failure, Raised
 from fitgym.subject.conformance import conforms
 from fitgym.subject.hints import Hint, of_value, union
 from fitgym.subject.subject import Operation, Subject
-from fitgym.testcase.expression import Collection, Expression, Lambda, Name, Ref
+from fitgym.testcase.expression import Collection, Expression, Lambda, Name, Ref, refs
 from fitgym.testcase.expression import Literal as LiteralExpression
 from fitgym.testcase.statement import Statement
 
@@ -68,6 +68,8 @@ class Entry:
         names: the parameter that each positional argument is bound to.
         target: what is called, where that is known beforehand.
         wrappers: code of the decorators around the operation's own body.
+        is_closed: no argument refers to an earlier result.
+        conforms: every argument is what its annotation asks for; None if that is not known yet or not always the same.
     """
 
     operation: Operation
@@ -77,6 +79,8 @@ class Entry:
     names: tuple[str, ...]
     target: Any
     wrappers: frozenset[types.CodeType]
+    is_closed: bool = False
+    conforms: bool | None = None
 
 
 @dataclass(slots=True)
@@ -325,6 +329,7 @@ class Program:
             _names(operation, len(statement.args)),
             target,
             self._wrappers[operation.id],
+            is_closed=not any(True for argument in _expressions(statement) for _ in refs(argument)),
         )
 
     def _call(self, operation: Operation, statement: Statement, arguments: _Arguments) -> tuple[Step, Any]:
@@ -416,6 +421,15 @@ def _binds(entry: Entry, results: Results) -> bool:
 
 def _conform(entry: Entry, results: Results) -> bool:
     """Every argument is what its annotation asks for; True where that cannot be known."""
+    if entry.conforms is not None:
+        return entry.conforms
+    answer = _arguments_conform(entry, results)
+    if entry.is_closed:
+        entry.conforms = answer
+    return answer
+
+
+def _arguments_conform(entry: Entry, results: Results) -> bool:
     hints = {p.name: p.hint for p in entry.operation.parameters if p.declared}
     if not hints:
         return True
@@ -542,6 +556,10 @@ class _Arguments:
         for index, make in self.dynamic:
             args[index] = make(results)
         return args, {name: make(results) for name, make in self.keywords}
+
+
+def _expressions(statement: Statement) -> list[Expression]:
+    return [*statement.args, *(argument for _, argument in statement.kwargs)]
 
 
 def _no_arguments(results: Results) -> tuple[list[Any], dict[str, Any]]:

@@ -505,7 +505,7 @@ class Runner:
         gc.collect(0)
         self._near.reset()
         self._far.reset()
-        if self._last_failure in ("timeout", "memory", "blocked"):
+        if self._last_failure in ("timeout", "memory"):
             return True  # it was stopped somewhere in the middle, perhaps in code of a library
         assert self._process is not None
         if self._process.threads_left():
