@@ -524,11 +524,13 @@ class _Inspector:
                         if key.isidentifier() and key not in signature.parameters:
                             parameters.append(Parameter(key, "keyword_only", wanted, required=True))
                 if stub is not None:  # what the code takes as `**kwargs` and the stub spells out
-                    parameters += [
+                    spelt = [
                         Parameter(p.name, "keyword_only", p.hint, p.required, True)
                         for p in stub.parameters
                         if p.kind == "keyword_only" and p.name not in signature.parameters
                     ]
+                    names = {parameter.name for parameter in spelt}
+                    parameters = [parameter for parameter in parameters if parameter.name not in names] + spelt
             parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared))
         returns = ANY
         if signature.return_annotation is not signature.empty:
