@@ -73,6 +73,8 @@ _PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " "
 
 def text_of(value: Scalar) -> str:
     """The canonical source text of a constant: what `repr` says, nan and infinities as `float("...")`."""
+    if value is ...:
+        return "..."  # its name could not be told from that of a class
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value!r}")'
     if isinstance(value, complex):
