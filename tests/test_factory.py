@@ -6,7 +6,7 @@ import itertools
 import pickle
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -307,6 +307,24 @@ def test_an_operation_that_never_tells_anything_is_hardly_called_any_more() -> N
     for _ in range(300):
         made.note(testcase, failing)
     assert 0 < share() < before / 5
+
+
+def test_an_operation_that_only_hits_limits_is_hardly_called_any_more() -> None:
+    made, rng = factory(), np.random.default_rng(0)
+    endless = next(o for o in SUBJECT.operations if o.kind == "method" and o.under_test)
+    builder = next(o for o in SUBJECT.operations if o.kind == "constructor" and o.owner == endless.owner)
+    objects = [made.calls.append(builder, draft := Draft(), rng), draft.statements][1]
+    stopped = replace(trace((builder.id, True), (endless.id, False)), failure="fuel")
+    testcase = made.table.testcase([Statement(builder.id), Statement(endless.id, 0)])
+
+    def share() -> float:
+        inserted = [made.selection.insert(objects, rng) for _ in range(2000)]
+        return sum(any(one.operation == endless.id for one in statements) for statements in inserted) / 2000
+
+    before = share()
+    for _ in range(300):
+        made.note(testcase, stopped)
+    assert 0 < share() < before / 2
 
 
 def test_a_constructor_that_always_fails_is_avoided_as_a_builder() -> None:

@@ -241,6 +241,8 @@ class Knowledge:
                 self._count(statement.operation, returned=False, telling=not misfit)
                 if misfit or raised.type in ("TypeError", "AttributeError"):
                     self._weigh(identifier, statement, 1)
+            elif trace.failure in _LIMITS:
+                self._count(statement.operation, returned=False, telling=False)
 
     def reliability(self, operation: int) -> float:
         """How often an operation gave back a result, as a factor in [floor, 1]; 1 before it was tried."""

@@ -96,9 +96,12 @@ class Selection:
         candidates = [index for index in range(end) if self._acts_on(statements[index].operation)]
         if not candidates:
             return None
+        knowledge = self.calls.knowledge
         receiver = candidates[int(rng.random() * len(candidates))]
         acting = self._acts_on(statements[receiver].operation)
         operation = acting[int(rng.random() * len(acting))]
+        if rng.random() >= knowledge.usefulness(operation.id):
+            operation = acting[int(rng.random() * len(acting))]  # it rarely tells anything: think once more
         position = receiver + 1 + int(rng.random() * (end - receiver))
         return self._inserted(statements, position, operation, receiver, rng)
 
