@@ -20,10 +20,17 @@ app = App(
     name="fitgym",
     version=__version__,
     help="Generate pytest suites by search, with an agent that chooses what the search optimises.",
+    help_format="plaintext",
 )
 
+EXAMPLES = """Examples:
+  fitgym generate textwrap --goal coverage --budget 30s
+  fitgym generate mypackage.parser:Parser --agent ucb --budget 200g
+  fitgym generate src/tool.py --agent fixed:exception+branch --json record.json
+"""
 
-@app.command
+
+@app.command(help_epilogue=EXAMPLES)
 def generate(
     subject: str,
     /,
@@ -38,14 +45,9 @@ def generate(
     reward: str | None = None,
     output: Path = Path("generated_tests"),
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
-    quiet: Annotated[bool, Parameter(negative=())] = False,
+    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
 ) -> int:
     """Generate a pytest suite for a module or class.
-
-    Examples:
-        fitgym generate textwrap --goal coverage --budget 30s
-        fitgym generate mypackage.parser:Parser --agent ucb --budget 200g --output tests/generated
-        fitgym generate src/tool.py --agent fixed:exception+branch --json record.json
 
     Parameters
     ----------
@@ -111,8 +113,10 @@ def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "feature
     """
     from fitgym.listing import describe
 
-    for name, line in describe(what):
-        sys.stdout.write(f"{name:<22} {line}\n")
+    rows = describe(what)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, line in rows:
+        sys.stdout.write(f"{name:<{width}}  {line}\n")
     return DONE
 
 

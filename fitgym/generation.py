@@ -104,7 +104,7 @@ class Run:
         record = self.record
         measured = record["measured"]
         lines = [
-            f"{record['subject']}: {record['tests']} tests, {record['statements']} statements"
+            f"{record['subject']}: {_counted(record['tests'], 'test')}, {_counted(record['statements'], 'statement')}"
             + (f" -> {self.suite_path}" if self.suite_path else ""),
         ]
         if measured is not None:
@@ -115,12 +115,12 @@ class Run:
         kinds = ", ".join(f"{e['type']} in {e['function']}" for e in record["exceptions"][:8])
         more = len(record["exceptions"]) - 8
         lines.append(
-            f"exceptions {len(record['exceptions'])}"
+            _counted(len(record["exceptions"]), "exception")
             + (f": {kinds}" + (f" and {more} more" if more > 0 else "") if kinds else "")
         )
         lines.append(
-            f"{record['generations']} generations, {record['executions']} executions, "
-            f"{record['steps']} decisions, {record['seconds']:.1f} s"
+            f"{_counted(record['generations'], 'generation')}, {_counted(record['executions'], 'execution')}, "
+            f"{_counted(record['steps'], 'decision')}, {record['seconds']:.1f} s"
         )
         return "\n".join(lines)
 
@@ -166,6 +166,10 @@ class _Job:
         self.request = request
         self.report = report
         self.budget = Budget.parse(request.budget)
+        if request.seed < 0:
+            raise InputError(f"seed {request.seed} is negative: expected 0 or more")
+        if request.population < 2:
+            raise InputError(f"population {request.population} is too small: a search needs at least 2 individuals")
         goal = GOALS.load(request.goal)
         SEARCH.load(request.search)
         self.agent_text = request.agent or goal.agent
@@ -314,6 +318,10 @@ class _Job:
             "weakened": finished.weakened,
             "suite_path": None if finished.path is None else finished.path.name,
         }
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def _command(request: Request) -> str:

@@ -39,6 +39,8 @@ BAD = {
     "unreadable budget": ([TRIANGLE, "--budget", "5 minutes"], "5 minutes"),
     "unknown option": ([TRIANGLE, "--bugdet", "5g"], "--bugdet"),
     "seed that is no number": ([TRIANGLE, "--seed", "x"], "seed"),
+    "negative seed": ([TRIANGLE, "--seed", "-1"], "seed -1"),
+    "no population": ([TRIANGLE, "--population", "0"], "population 0"),
     "no subject": ([], "subject"),
 }
 
@@ -90,7 +92,9 @@ def test_the_summary_goes_to_stdout_and_progress_to_stderr(tmp_path):
 def test_json_to_stdout_is_for_machines(tmp_path):
     import json
 
-    result = fitgym("generate", TRIANGLE, "--goal", "coverage", "--budget", "2g", "--json", "-", "--quiet", cwd=tmp_path)
+    result = fitgym(
+        "generate", TRIANGLE, "--goal", "coverage", "--budget", "2g", "--json", "-", "--quiet", cwd=tmp_path
+    )
     assert json.loads(result.stdout)["goal"] == "coverage"
     assert result.stderr == ""
 
@@ -105,7 +109,7 @@ def test_ctrl_c_writes_what_has_been_found_and_exits_with_130(tmp_path):
     assert "search" in line
     time.sleep(1.0)
     os.killpg(running.pid, signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=60)
+    _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     files = list((tmp_path / "generated_tests").glob("test_*.py"))
     assert len(files) == 1
@@ -120,6 +124,14 @@ def test_list_names_every_extension_with_a_line_about_it(tmp_path, what):
     rows = result.stdout.splitlines()
     assert rows
     assert all(len(row.split(maxsplit=1)) == 2 for row in rows)
+    width = len(max((row.split()[0] for row in rows), key=len))
+    assert all(row[width : width + 2] == "  " and row[width + 2] != " " for row in rows)  # in columns
+
+
+def test_the_help_shows_examples_one_to_a_line(tmp_path):
+    result = fitgym("generate", "--help", cwd=tmp_path, env={**os.environ, "COLUMNS": "80"})
+    assert sum(line.startswith("  fitgym generate ") for line in result.stdout.splitlines()) == 3
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())
 
 
 def test_help_imports_none_of_the_heavy_packages(tmp_path):
