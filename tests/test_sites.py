@@ -352,6 +352,47 @@ def test_direct_distances_are_those_of_direct_calls_only():
     assert recorder.direct_distances[slot : slot + 3] == [7, 6, 0]
 
 
+def test_a_function_called_both_ways_tells_its_calls_apart():
+    tiny = Tiny(
+        """
+        def f(x, again):
+            if again:
+                f(x + 10, False)
+            return 1 if x > 0 else 2
+        """
+    )
+    recorder = tiny.recorder
+    recorder.runner_codes.add(run.__code__)
+    recorder.begin(frozenset({"direct"}))
+    run(tiny["f"], 5, True)  # the inner call ends first, then the outer one goes on
+    site = tiny.sites("comparison")[0]
+    assert (recorder.counts[site.id], recorder.direct_counts[site.id]) == (2, 1)
+    assert recorder.direct_distances[site.slot : site.slot + 3] == [6, 5, 0]
+
+
+def test_a_generator_is_direct_while_the_runner_resumes_it():
+    tiny = Tiny(
+        """
+        def steps():
+            yield 1
+            yield 2
+            yield 3
+        def one(steps):
+            return next(steps)
+        """
+    )
+    recorder = tiny.recorder
+    recorder.runner_codes.add(run.__code__)
+    recorder.begin(frozenset({"direct"}))
+    steps = tiny["steps"]()
+    run(next, steps)
+    run(tiny["one"], steps)
+    run(next, steps)
+    blocks = [site.id for site in tiny.sites("block") if site.line in (2, 3, 4) and site.lines]
+    assert [recorder.counts[block] for block in blocks] == [1, 1]
+    assert [recorder.direct_counts[block] for block in blocks] == [0, 1]
+
+
 def test_nothing_is_direct_without_being_asked_for():
     tiny = Tiny(DIRECT)
     tiny.recorder.runner_codes.add(run.__code__)

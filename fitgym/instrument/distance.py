@@ -23,7 +23,8 @@ any method, and calling it would be a side effect that the original program does
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -38,6 +39,7 @@ __all__ = [
     "contained",
     "finite",
     "nu",
+    "text",
     "truth",
 ]
 
@@ -85,6 +87,8 @@ _SIZED = frozenset({*_CONTAINERS, id(str), id(bytes), id(bytearray), id(range)})
 # Comparing these never runs code of the program, however they are nested in each other.
 _LEAVES = frozenset({*_NUMBERS, id(complex), id(str), id(bytes), id(type(None))})
 _LONGEST = 64
+# Strings up to this length together are measured once.
+_REMEMBERED = 256
 
 # What is left to say when the operands cannot be measured: the outcome, as one relation where the operator implies one.
 _UNMEASURED: dict[tuple[str, bool], Relations] = {
@@ -121,7 +125,7 @@ def compared(operator: str, left: Any, right: Any, outcome: bool) -> Relations:
     """(d_lt, d_eq, d_gt) of one evaluation of `left operator right` that came out as `outcome`.
 
     Numbers as in the module's docstring; `Decimal`, dates, times and durations likewise (days for dates, seconds for
-    the others). Strings and bytes: `_text`. Lists and tuples: `_sequences`. Dicts: `_mappings`. Sets: the number of elements
+    the others). Strings and bytes: `text`. Lists and tuples: `_sequences`. Dicts: `_mappings`. Sets: the number of elements
     that only one has. A value of another kind is `FAR` from equality; two objects of unknown kinds are 1 from it.
     """
     kind = id(type(left))
@@ -214,22 +218,32 @@ def _complex(left: complex, right: complex) -> Relations:
     return (0.0, gap if gap == gap and gap > 0.0 else FAR, 0.0)
 
 
-def _text(left: Any, right: Any) -> Relations:
-    """Strings or bytes.
+def text(left: Any, right: Any) -> Relations:
+    """The relations of two strings, or two bytes or bytearrays.
 
     Equality: after cutting off the common beginning and end, the difference in length plus, for each of the first
     `TEXT` aligned positions, c / (c + 1) for characters whose code points are c apart, plus 1 for each aligned position
     beyond. Order: the code points apart at the first difference, or the difference in length where one begins the other.
     EvoSuite adds c / (c + 1024) and cuts nothing off; then an insertion near the beginning looks like a new string.
     """
+    if len(left) + len(right) <= _REMEMBERED and type(left) is str:
+        return _remembered_text(left, right)
+    return _text(left, right)
+
+
+def _text(left: Any, right: Any) -> Relations:
     if left == right:
         return (1.0, 0.0, 1.0)
     start = _common(left, right)
     if start == len(left) or start == len(right):
         gap = abs(len(left) - len(right))
     else:
-        gap = abs(_code(left[start]) - _code(right[start]))
+        gap = abs(_codes(left[start : start + 1])[0] - _codes(right[start : start + 1])[0])
     return _ordered(-1 if left < right else 1, _edit(left, right, start), float(gap))
+
+
+# The same strings meet at the same conditions in most executions of a search: 0.1 instead of 2 to 5 microseconds.
+_remembered_text = lru_cache(maxsize=1 << 13)(_text)
 
 
 def _edit(left: Any, right: Any, start: int) -> float:
@@ -238,10 +252,17 @@ def _edit(left: Any, right: Any, start: int) -> float:
     aligned = min(len(left), len(right)) - start
     aligned -= _common_end(left, right, aligned)
     stop = start + min(aligned, TEXT)
-    for one, two in zip(left[start:stop], right[start:stop], strict=True):
+    return total + _apart(left[start:stop], right[start:stop]) + max(aligned - TEXT, 0)
+
+
+def _apart(left: Any, right: Any) -> float:
+    """The sum of nu of the code points apart, over aligned positions."""
+    total = 0.0
+    for one, two in zip(_codes(left), _codes(right), strict=False):
         if one != two:
-            total += nu(abs(_code(one) - _code(two)))
-    return total + max(aligned - TEXT, 0)
+            gap = one - two if one > two else two - one
+            total += gap / (gap + 1.0)
+    return total
 
 
 def _common(left: Any, right: Any) -> int:
@@ -268,8 +289,8 @@ def _common_end(left: Any, right: Any, most: int) -> int:
     return low
 
 
-def _code(character: Any) -> int:
-    return ord(character) if isinstance(character, str) else character
+def _codes(part: Any) -> Sequence[int]:
+    return [*map(ord, part)] if isinstance(part, str) else part
 
 
 def _sequences(left: Any, right: Any) -> Relations:
@@ -376,9 +397,9 @@ def _days(left: Any, right: Any) -> Relations:
 
 _MEASURES: dict[int, Callable[[Any, Any], Relations | None]] = {
     id(complex): _complex,
-    id(str): _text,
-    id(bytes): _text,
-    id(bytearray): _text,
+    id(str): text,
+    id(bytes): text,
+    id(bytearray): text,
     id(list): _sequences,
     id(tuple): _sequences,
     id(dict): _mappings,
@@ -416,7 +437,8 @@ def _nearest(needle: Any, container: Any) -> float:
     own = id(type(needle))
     if kind in (id(str), id(bytes)):
         if own == kind:
-            return _within(needle, container)
+            short = len(needle) + len(container) <= _REMEMBERED
+            return _remembered_within(needle, container) if short else _within(needle, container)
         return 1.0 if own in _INTEGERS and container else FAR
     if own not in _LEAVES or (kind not in _CONTAINERS and kind != id(range)) or not container:
         return 1.0
@@ -430,7 +452,8 @@ def _nearest(needle: Any, container: Any) -> float:
     least = FAR
     for item in islice(container, ITEMS):
         if id(type(item)) in _LEAVES and item != needle:
-            least = min(least, compared("==", needle, item, False)[1])
+            both_text = own == id(str) and type(item) is str
+            least = min(least, (text(needle, item) if both_text else compared("==", needle, item, False))[1])
     return least
 
 
@@ -438,11 +461,10 @@ def _within(needle: Any, hay: Any) -> float:
     """How many characters of `hay` have to change so that it holds `needle`, tried at the first positions."""
     size = len(needle)
     if size > len(hay):
-        return float(size - len(hay)) + _mismatches(needle, hay)
-    positions = min(len(hay) - size + 1, TEXT)
-    return max(min(_mismatches(needle, hay[start : start + size]) for start in range(positions)), 0.5)
+        return float(size - len(hay)) + _apart(needle[:TEXT], hay[:TEXT])
+    positions = range(min(len(hay) - size + 1, TEXT))
+    wanted = needle[:TEXT]
+    return max(min(_apart(wanted, hay[start : start + size]) for start in positions), 0.5)
 
 
-def _mismatches(needle: Any, window: Any) -> float:
-    pairs = zip(needle[:TEXT], window[:TEXT], strict=False)
-    return sum((nu(abs(_code(one) - _code(two))) for one, two in pairs if one != two), 0.0)
+_remembered_within = lru_cache(maxsize=1 << 13)(_within)

@@ -12,6 +12,7 @@ counts are added up. A test case may therefore burn somewhat more than it has, b
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 from array import array
@@ -48,6 +49,13 @@ _VIEWS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
 _SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, *map(type, _VIEWS))))
 # Iterators whose first element may be taken early: they run no code of the program that could look at its callers.
 _PLAIN_ITERATORS = frozenset(id(type(iter(container))) for container in ([], (), "", b"", range(0), set(), *_VIEWS))
+# How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine.
+_UNKNOWN, _DIRECT, _INDIRECT, _RESUMABLE = 0, 1, 2, 4
+_CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+# The least distance between different strings: one character that is the neighbour of the right one.
+_LEAST = 0.5
+
 # Reached, but an exception came instead of an outcome, or an object that is neither true nor false.
 _NO_OUTCOME = (distance.FAR, distance.FAR, distance.FAR)
 _LONGEST_LITERAL = 100
@@ -235,24 +243,20 @@ class Recorder:
         identities = frozenset(identity for identity, _, _ in frames)
         self._noted = (innermost, block, self.counts[block], identities | old)
 
-    # What probes do when more than counts and distances is wanted. `frame` is the frame that called the probe.
+    # What probes do when more than counts and distances is wanted.
 
-    def _detail(self, site: int, slot: int, found: Sequence[float], frame: FrameType) -> None:
-        """Record one more visit with its distances, and again as direct if it was."""
-        self._merge(self.distances, slot, found)
-        if self._direct and self._is_direct(frame):
-            self.direct_counts[site] += 1
-            self._merge(self.direct_distances, slot, found)
+    def _way(self) -> int:
+        """How the subject's function that runs now was called."""
+        frame = _subject_frame()
+        if frame is None or frame.f_code.co_flags & _CAN_BE_RESUMED:
+            return _RESUMABLE
+        return _DIRECT if self._is_direct() else _INDIRECT
 
-    @staticmethod
-    def _merge(distances: list[float], slot: int, found: Sequence[float]) -> None:
-        for value in found:
-            if value < distances[slot]:
-                distances[slot] = value
-            slot += 1
-
-    def _is_direct(self, frame: FrameType) -> bool:
-        """The code that runs in `frame` was called by the runner, with nothing of the subject in between."""
+    def _is_direct(self) -> bool:
+        """The subject's code that runs now was called by the runner, with nothing of the subject in between."""
+        frame = _subject_frame()
+        if frame is None:
+            return False
         filename = frame.f_code.co_filename
         while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
             frame = frame.f_back
@@ -283,6 +287,15 @@ class Recorder:
             return
         self._seen.add((kind, value))
         self.constants[repr(value)] = None
+
+
+def _subject_frame() -> FrameType | None:
+    """The innermost frame that is not a probe."""
+    own = sys._getframe().f_code.co_filename
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename == own:
+        frame = frame.f_back
+    return frame
 
 
 def _integers(values: list[int]) -> array[int]:
@@ -326,12 +339,25 @@ def _maker(
     check_at = 0  # a block that ran more often than this adds up what was burnt
     limit = 0  # a block that ran more often than this leaves the short way: check_at, or -1 when detailed
     detailed = False
+    direct = False
     guard_failed = False
-    frame_of = sys._getframe
+    direct_counts = recorder.direct_counts
+    direct_distances = recorder.direct_distances
+    # How the running calls of each function were made. Looking at frames is expensive, so it is done once for each call,
+    # and at every probe only in functions that were called both ways or can be resumed by others.
+    ways = [_UNKNOWN] * (max((site.function for site in recorder.sites), default=-1) + 1)
+    unknown = ways[:]
+    entries: dict[int, int] = {}
+    for first in recorder.sites:
+        entries.setdefault(first.function, first.id)
+    function_of = [site.function for site in recorder.sites]
+    is_direct = recorder._is_direct
 
     def restart(in_detail: bool) -> None:
-        nonlocal step, check_at, limit, detailed, guard_failed
+        nonlocal step, check_at, limit, detailed, direct, guard_failed
         detailed = in_detail
+        direct = recorder._direct
+        ways[:] = unknown
         guard_failed = False
         step = recorder.fuel // 16 + 1
         check_at = step
@@ -356,8 +382,27 @@ def _maker(
         """The longer way of a block."""
         if count > check_at:
             check(count)
-        if detailed:
-            recorder._detail(number, 0, (), frame_of(2))
+        if direct:
+            function = function_of[number]
+            if entries[function] == number:
+                ways[function] |= recorder._way()
+            detail(number, 0, ())
+
+    def detail(number: int, slot: int, found: Sequence[float]) -> None:
+        """Merge distances into the recorded ones and, if the visit was direct, count it and merge them there as well."""
+        at = slot
+        for value in found:
+            if value < distances[at]:
+                distances[at] = value
+            at += 1
+        if direct:
+            way = ways[function_of[number]]
+            if way == _DIRECT or (way != _INDIRECT and is_direct()):
+                direct_counts[number] += 1
+                for value in found:
+                    if value < direct_distances[slot]:
+                        direct_distances[slot] = value
+                    slot += 1
 
     def block(site: Site) -> Probe:
         number = site.id
@@ -388,6 +433,7 @@ def _maker(
         decides = site.decides
         passes = site.passes
         compared = distance.compared
+        text = distance.text
 
         def probe(left: Any, right: Any) -> Any:
             if type(left) is int and type(right) is int and not detailed:
@@ -431,18 +477,31 @@ def _maker(
                     if not passes:
                         result = truth
                 else:  # an array, an expression, a symbol: it has no truth of its own
-                    recorder._detail(number, less, _NO_OUTCOME, frame_of(2))
+                    detail(number, less, _NO_OUTCOME)
                     return result
             except BaseException:
-                recorder._detail(number, less, _NO_OUTCOME, frame_of(2))
+                detail(number, less, _NO_OUTCOME)
                 raise
-            if detailed:
-                if recorder._collect:
-                    recorder._keep(left)
-                    recorder._keep(right)
-                recorder._detail(number, less, compared(sign, left, right, truth), frame_of(2))
-            elif distances[less] or distances[same] or distances[more]:
-                lt, eq, gt = compared(sign, left, right, truth)
+            if detailed and recorder._collect:
+                recorder._keep(left)
+                recorder._keep(right)
+            if detailed or distances[less] or distances[same] or distances[more]:
+                kind = type(left)
+                if kind is str and type(right) is str:
+                    lt, eq, gt = text(left, right)
+                elif kind is int and type(right) is int:
+                    gap = left - right
+                    if gap < 0:
+                        lt, eq, gt = 0.0, -gap, 1 - gap
+                    elif gap:
+                        lt, eq, gt = gap + 1, gap, 0.0
+                    else:
+                        lt, eq, gt = 1.0, 0.0, 1.0
+                else:
+                    lt, eq, gt = compared(sign, left, right, truth)
+                if detailed:
+                    detail(number, less, (lt, eq, gt))
+                    return result
                 if lt < distances[less]:
                     distances[less] = lt
                 if eq < distances[same]:
@@ -454,34 +513,59 @@ def _maker(
         return probe
 
     def membership(site: Site) -> Probe:
+        return identity(site) if site.operator.startswith("is") else inclusion(site)
+
+    def identity(site: Site) -> Probe:
         number = site.id
-        sign = site.operator
-        compare = _OPERATORS[sign]
         yes = site.slot
         no = yes + 1
+        wanted = site.operator == "is"
+
+        def probe(left: Any, right: Any) -> bool:
+            counts[number] += 1
+            result = (left is right) is wanted
+            if detailed:
+                detail(number, yes, (0.0, 1.0) if result else (1.0, 0.0))
+            elif result:
+                distances[yes] = 0.0
+                if distances[no] > 1.0:
+                    distances[no] = 1.0
+            else:
+                distances[no] = 0.0
+                if distances[yes] > 1.0:
+                    distances[yes] = 1.0
+            return result
+
+        return probe
+
+    def inclusion(site: Site) -> Probe:
+        number = site.id
+        sign = site.operator
+        yes = site.slot
+        no = yes + 1
+        positive = sign == "in"
         contained = distance.contained
 
         def probe(left: Any, right: Any) -> bool:
             counts[number] += 1
             try:
-                result: bool = compare(left, right)
+                result = (left in right) is positive
             except BaseException:
-                recorder._detail(number, yes, _NO_OUTCOME[:2], frame_of(1))
+                detail(number, yes, _NO_OUTCOME[:2])
                 raise
             if detailed:
                 if recorder._collect:
                     recorder._keep(left)
-                recorder._detail(number, yes, contained(sign, left, right, result), frame_of(1))
+                detail(number, yes, contained(sign, left, right, result))
             elif result:
-                if distances[yes]:
-                    distances[yes] = 0.0
-                if distances[no] > 0.0:
+                distances[yes] = 0.0
+                if distances[no] > _LEAST or (distances[no] and type(left) is not str):
                     found = contained(sign, left, right, True)[1]
                     if found < distances[no]:
                         distances[no] = found
             else:
                 distances[no] = 0.0
-                if distances[yes] > 0.0:
+                if distances[yes] > _LEAST or (distances[yes] and type(left) is not str):
                     found = contained(sign, left, right, False)[0]
                     if found < distances[yes]:
                         distances[yes] = found
@@ -498,16 +582,20 @@ def _maker(
 
         def probe(value: Any) -> Any:
             counts[number] += 1
-            try:
-                result = True if value else False  # noqa: SIM210 (a call of bool costs more)
-            except BaseException:
-                recorder._detail(number, yes, _NO_OUTCOME[:2], frame_of(1))
-                raise
+            if value is True or value is False:
+                result = value
+            else:
+                try:
+                    result = True if value else False  # noqa: SIM210 (a call of bool costs more)
+                except BaseException:
+                    detail(number, yes, _NO_OUTCOME[:2])
+                    raise
             if detailed:
-                recorder._detail(number, yes, measured(value, result), frame_of(1))
+                detail(number, yes, measured(value, result))
             elif result:
                 distances[yes] = 0.0
-                if distances[no] > 0.0:
+                # Only a float is less than 1 away.
+                if distances[no] > 1.0 or type(value) is float or type(value) is complex:
                     found = 1.0 if value is True else measured(value, True)[1]
                     if found < distances[no]:
                         distances[no] = found
@@ -523,9 +611,8 @@ def _maker(
         number = site.id
         yes = site.slot
 
-        def outcome(entered: bool, size: float, depth: int) -> None:
-            found = (0.0, size) if entered else (1.0, 0.0)
-            recorder._detail(number, yes, found, frame_of(depth))
+        def outcome(entered: bool, size: float) -> None:
+            detail(number, yes, (0.0, size) if entered else (1.0, 0.0))
 
         def probe(iterable: Any) -> Any:
             counts[number] = count = counts[number] + 1
@@ -533,17 +620,17 @@ def _maker(
                 check(count)
             if id(type(iterable)) in _SIZED:
                 size = len(iterable)
-                outcome(size > 0, float(size), 2)
+                outcome(size > 0, float(size))
                 return iterable
             if distances[yes] > distance.FAR:  # should it raise before its first element
-                recorder._merge(distances, yes, _NO_OUTCOME[:2])
+                distances[yes] = distances[yes + 1] = distance.FAR
             iterator: Iterator[Any] = iter(iterable)
             if id(type(iterator)) not in _PLAIN_ITERATORS:
                 return chain.from_iterable(stages(iterator))
             for first in iterator:
-                outcome(True, 1.0, 2)
+                outcome(True, 1.0)
                 return chain((first,), iterator)
-            outcome(False, 0.0, 2)
+            outcome(False, 0.0)
             return ()
 
         def stages(iterator: Iterator[Any]) -> Iterator[Iterator[Any]]:
@@ -553,23 +640,24 @@ def _maker(
             def note(first: Any) -> Any:
                 nonlocal entered
                 entered = True
-                outcome(True, 1.0, 2)
+                outcome(True, 1.0)
                 return first
 
             yield map(note, islice(iterator, 1))
             if entered:
                 yield iterator
             else:
-                outcome(False, 0.0, 2)
+                outcome(False, 0.0)
 
         def asynchronous(iterable: Any) -> Any:
             counts[number] = count = counts[number] + 1
             if count > check_at:
                 check(count)
-            recorder._merge(distances, yes, _NO_OUTCOME[:2])
+            if distances[yes] > distance.FAR:
+                distances[yes] = distances[yes + 1] = distance.FAR
             if not hasattr(type(iterable), "__aiter__"):
                 return iterable  # the loop itself complains
-            return _AsyncLoop(iterable, lambda entered: outcome(entered, 1.0, 3))
+            return _AsyncLoop(iterable, lambda entered: outcome(entered, 1.0))
 
         return asynchronous if site.operator == "async for" else probe
 
@@ -587,7 +675,7 @@ def _maker(
                 return False
             counts[number] += 1
             found = (0.0, 1.0) if stage == MATCHED else (1.0, 0.0)
-            recorder._detail(number, yes, found, frame_of(1))
+            detail(number, yes, found)
             return stage == MATCHED
 
         return probe
