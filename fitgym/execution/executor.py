@@ -169,16 +169,25 @@ class Executor:
         return self._work("run", testcases, table, needs, 0)
 
     def verify(
-        self, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str] = frozenset()
+        self,
+        testcases: Sequence[TestCase],
+        table: StatementTable,
+        needs: frozenset[str] = frozenset(),
+        *,
+        alone: bool = False,
     ) -> list[Trace]:
         """The trace of each test case, run again from a fresh process.
 
         They share it as long as none of them leaves anything behind, as in `run`: a process of its own for each test
         case was tried and cost more than the whole search (2 to 3 ms each, thousands of times).
+
+        Args:
+            testcases, table, needs: as in `run`.
+            alone: each test case gets a process of its own nevertheless.
         """
         with self._lock:
             self._retire()
-            return self._work("run", testcases, table, needs, 0)
+            return self._work("run", testcases, table, needs, _ALONE if alone else 0)
 
     def observe(self, testcases: Sequence[TestCase], table: StatementTable) -> list[Observed]:
         """What each test case lets a test assert when it is over; starts from a fresh process."""
