@@ -23,7 +23,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from fitgym.errors import InputError
-from fitgym.registry import Registry
+from fitgym.registry import Registry, parse_options
 
 if TYPE_CHECKING:
     import gymnasium
@@ -264,20 +264,7 @@ class Agent(ABC):
         Raises:
             InputError: an unknown key, or a value that is not JSON.
         """
-        known = cls.hyper_parameter_names()
-        found: dict[str, Any] = {}
-        for part in filter(None, argument.split(",")):
-            key, equals, value = part.partition("=")
-            if not equals or key not in known:
-                accepted = ", ".join(f"{name}=..." for name in known) or "nothing"
-                raise InputError(f"agent '{_name(cls)}' does not understand '{part}' (after the colon: {accepted})")
-            try:
-                found[key] = json.loads(value)
-            except json.JSONDecodeError:
-                raise InputError(
-                    f"agent '{_name(cls)}': {key} is '{value}', expected a number, true or false"
-                ) from None
-        return found
+        return parse_options(argument, cls.hyper_parameter_names(), f"agent '{_name(cls)}'")
 
     @classmethod
     def hyper_parameter_names(cls) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.engine import Engine
+from fitgym.engine import Engine, parse_search
 from fitgym.envs.catalogue import action_name, catalogue
 from fitgym.errors import BudgetError, ResetNeeded
 from fitgym.evolution.budget import Budget
@@ -65,7 +65,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * `actions`: a catalogue, see `fitgym.envs.catalogue`; the goal's own if not given.
     * `features`: name of a feature set.
     * `reward`: "paper" or "gain".
-    * `search`: name of a search algorithm; `population`: its size.
+    * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
+    * `population`: number of its individuals.
     * `generations_per_step`: 3, as published (3 to 5).
     * `render_mode`: "ansi" or None.
 
@@ -111,6 +112,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.action_names = [action_name(functions) for functions in self.catalogue]
         self.features = FeatureSet.load(features)
         self.feature_names = self.features.names(self.goal.functions)
+        parse_search(search)  # refused here rather than at the first reset
         self.search = search
         self.population = population
         self.generations_per_step = generations_per_step
@@ -146,7 +148,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             tracked=self.goal.kept,
             search=self.search,
             seed=self.seed,
-            search_options={"population": self.population},
+            population=self.population,
             deadline=self.deadline,
         )
         self.engine.step()

@@ -60,7 +60,7 @@ def generate(
     agent
         Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ... (default: the goal's own).
     search
-        The search algorithm: whole_suite or random_search.
+        The search algorithm: whole_suite or random_search, with options after a colon: whole_suite:use_archive=false.
     budget
         60s (seconds, finishing included), 20000x (executions of test cases) or 200g (generations).
     seed

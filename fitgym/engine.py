@@ -7,8 +7,9 @@ exchanged between two generations; what was executed is not executed again unles
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +23,13 @@ from fitgym.evolution.measurements import Measurements
 from fitgym.evolution.reach import Reach
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Fitness
-from fitgym.registry import Registry
+from fitgym.registry import Registry, parse_options
 from fitgym.search.base import Search
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["FITNESS", "SEARCH", "Discovery", "Engine"]
+__all__ = ["FITNESS", "SEARCH", "Discovery", "Engine", "parse_search"]
 
 FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
 SEARCH = Registry("fitgym.search", Search, "search algorithm")
@@ -58,6 +59,20 @@ class Discovery:
     testcase: TestCase
 
 
+def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
+    """The algorithm that a text such as `whole_suite:use_archive=false` names, and its options.
+
+    Raises:
+        UnknownName: there is no such algorithm.
+        InputError: it does not have such an option.
+    """
+    name, _, argument = text.partition(":")
+    algorithm = SEARCH.load(name)
+    parameters = inspect.signature(algorithm).parameters.values()
+    known = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    return algorithm, parse_options(argument, known, f"search algorithm '{name}'")
+
+
 class Engine:
     """A running search on one subject.
 
@@ -65,9 +80,9 @@ class Engine:
         executor: runs the test cases.
         fitness: the fitness functions that are active first.
         tracked: further fitness functions whose targets are archived whatever is active, such as the goal's own.
-        search: name of the algorithm.
+        search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
         seed: of everything random in the run.
-        search_options: keyword arguments of the algorithm, such as `population`.
+        population: number of individuals, unless `search` says so.
         deadline: of `time.monotonic`, for budgets in seconds; no run with one can be repeated.
 
     Raises:
@@ -83,7 +98,7 @@ class Engine:
         tracked: Sequence[str] = (),
         search: str = "whole_suite",
         seed: int = 0,
-        search_options: Mapping[str, Any] | None = None,
+        population: int = 50,
         deadline: float | None = None,
     ) -> None:
         self.executor = executor
@@ -96,8 +111,9 @@ class Engine:
         self.archive = Archive(self.measurements)
         self.reach = Reach(self.subject)
         self.rng = np.random.default_rng(seed)
-        options = dict(search_options or {})
-        self.search = SEARCH.load(search)(self.factory, self.archive, self.rng, **options)
+        algorithm, options = parse_search(search)
+        options.setdefault("population", population)
+        self.search = algorithm(self.factory, self.archive, self.rng, **options)
         self.keep_covered = options.get("use_archive") is False
         self.active: tuple[str, ...] = ()
         self.generation = 0

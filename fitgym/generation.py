@@ -14,7 +14,7 @@ from typing import Any
 
 from fitgym import __version__
 from fitgym.agents.base import Transition, agents, make
-from fitgym.engine import SEARCH, Engine
+from fitgym.engine import Engine, parse_search
 from fitgym.envs.catalogue import action_name, parse_action
 from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
@@ -34,7 +34,7 @@ class Request:
         path: a folder that is searched first for the subject.
         goal: name of a goal.
         agent: `name` or `name:argument`; the goal's own if None.
-        search: name of a search algorithm.
+        search: a search algorithm, with options after a colon: `whole_suite:use_archive=false`.
         budget: `60s`, `20000x` or `200g`. Seconds include finishing, for which a share is kept back.
         seed: of everything random.
         population: number of individuals.
@@ -171,7 +171,7 @@ class _Job:
         if request.population < 2:
             raise InputError(f"population {request.population} is too small: a search needs at least 2 individuals")
         goal = GOALS.load(request.goal)
-        SEARCH.load(request.search)
+        parse_search(request.search)
         self.agent_text = request.agent or goal.agent
         name, _, argument = self.agent_text.partition(":")
         learns = agents().load(name).learns

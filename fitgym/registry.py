@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
-from typing import Generic, TypeVar
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
 
-from fitgym.errors import FitgymError, UnknownName
+from fitgym.errors import FitgymError, InputError, UnknownName
 
-__all__ = ["Registry"]
+__all__ = ["Registry", "parse_options"]
 
 Base = TypeVar("Base")
 
@@ -65,3 +67,27 @@ class Registry(Generic[Base]):
                 "one: start the names of the others with an underscore or move them to files of their own"
             )
         return found[0]
+
+
+def parse_options(text: str, known: Sequence[str], who: str) -> dict[str, Any]:
+    """Constructor arguments from `key=value,key=value`, the values as JSON: what follows the colon in `name:...`.
+
+    Args:
+        text: may be empty.
+        known: the keys that are accepted.
+        who: of what they are options, for messages, such as "agent 'ucb'".
+
+    Raises:
+        InputError: an unknown key, or a value that is not JSON.
+    """
+    found: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or key not in known:
+            accepted = ", ".join(f"{name}=..." for name in known) or "nothing"
+            raise InputError(f"{who} does not understand '{part}' (after the colon: {accepted})")
+        try:
+            found[key] = json.loads(value)
+        except json.JSONDecodeError:
+            raise InputError(f"{who}: {key} is '{value}', expected a number, true or false") from None
+    return found

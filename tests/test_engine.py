@@ -21,7 +21,7 @@ def executor():
 
 
 def engine(executor, **options):
-    options.setdefault("search_options", {"population": 10})
+    options.setdefault("population", 10)
     return Engine(executor, **options)
 
 
@@ -82,8 +82,7 @@ def test_exchanging_functions_runs_nothing_again_unless_more_must_be_recorded(ex
 
 
 def test_without_archive_covered_targets_stay_in_the_fitness(executor):
-    options = {"population": 10, "use_archive": False}
-    running = engine(executor, search_options=options)
+    running = engine(executor, search="whole_suite:use_archive=false")
     for _ in range(5):
         running.step()
     best = running.search.best
@@ -94,7 +93,7 @@ def test_without_archive_covered_targets_stay_in_the_fitness(executor):
 
 
 def test_discoveries_name_class_function_and_kind(executor):
-    running = engine(executor, fitness=("exception",), tracked=("exception",), search_options={"population": 20})
+    running = engine(executor, fitness=("exception",), tracked=("exception",), population=20)
     for _ in range(15):
         running.step()
     found = {(d.type, d.function, d.kind) for d in running.discoveries()}
@@ -103,7 +102,7 @@ def test_discoveries_name_class_function_and_kind(executor):
 
 
 def test_exceptions_of_ill_typed_arguments_are_reported_apart(executor):
-    running = engine(executor, fitness=("exception",), tracked=("exception",), search_options={"population": 20})
+    running = engine(executor, fitness=("exception",), tracked=("exception",), population=20)
     for _ in range(15):
         running.step()
     assert ("TypeError", "classify") in running.ill_typed()
@@ -134,7 +133,7 @@ def test_a_copy_goes_on_exactly_as_the_original(executor):
 
 
 def test_memory_of_the_search_is_swept(executor):
-    running = engine(executor, search_options={"population": 6})
+    running = engine(executor, population=6)
     for _ in range(41):
         running.step()
     living = {t for i in running.search.population for t in i.testcases} | set(running.archive.testcases())
@@ -155,3 +154,13 @@ def test_an_unknown_fitness_function_is_named_with_the_nearest_one(executor):
 def test_an_unknown_search_is_named(executor):
     with pytest.raises(UnknownName, match="no search algorithm named 'whole'; did you mean"):
         engine(executor, search="whole")
+
+
+def test_a_search_takes_options_after_a_colon(executor):
+    running = engine(executor, search="whole_suite:population=7,clone=0.5")
+    assert (running.search.size, running.search.clone) == (7, 0.5)
+
+
+def test_an_unknown_option_of_a_search_is_named(executor):
+    with pytest.raises(InputError, match=r"search algorithm 'random_search' does not understand 'elite=1' \(after the"):
+        engine(executor, search="random_search:elite=1")

@@ -17,7 +17,7 @@ FUNCTIONS = ("exception", "branch", "line")
 @pytest.fixture(scope="module")
 def engine():
     with Executor(locate(TRIANGLE)) as executor:
-        running = Engine(executor, fitness=("branch",), tracked=("exception",), search_options={"population": 8})
+        running = Engine(executor, fitness=("branch",), tracked=("exception",), population=8)
         for _ in range(5):
             running.step()
         yield running

@@ -22,7 +22,7 @@ def executor():
 
 
 def start(executor, goal, seed=0):
-    engine = Engine(executor, fitness=(goal.fitness,), tracked=goal.kept, seed=seed, search_options={"population": 8})
+    engine = Engine(executor, fitness=(goal.fitness,), tracked=goal.kept, seed=seed, population=8)
     engine.step()
     return engine
 

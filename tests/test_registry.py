@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from fitgym.agents.base import agents
-from fitgym.errors import FitgymError, UnknownName
-from fitgym.registry import Registry
+from fitgym.errors import FitgymError, InputError, UnknownName
+from fitgym.registry import Registry, parse_options
 
 BASE = "class Base: pass\n"
 ONE = "from {package}.base import Base\nclass {name}(Base): pass\n"
@@ -110,3 +110,20 @@ def test_an_underscored_class_may_stand_beside_the_extension(
 
 def test_linked_folders_are_registries_too() -> None:
     assert agents().load("ucb").__module__ == "fitgym.agents.ucb"
+
+
+def test_options_are_read_as_json():
+    assert parse_options("c=0.5,normalise=true", ["c", "normalise"], "agent 'ucb'") == {"c": 0.5, "normalise": True}
+    assert parse_options("", ["c"], "agent 'ucb'") == {}
+
+
+@pytest.mark.parametrize(("text", "message"), [("d=1", "does not understand 'd=1'"), ("c", "does not understand 'c'")])
+def test_an_option_that_does_not_exist_is_named_with_those_that_do(text, message):
+    with pytest.raises(InputError, match=message) as caught:
+        parse_options(text, ["c"], "agent 'ucb'")
+    assert "after the colon: c=..." in str(caught.value)
+
+
+def test_a_value_that_is_not_json_is_named():
+    with pytest.raises(InputError, match="agent 'ucb': c is 'much', expected a number, true or false"):
+        parse_options("c=much", ["c"], "agent 'ucb'")
