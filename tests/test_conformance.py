@@ -1,6 +1,8 @@
 """A value conforms to a hint when a type checker would accept it, and in doubt it does."""
 
+import abc
 import decimal
+import enum
 from fractions import Fraction
 
 import pytest
@@ -15,6 +17,25 @@ class Own:
 
 class Sub(Own):
     pass
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Abstract(abc.ABC):
+    """Lists belong to it by registration, which no method resolution order shows."""
+
+    @abc.abstractmethod
+    def act(self): ...
+
+
+class Registered:
+    pass
+
+
+Abstract.register(list)
+Abstract.register(Registered)
 
 
 class Liar(type):
@@ -40,6 +61,7 @@ YES = [
     (None, int | None), ([1, 2], list[int]), ([], list[int]), ((1, "a"), tuple[int, str]), ((1, 2, 3), tuple[int, ...]),
     ({"a": 1}, dict[str, int]), ({1}, set[int]), (Own(), Own), (Sub(), Own), (Own, type[Own]), (len, "Callable"),
     ([1], "Iterable[int]"), ("ab", "Sequence"), ({}, "Mapping"), (iter([]), "Iterator"), (object(), object), (3, object),
+    (Colour.RED, Colour), ([], Abstract), (Registered(), Abstract),
     (decimal.Decimal(1), decimal.Decimal), (Fraction(1), Fraction),
 ]  # fmt: skip
 
@@ -47,7 +69,7 @@ NO = [
     ("1", int), (1.0, int), (None, int), (1, str), (b"", str), ("", bytes), (0, None), (1.5, int | None),
     ([1, "a"], list[int]), ((1, 2), list[int]), ((1, 2), tuple[int, str]), ((1,), tuple[int, str]),
     ({"a": "b"}, dict[str, int]), ([1], dict), ({1: 2}, dict[str, int]), (3, Own), ("x", Own), (None, Own),
-    (Own(), type[Own]), (3, "Callable"), (3, "Iterable[int]"), ([1], "Iterator"), ({1}, "Sequence"), ([1], "Mapping"),
+    (Own(), int), (Own(), str), (Fraction(1), float), (Own, bytes), ([], Own), (len, Own), ((), Colour), (Own(), type[Own]), (3, "Callable"), (3, "Iterable[int]"), ([1], "Iterator"), ({1}, "Sequence"), ([1], "Mapping"),
     (["a"], "Iterable[int]"),
 ]  # fmt: skip
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections.abc
 import itertools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -44,9 +45,35 @@ def _class(value: object, hint: Hint) -> bool:
         return True
     if hint.name in _WIDER:
         return bool(_WIDER[hint.name] & names)
-    # Abstract classes accept what merely has their methods, and names may be spelled in ways nobody foresaw: only
-    # objects of built-in classes are known not to belong.
-    return type(value).__module__ != "builtins" or not (hint.name.startswith("builtins.") or _plain(value))
+    cls = _found(hint.name)
+    if cls is not None and any(base is cls for base in _mro(value)):  # known by a name that nobody foresaw
+        return True
+    # Whatever is not of the built-in or plain class asked for does not belong; an abstract class accepts what merely
+    # has its methods.
+    if hint.name.startswith("builtins.") or (cls is not None and _is_nominal(cls)):
+        return False
+    return not _plain(value)
+
+
+def _found(name: str) -> type | None:
+    """The class of that name, if it is loaded; no module is asked to make it."""
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        found: object = sys.modules.get(".".join(parts[:length]))
+        if found is None:
+            continue
+        for part in parts[length:]:
+            space = type.__dict__["__dict__"].__get__(found) if isinstance(found, type) else vars(found)
+            found = space.get(part)
+            if not isinstance(found, type):
+                return None
+        return found if isinstance(found, type) else None
+    return None
+
+
+def _is_nominal(cls: type) -> bool:
+    """Only its subclasses are its instances: no metaclass has a say in it."""
+    return not any("__instancecheck__" in vars(base) for base in _mro(cls) if base not in (type, object))
 
 
 def _plain(value: object) -> bool:
