@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from fitgym.errors import SubjectError
-from fitgym.execution.executor import Crash, Executor, Limits
+from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
 from fitgym.execution.zygote import MARKER, marked
 from fitgym.instrument.trace import Trace

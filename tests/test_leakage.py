@@ -261,6 +261,11 @@ def test_objects_of_a_library_are_never_undone_in_part(module: types.ModuleType)
     module.helper.value = 1
     assert state.changed()
     assert not state.restore()
+    module.helper = Library()
+    state = State([module], around=[types.ModuleType("some_library")])
+    module.helper.value = 1
+    assert state.restore()
+    assert vars(module.helper) == {"cache": {}}
 
 
 def test_classes_of_other_modules_are_left_alone(module: types.ModuleType) -> None:

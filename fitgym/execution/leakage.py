@@ -61,11 +61,18 @@ class State:
     Args:
         modules: whose globals are the roots; classes and functions are followed only if one of these defines them.
         also: further objects to look at.
+        around: modules that belong to them and are watched elsewhere, so that their objects are not those of a library.
     """
 
-    def __init__(self, modules: Iterable[types.ModuleType], also: Iterable[object] = ()) -> None:
+    def __init__(
+        self,
+        modules: Iterable[types.ModuleType],
+        also: Iterable[object] = (),
+        around: Iterable[types.ModuleType] = (),
+    ) -> None:
         roots = list(modules)
         self._names = frozenset(module.__name__ for module in roots)
+        self._owned = self._names | {module.__name__ for module in around} | sys.stdlib_module_names
         self._live: list[Any] = []  # containers ...
         self._saved: list[Any] = []  # ... their contents, one call compares all ...
         self._fixes: list[Fix] = []  # ... and how to put them back
@@ -205,7 +212,7 @@ class State:
         cls = type(thing)
         found: list[object] = [cls]
         # What hangs together inside an object of a library is not known here, so part of it is never put back alone.
-        owned = cls.__module__ in self._names or cls.__module__.partition(".")[0] in sys.stdlib_module_names
+        owned = cls.__module__ in self._owned or cls.__module__.partition(".")[0] in self._owned
         for base, copy, fix in _CONTAINERS:
             if issubclass(cls, base):
                 saved = copy(thing)

@@ -371,8 +371,8 @@ class Runner:
         with self._chance.unnoticed():
             import fitgym.execution.observation  # noqa: F401  (every observing child would import it again)
 
-        self._near = State([self._module])
-        self._far = State(self._neighbours, _shared_objects())
+        self._near = State([self._module], around=self._neighbours)
+        self._far = State(self._neighbours, _shared_objects(), around=[self._module])
         self._chance.settle()
         gc.collect()
         gc.freeze()
