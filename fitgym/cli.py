@@ -132,6 +132,7 @@ def main(arguments: list[str] | None = None) -> None:
     except InputError as error:
         code = _complain(str(error))
     except KeyboardInterrupt:
+        sys.stderr.write("fitgym: interrupted, nothing was written\n")
         code = INTERRUPTED
     sys.exit(code)
 

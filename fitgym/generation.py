@@ -145,7 +145,7 @@ def generate(
 def generate_request(request: Request, *, progress: Callable[[Progress], None] | None = None) -> Run:
     """Generate a suite as requested.
 
-    An interruption (Ctrl-C) ends the search; what has been found is finished and written.
+    An interruption (Ctrl-C) ends the search; what has been found is finished in a hurry and written.
 
     Raises:
         InputError: see `generate`.
@@ -197,21 +197,20 @@ class _Job:
         """Search, finish, record.
 
         Raises:
-            KeyboardInterrupt: the user stopped it before there was anything to finish.
+            KeyboardInterrupt: the user stopped it before there was anything to finish, or a second time.
         """
         try:
             interrupted = self._search()
             if self.env.engine is None:
                 raise KeyboardInterrupt
             searched = time.monotonic()
-            self._tell("finish", 1.0, 0.0, "minimising, asserting, checking in fresh interpreters")
-            finished = finish(
-                self.engine,
-                self.env.goal.kept,
-                output=self.output,
-                command=_command(self.request),
-                deadline=self._deadline(interrupted),
-            )
+            try:
+                finished = self._finish(interrupted)
+            except KeyboardInterrupt:
+                if interrupted:
+                    raise
+                interrupted = True
+                finished = self._finish(interrupted)
             ended = time.monotonic()
         finally:
             self.env.close()
@@ -253,6 +252,21 @@ class _Job:
         except KeyboardInterrupt:
             return True
         return False
+
+    def _finish(self, interrupted: bool) -> Finished:
+        """The finished suite, written; in a hurry if the user interrupted."""
+        doing = "minimising, asserting, checking in fresh interpreters"
+        if interrupted:
+            doing = "interrupted: finishing what was found (Ctrl-C again gives it up)"
+        rewards = self.env.rewards
+        self._tell("finish", 1.0, rewards[-1] if rewards else 0.0, doing)
+        return finish(
+            self.engine,
+            self.env.goal.kept,
+            output=self.output,
+            command=_command(self.request),
+            deadline=self._deadline(interrupted),
+        )
 
     def _reserve(self) -> float:
         """Seconds kept back for finishing: five fresh interpreters and a measurement, two at a time."""

@@ -102,7 +102,13 @@ def test_json_to_stdout_is_for_machines(tmp_path):
 def test_ctrl_c_writes_what_has_been_found_and_exits_with_130(tmp_path):
     command = [sys.executable, "-m", "fitgym.cli", "generate", TRIANGLE, "--goal", "exceptions", "--budget", "600s"]
     running = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
     )
     assert running.stderr is not None
     line = running.stderr.readline()  # progress: the search is on its way

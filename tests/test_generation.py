@@ -11,6 +11,7 @@ import pytest
 import fitgym
 from fitgym.errors import BudgetError, InputError, SubjectError, UnknownName
 from fitgym.generation import Request, generate_request
+from fitgym.suite.finishing import finish
 
 PROGRAMS = Path(__file__).parent / "programs"
 TRIANGLE = str(PROGRAMS / "triangle.py")
@@ -45,7 +46,9 @@ def coverage_run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def exceptions_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exceptions")
-    return generate_request(Request(ACCOUNT, goal="exceptions", agent="ucb", budget="60g", population=20, output=folder))
+    return generate_request(
+        Request(ACCOUNT, goal="exceptions", agent="ucb", budget="60g", population=20, output=folder)
+    )
 
 
 def test_every_exported_test_passes(coverage_run, exceptions_run, tmp_path):
@@ -138,3 +141,29 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be a folder"):
         generate_request(Request(TRIANGLE, output=taken))
     assert taken.read_text() == "mine"
+
+
+def test_ctrl_c_while_finishing_finishes_in_a_hurry(tmp_path, monkeypatch):
+    deadlines = []
+
+    def interrupted_once(*arguments, deadline, **options):
+        deadlines.append(deadline)
+        if len(deadlines) == 1:
+            raise KeyboardInterrupt
+        return finish(*arguments, deadline=deadline, **options)
+
+    monkeypatch.setattr("fitgym.generation.finish", interrupted_once)
+    run = generate_request(Request(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path))
+    assert run.interrupted
+    assert run.suite_path is not None and run.suite_path.exists()
+    assert deadlines[0] is None and deadlines[1] is not None
+
+
+def test_ctrl_c_twice_gives_it_up_and_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fitgym.generation.finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        generate_request(Request(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path / "out"))
+    assert list(tmp_path.iterdir()) == []
