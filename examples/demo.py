@@ -26,10 +26,12 @@ import fitgym
 from fitgym.errors import InputError
 from fitgym.live import LiveView
 
-# A few hundred branches and many ways to fail.
-SUBJECT, BUDGET, SEED = "ipaddress", "4000x", 0
+# A few hundred branches and many ways to fail. UCB tries each of its 42 combinations once before it chooses, which takes
+# some 8000 executions.
+SUBJECT, BUDGET, SEED = "ipaddress", "10000x", 0
 AGENTS = {"ucb": "UCB chooses", "fixed:exception": "exception count alone"}
 OUTPUT = Path("demo_output")
+SHOWN = 6  # exceptions that only one of them found
 KINDS = ("declared", "explicit", "implicit")
 
 
@@ -39,7 +41,8 @@ class Outcome:
 
     Attributes:
         record: the run record.
-        verdict: pytest's last line.
+        suite: the exported file.
+        verdict: pytest's last line, without the time.
         passed: pytest's exit code was 0.
         branches: covered and total, as coverage.py counts them for the exported file.
     """
@@ -65,6 +68,8 @@ def attempt(subject: str, agent: str, budget: str, seed: int) -> Outcome:
             json=folder / "record.json",
             progress=view,
         )
+    if run.interrupted:
+        raise KeyboardInterrupt
     if run.suite_path is None:
         raise SystemExit(f"no suite for {subject} with {agent}: {run.summary()}")
     verdict, passed = run_pytest(run.suite_path)
@@ -72,10 +77,11 @@ def attempt(subject: str, agent: str, budget: str, seed: int) -> Outcome:
 
 
 def run_pytest(suite: Path) -> tuple[str, bool]:
-    """Run the suite as anyone would; pytest's last line and whether all passed."""
+    """Run the suite as anyone would; pytest's verdict and whether all passed."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", suite.name]
     done = subprocess.run(command, cwd=suite.parent, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    return (done.stdout.strip().splitlines() or ["nothing was run"])[-1], done.returncode == 0
+    verdict = (done.stdout.strip().splitlines() or ["nothing was run"])[-1]
+    return verdict.rpartition(" in ")[0] or verdict, done.returncode == 0  # without the time
 
 
 def measure(subject: str, suite: Path) -> tuple[int, int]:
@@ -97,8 +103,8 @@ def measure(subject: str, suite: Path) -> tuple[int, int]:
 
 def side_by_side(outcomes: dict[str, Outcome]) -> Table:
     """What both reached, one column each."""
-    table = Table(title="What they reached", title_justify="left", show_lines=False)
-    table.add_column("")
+    table = Table(title="What they reached", title_justify="left", title_style="bold", pad_edge=False)
+    table.add_column("", no_wrap=True)
     for agent in outcomes:
         table.add_column(f"{AGENTS[agent]}\n[dim]--agent {agent}[/dim]", justify="right")
 
@@ -106,16 +112,16 @@ def side_by_side(outcomes: dict[str, Outcome]) -> Table:
         return f"{covered}/{total} ({covered / max(total, 1):.1%})"
 
     each = list(outcomes.values())
-    table.add_row("exceptions found", *[str(len(o.record["exceptions"])) for o in each])
+    table.add_row("[bold]exceptions", *[f"[bold]{len(o.record['exceptions'])}" for o in each])
     kinds = {kind: sum(e["kind"] == kind for o in each for e in o.record["exceptions"]) for kind in KINDS}
     for kind in (kind for kind, count in kinds.items() if count):
-        table.add_row(f"  of them {kind}", *[str(sum(e["kind"] == kind for e in o.record["exceptions"])) for o in each])
-    table.add_row("branches, as recorded", *[share(*recorded(o)) for o in each])
-    table.add_row("branches, coverage.py again", *[share(*o.branches) for o in each])
-    table.add_row("pytest", *[o.verdict for o in each])
+        table.add_row(f"  {kind}", *[str(sum(e["kind"] == kind for e in o.record["exceptions"])) for o in each])
     table.add_row("tests, statements", *[f"{o.record['tests']}, {o.record['statements']}" for o in each])
-    table.add_row("executions, generations", *[f"{o.record['executions']}, {o.record['generations']}" for o in each])
-    table.add_row("decisions", *[str(o.record["steps"]) for o in each])
+    table.add_row("pytest", *[o.verdict for o in each])
+    table.add_row("branches, recorded", *[share(*recorded(o)) for o in each])
+    table.add_row("branches, measured", *[share(*o.branches) for o in each])
+    table.add_row("decisions", *[f"{o.record['steps']} of {len(set(o.record['actions']))} kinds" for o in each])
+    table.add_row("generations", *[str(o.record["generations"]) for o in each])
     table.add_row("seconds", *[f"{o.record['seconds']:.1f}" for o in each])
     return table
 
@@ -124,19 +130,28 @@ def main() -> int:
     """0 if both suites pass and coverage is what was recorded, 1 otherwise, 2 for a subject that cannot be used."""
     subject, budget, seed = (*sys.argv[1:], *(SUBJECT, BUDGET, str(SEED))[len(sys.argv) - 1 :])[:3]
     console = Console()
-    console.print(f"[bold]{subject}[/bold], goal exceptions, {budget} of budget each, seed {seed}\n")
+    console.print(f"[bold]{subject}[/bold]: find many distinct exceptions, budget {budget} each, seed {seed}.")
+    console.print("● marks the fitness functions that guide the search at the moment.\n", style="dim")
     try:
         outcomes = {agent: attempt(subject, agent, budget, int(seed)) for agent in AGENTS}
     except InputError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("demo: interrupted", file=sys.stderr)
+        return 130
+    console.print()
     console.print(side_by_side(outcomes))
+    console.print("branches: what the exported suite covers by coverage.py, recorded and measured again\n", style="dim")
     only = {agent: found(outcomes[agent]) for agent in AGENTS}
     for agent, other in zip(AGENTS, reversed(AGENTS), strict=True):
         names = sorted(only[agent] - only[other])
         if names:
-            console.print(f"found only with --agent {agent}: {', '.join(names)}")
-    console.print("\nThe suites:", *(str(o.suite) for o in outcomes.values()))
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            console.print(f"[bold]only {AGENTS[agent]}[/bold]: {', '.join(names[:SHOWN])}{more}", highlight=False)
+    console.print("\nThe suites, to read:")
+    for outcome in outcomes.values():
+        console.print(f"  {outcome.suite}", highlight=False)
     summary = {
         agent: {"record": o.record, "pytest": o.verdict, "branches": o.branches} for agent, o in outcomes.items()
     }
