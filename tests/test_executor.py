@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.errors import SubjectError
+from fitgym.errors import ExecutionError, SubjectError
 from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
-from fitgym.execution.zygote import MARKER, marked
+from fitgym.execution.zygote import MARKER, Child, Zygote, marked
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
 from fitgym.subject.source import locate
@@ -485,14 +485,44 @@ def test_a_parent_that_dies_in_the_middle_leaves_no_process(tmp_path: Path, numb
     assert eventually(lambda: marked(mark) == [])
 
 
-def test_a_worker_that_is_killed_is_replaced(bank: Executor, calls: Calls) -> None:
+@pytest.mark.parametrize("fresh", [False, True], ids=["child in use", "no child"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_that_is_killed_is_replaced(bank: Executor, calls: Calls, number: signal.Signals, fresh: bool) -> None:
     testcase = calls(("numbers", 3))
     (before,) = bank.run([testcase], calls.table)
-    for pid in marked(token(bank)):
-        os.kill(pid, signal.SIGKILL)
+    mark = token(bank)
+    if fresh:
+        bank._retire()
+    assert bank._zygote is not None
+    os.kill(bank._zygote._process.pid, number)
+    bank._zygote._process.wait(30)
     (after,) = bank.run([testcase], calls.table)
     assert after is before
     assert bank.crashes == []
+    assert marked(mark) == []
+
+
+def test_a_child_that_is_killed_while_it_waits_is_replaced(bank: Executor, calls: Calls) -> None:
+    testcase = calls(("numbers", 3))
+    (before,) = bank.run([testcase], calls.table)
+    assert bank._zygote is not None and bank._zygote.child is not None
+    os.kill(bank._zygote.child.pid, signal.SIGKILL)
+    (after,) = bank.run([testcase], calls.table)
+    assert after is before
+    assert bank.crashes == []
+
+
+def test_a_worker_that_never_stays_alive_is_an_error(
+    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dead(self: Zygote) -> Child:
+        raise ExecutionError("it has ended")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Zygote, "fork", dead)
+        with pytest.raises(ExecutionError, match="died 5 times without a test case to blame"):
+            bank.verify([calls(("numbers", 3))], calls.table)
+    bank._restarts = 0
 
 
 def test_an_interrupt_in_the_middle_of_a_run_leaves_the_executor_usable(

@@ -26,7 +26,7 @@ from fitgym.execution.protocol import (
     encode_statement,
     read_untrusted,
 )
-from fitgym.execution.zygote import Broken, Limits, Zygote
+from fitgym.execution.zygote import Broken, Child, Limits, Zygote
 from fitgym.instrument.trace import Call, Failure, Trace
 from fitgym.subject.hints import Hint, union
 from fitgym.subject.subject import Reference, Subject
@@ -252,6 +252,21 @@ class Executor:
             self.timings["start"] += zygote.seconds
         return self._zygote
 
+    def _ready(self, fresh: bool) -> tuple[Zygote, Child]:
+        """The worker with a child that waits for a request; both are replaced if they are gone.
+
+        Raises:
+            ExecutionError: they do not stay alive.
+        """
+        while True:
+            zygote = self._running()
+            if zygote.child is not None and (zygote.child.fresh or not fresh):
+                return zygote, zygote.child
+            try:
+                return zygote, zygote.fork()
+            except (ExecutionError, ProtocolError, OSError):  # how often that may happen is counted in `_running`
+                zygote.close(patience=0.0)
+
     def _retire(self) -> None:
         if self._zygote is not None and self._zygote.is_ours:
             self._zygote.retire()
@@ -338,10 +353,7 @@ class Executor:
         Raises:
             Broken: the child did not answer.
         """
-        zygote = self._running()
-        child = zygote.child
-        if child is None or (care == _ALONE and not child.fresh):
-            child = zygote.fork()
+        zygote, child = self._ready(fresh=care == _ALONE)
         self._first = child.fresh
         unknown = [i for i in dict.fromkeys(i for t in testcases for i in t) if i not in child.defined]
         child.defined.update(unknown)
@@ -362,7 +374,7 @@ class Executor:
             raise Broken("crash") from None
         self._restarts = 0
         if last:
-            zygote.retire()
+            zygote.retire(ahead=True)
         done: list[Any] | int = redo or results
         return done
 

@@ -160,6 +160,7 @@ class Zygote:
             os.close(memory)
         self._reader = FrameReader(self._token)
         self._descriptors: list[int] = []
+        self._forking = False
         try:
             path = [*reference.search_path, *(os.path.abspath(entry) for entry in sys.path)]
             self._send(frame(self._token, dumps((reference, limits, home, path))))
@@ -178,10 +179,14 @@ class Zygote:
         """A fresh child; the last one is ended.
 
         Raises:
-            ExecutionError: the zygote does not answer or cannot fork.
+            ExecutionError: the zygote has ended or cannot fork.
+            TimeoutError: it does not answer.
+            ProtocolError: it answers something else.
         """
         self._forget()
-        self._send(b"F")
+        if not self._forking:
+            self._send(b"F")
+        self._forking = False
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             message = self._receive(deadline)
@@ -211,9 +216,17 @@ class Zygote:
         except (ProtocolError, OSError):
             raise self._broken(child, "crash") from None
 
-    def retire(self) -> None:
-        """The child has said that it will end: forget it."""
+    def retire(self, ahead: bool = False) -> None:
+        """Forget the child; it ends by itself.
+
+        Args:
+            ahead: the next child will be wanted soon, so it may be forked while the parent does something else.
+        """
         self._forget()
+        if ahead and not self._forking:
+            with contextlib.suppress(ExecutionError):  # `fork` will find out
+                self._send(b"F")
+            self._forking = True
 
     def close(self, patience: float = 2.0) -> None:
         """End the worker and everything below it, and remove its folder; closing twice is harmless.
