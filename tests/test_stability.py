@@ -26,6 +26,7 @@ from fitgym.suite.rerun import Rerun, Verdict
 from fitgym.suite.stability import Stability, stabilize
 from fitgym.suite.verdicts import order_of
 from fitgym.testcase.expression import Literal
+from fitgym.testcase.statement import Statement
 
 SUBJECT_SOURCE = """
 import ctypes, itertools, os, random, time
@@ -197,10 +198,19 @@ def test_without_tests_nothing_is_run(tmp_path: Path) -> None:
     assert (suite.stabilize().tests, suite.texts) == ((), [])
 
 
-def test_out_of_time_one_clean_run_is_still_made(tmp_path: Path) -> None:
+def test_of_two_tests_in_each_others_way_one_stays(tmp_path: Path) -> None:
+    add = "assert flaky.shout('b') == 'B'\nif 'b' in flaky.seen: raise KeyError\nflaky.seen.append('b')"
+    suite = Suite(tmp_path, one=add, other=add, apart="assert flaky.shout('a') == 'A'")
+    suite.tests[1] = replace(suite.tests[1], statements=(Statement(0),))
+    stability = suite.stabilize()
+    assert set(left(stability)) == {"test_other", "test_apart"}  # the longer one
+    assert [(dropped.name, dropped.reason) for dropped in stability.dropped] == [("test_one", "KeyError")]
+
+
+def test_out_of_time_both_orders_are_still_run(tmp_path: Path) -> None:
     suite = Suite(tmp_path, a="assert flaky.shout('a') == 'A'", b="assert id(flaky) == 1\nassert flaky.shout('b')")
     stability = suite.stabilize(runs=5, measure=True, seconds_left=lambda: -1.0)
-    assert (stability.runs, stability.wanted, stability.complete) == (1, 5, False)
+    assert (stability.runs, stability.wanted, stability.complete) == (2, 5, False)
     assert left(stability) == {"test_a": [0]}  # there is no time to find out what else is wrong with the other
     assert stability.measured is not None
 

@@ -92,7 +92,7 @@ def stabilize(
         runs: clean runs wanted.
         jobs: interpreters at a time.
         seconds_left: until when to be done. When another batch does not fit, fewer runs have to do, and failing tests
-            are dropped instead of weakened; one clean run is made in any case.
+            are dropped instead of weakened; one clean batch of `jobs` runs is made in any case.
         limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
         measure: measure coverage, in every run; what is reported is what all runs of the count have in common.
     """
@@ -107,7 +107,7 @@ def stabilize(
         hurried = left < 1.5 * longest
         if hurried and clean > 0:
             break
-        batch = min(jobs, runs - clean) if not hurried else 1
+        batch = min(jobs, runs - clean)  # in a hurry too: a suite that ran in one order only is not known to be stable
         text = render(work.tests)
         patience = min(limit, max(left, LEAST_LIMIT_S))
         reruns: list[Rerun] = []
@@ -147,7 +147,10 @@ def stabilize(
                 work.drop_unusable(unusable[0].unusable, render, reference, patience, halvings)
             else:
                 may_weaken = weakenings < WEAKENINGS and not hurried
-                work.take_out(_failures(reruns), may_weaken=may_weaken)
+                failures = _failures(reruns)
+                if not hurried:
+                    failures = _without_victims(failures, reruns, work.tests)
+                work.take_out(failures, may_weaken=may_weaken)
                 weakenings += 1
         finally:
             for rerun in reruns:
@@ -249,6 +252,24 @@ def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
             else:
                 found[name] = verdict if not verdict.assertions else known
     return found
+
+
+def _without_victims(
+    failures: dict[str, Verdict], reruns: Sequence[Rerun], tests: Sequence[FinishedTest]
+) -> dict[str, Verdict]:
+    """The failures without those tests that may pass once others are gone.
+
+    Where two tests are in each other's way (both register the same name), the one that comes second fails, whichever it
+    is, and dropping both would be one too many. So tests that failed in some runs only stay as long as others failed in
+    all of them; then those of the run go that lose the fewest statements.
+    """
+    hard = {name for name, verdict in failures.items() if not verdict.assertions}
+    failed = [{name for name in hard if name in rerun.verdicts and not rerun.verdicts[name].passed} for rerun in reruns]
+    blamed = set.intersection(*failed) if failed else set()
+    if not blamed:
+        size = {test.name: len(test.statements) for test in tests}
+        blamed = min((one for one in failed if one), key=lambda one: sum(size.get(n, 0) for n in one), default=hard)
+    return {name: verdict for name, verdict in failures.items() if name not in hard or name in blamed}
 
 
 _MISSING = Verdict(False, (), "it was not run")
