@@ -142,7 +142,7 @@ def main() -> int:
         return 130
     console.print()
     console.print(side_by_side(outcomes))
-    console.print("branches: what the exported suite covers by coverage.py, recorded and measured again\n", style="dim")
+    console.print("branches of the exported suite, by coverage.py: as recorded, and measured again\n", style="dim")
     only = {agent: found(outcomes[agent]) for agent in AGENTS}
     for agent, other in zip(AGENTS, reversed(AGENTS), strict=True):
         names = sorted(only[agent] - only[other])
