@@ -1,6 +1,7 @@
 """An operation is exhausted when everything it was seen to reach is covered."""
 
 from array import array
+from dataclasses import replace
 
 import pytest
 
@@ -77,3 +78,12 @@ def test_an_operation_that_was_never_called_is_not_exhausted():
 def test_a_failed_execution_teaches_nothing(reach):
     reach.note(trace(1, 1, 0, 1, 0, 0, 1, failure="timeout"))
     assert 1 not in reach.exhausted([True] * 5)
+
+
+def test_what_another_call_of_the_test_case_reached_does_not_keep_an_operation():
+    source = "\n\ndef f():\n    return 1\ndef g():\n    return p()\ndef p():\n    return 3"
+    made = Reach(replace(SUBJECT, source=source))
+    both = (Call(0, True), Call(1, True))
+    made.note(Trace(array("q", (1, 1, 1, 1, 1, 1)), array("d"), array("q"), array("d"), both))
+    # Only g mentions p, whose predicate is open; f was in the same test case.
+    assert made.exhausted([True, True, True, True, False]) == {0}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.instrument.trace import Trace
+from fitgym.subject.callgraph import reachable
 from fitgym.subject.subject import Subject
 
 __all__ = ["Reach"]
@@ -39,9 +40,12 @@ class Reach:
         )
         self._reached = np.zeros((len(subject.operations), len(subject.functions)), dtype=bool)
         self._visited = np.zeros(len(subject.sites), dtype=bool)
+        self._possible = np.zeros_like(self._reached)
+        graph = reachable(subject.source, subject.functions) if subject.source else ()
         for operation in subject.under_test:
             if operation.function >= 0:
                 self._reached[operation.id, operation.function] = True
+                self._possible[operation.id, list(graph[operation.function]) if graph else slice(None)] = True
 
     def note(self, trace: Trace) -> None:
         """Learn from an execution."""
@@ -64,5 +68,5 @@ class Reach:
         # A handler of exceptions has no branch; a function with code that never ran is not finished either.
         unfinished[self._site_function[~self._visited]] = True
         called = self._reached[self._tested].any(axis=1)
-        left = (self._reached[self._tested] & unfinished).any(axis=1)
+        left = (self._reached[self._tested] & self._possible[self._tested] & unfinished).any(axis=1)
         return frozenset(int(identifier) for identifier in self._tested[called & ~left])
