@@ -36,6 +36,8 @@ def reached(source, name):
         ("def f(a):\n    if a: pass\nclass C:\n    def __bool__(self): pass", "f", {"C.__bool__"}),
         ("def f(a): return getattr(a, 'g')\ndef g(): pass\ndef h(): pass", "f", {"g"}),
         ("def deco(x): return x\n@deco\ndef f(): pass\ndef h(): pass", "f", {"deco"}),
+        ("def f(): pass\ndef g(): pass\nregister('name', g)", "f", {"g"}),
+        ("def f(): pass\ndef main(): f()\nif __name__ == '__main__':\n    main()", "f", set()),
         ("async def f(): await g()\nasync def g(): pass", "f", {"g"}),
     ],
 )

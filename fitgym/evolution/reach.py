@@ -42,10 +42,13 @@ class Reach:
         self._visited = np.zeros(len(subject.sites), dtype=bool)
         self._possible = np.zeros_like(self._reached)
         graph = reachable(subject.source, subject.functions) if subject.source else ()
+        names = {function.name for function in subject.functions}
         for operation in subject.under_test:
             if operation.function >= 0:
                 self._reached[operation.id, operation.function] = True
                 self._possible[operation.id, list(graph[operation.function]) if graph else slice(None)] = True
+            elif operation.kind != "constructor" or f"{operation.name}.__init__" in names:
+                self._possible[operation.id] = True  # it was not found out which code it runs
 
     def note(self, trace: Trace) -> None:
         """Learn from an execution."""

@@ -41,7 +41,8 @@ def reachable(source: str, functions: Sequence[Function]) -> tuple[frozenset[int
     """For every function the ids of those that calling it can lead to, itself included.
 
     Special methods that need no operator (`__eq__` behind `in`, `__bool__` behind `if`) are reached by every function
-    that could hold an object of their class, so by all. A function that looks names up at run time (`getattr` with a
+    that could hold an object of their class, so by all; likewise functions that the module body names without calling
+    them, because it may register them somewhere. A function that looks names up at run time (`getattr` with a
     computed name, `globals`) reaches everything.
 
     Args:
@@ -57,7 +58,7 @@ def reachable(source: str, functions: Sequence[Function]) -> tuple[frozenset[int
         owner = function.name.rpartition(".")[0]
         if _last(function.name) in ("__init__", "__new__", "__post_init__"):
             by_name.setdefault(_last(owner), set()).add(function.id)
-    always = {i for name in _ALWAYS for i in by_name.get(name, ())}
+    always = {i for name in (*_ALWAYS, *reader.mentions[0]) for i in by_name.get(name, ())}
     steps = []
     for function in functions:
         names = reader.mentions[function.id]
@@ -93,8 +94,6 @@ class _Reader(ast.NodeVisitor):
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         outer = self.current
         found = self.ids.get((node.name, node.lineno), outer)
-        for decorator in node.decorator_list:
-            self.visit(decorator)  # runs where it is defined
         if outer:
             self.inside[outer].add(found)
         self.current = found
@@ -126,6 +125,10 @@ class _Reader(ast.NodeVisitor):
                 for argument in node.args:
                     self.visit(argument)
                 return
+        if self.current == 0 and isinstance(node.func, ast.Name):
+            for part in (*node.args, *node.keywords):
+                self.visit(part)
+            return
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
