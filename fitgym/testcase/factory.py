@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 from numpy.random import Generator
 
 from fitgym.instrument.trace import Trace
+from fitgym.subject.affixes import affixes
 from fitgym.subject.subject import Subject
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.knowledge import Knowledge, Learned
@@ -35,8 +38,8 @@ class TestFactory:
         delete_rate, change_rate, insert_rate, insert_again: see `Variation`.
         optional_rate, repeat_builders, repeat_calls: see `Calls`.
         ill_typed, null_probability, object_reuse, primitive_reuse, accepted_rate, max_depth: see `Values`.
-        static_pool, dynamic_pool, dynamic_size, max_int, max_delta, random_perturbation, string_length, pattern_rate:
-            see `Literals`.
+        static_pool, dynamic_pool, dynamic_size, max_int, max_delta, random_perturbation, string_length, pattern_rate,
+        assembled_rate, recent_rate: see `Literals`.
     """
 
     __test__ = False  # its name makes pytest look for tests in it
@@ -72,6 +75,8 @@ class TestFactory:
         random_perturbation: float = 0.2,
         string_length: int = 20,
         pattern_rate: float = 0.25,
+        assembled_rate: float = 0.2,
+        recent_rate: float = 0.08,
     ) -> None:
         self.subject = subject
         self.table = table
@@ -91,6 +96,9 @@ class TestFactory:
             random_perturbation=random_perturbation,
             string_length=string_length,
             pattern_rate=pattern_rate,
+            affixes=affixes(ast.parse(subject.source)),
+            assembled_rate=assembled_rate,
+            recent_rate=recent_rate,
         )
         self.calls = Calls(
             subject,

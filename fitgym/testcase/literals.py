@@ -11,10 +11,12 @@ import ast
 import math
 import string
 from collections.abc import Callable, Iterable, Sequence
+from types import EllipsisType
 
 from numpy.random import Generator
 
 from fitgym.subject import patterns as regular
+from fitgym.subject.affixes import Affixes
 
 __all__ = ["KINDS", "Literals", "canonical", "kind_of_text", "text_of"]
 
@@ -25,6 +27,11 @@ KINDS = ("none", "bool", "int", "float", "complex", "str", "bytes", "ellipsis")
 
 _LONGEST = 1000
 """Longest text of a constant, in characters: a longer one costs more to send and to read than it can show."""
+
+NO_AFFIXES = Affixes()
+
+_REPEATED = frozenset(("int", "float", "str", "bytes"))
+_RECENT = 6
 
 _STOCK = 32
 """Strings kept per regular expression and drawn again, because writing a new one costs as much as a whole mutation."""
@@ -73,7 +80,7 @@ _PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " "
 
 def text_of(value: Scalar) -> str:
     """The canonical source text of a constant: what `repr` says, nan and infinities as `float("...")`."""
-    if value is ...:
+    if isinstance(value, EllipsisType):
         return "..."  # its name could not be told from that of a class
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value!r}")'
@@ -134,6 +141,12 @@ class Literals:
         random_perturbation: probability that a mutation draws a new number instead of moving the old (EvoSuite 1.0.7).
         string_length: longest random string (EvoSuite 1.0.7).
         pattern_rate: probability that a string is drawn from a regular expression, if the subject has any.
+        affixes: pieces that the subject looks for in strings.
+        assembled_rate: probability that a string is put together from such pieces, if there are any.
+        recent_rate: probability of a constant drawn a moment ago, so that arguments that have to agree sometimes do.
+
+    Attributes:
+        keywords: constants of the source that could be names of keyword arguments, first occurrence first.
     """
 
     def __init__(
@@ -149,6 +162,9 @@ class Literals:
         random_perturbation: float = 0.2,
         string_length: int = 20,
         pattern_rate: float = 0.25,
+        affixes: Affixes = NO_AFFIXES,
+        assembled_rate: float = 0.2,
+        recent_rate: float = 0.08,
     ) -> None:
         self.patterns = tuple(dict.fromkeys(patterns))
         self.static_pool = static_pool
@@ -159,6 +175,11 @@ class Literals:
         self.random_perturbation = random_perturbation
         self.string_length = string_length
         self.pattern_rate = pattern_rate
+        self.affixes = affixes
+        self.assembled_rate = assembled_rate if affixes.starts or affixes.separators else 0.0
+        self.recent_rate = recent_rate
+        self._recent: dict[str, list[str]] = {}
+        self._draws = 0
         self._static: dict[str, list[Scalar]] = {}
         self._dynamic: dict[str, list[Scalar]] = {}
         self._dynamic_texts: dict[str, None] = {}
@@ -166,14 +187,15 @@ class Literals:
         self._stock: dict[str, list[str]] = {}
         for text in dict.fromkeys(filter(None, map(canonical, constants))):
             self._static.setdefault(kind_of_text(text), []).append(self.value(text))
+        self.keywords = [word for word in self._static.get("str", ()) if isinstance(word, str) and word.isidentifier()]
+        texts = self._static.setdefault("str", [])
+        for value in self._static.get("bytes", ()):  # what is bytes in one place is text in another
+            spelt = value.decode("latin-1") if isinstance(value, bytes) else ""
+            if spelt.isascii() and spelt.isprintable() and spelt not in texts:
+                texts.append(spelt)
         # Characters that mean something to the subject: those of its constants and of its regular expressions.
         words = [word for word in self._static.get("str", ()) if isinstance(word, str)]
         self._alphabet = "".join(dict.fromkeys("".join(words)[:2000] + "".join(self.patterns)[:2000]))
-
-    @property
-    def keywords(self) -> list[str]:
-        """Constants of the source that could be names of keyword arguments, first occurrence first."""
-        return [word for word in self._static.get("str", ()) if isinstance(word, str) and word.isidentifier()]
 
     def learn(self, texts: Iterable[str]) -> None:
         """Add operands seen at comparisons to the dynamic pool; the oldest leave it when it is full."""
@@ -203,7 +225,20 @@ class Literals:
 
     def of_kind(self, kind: str, rng: Generator) -> str:
         """The text of a constant of one of `KINDS`."""
-        return text_of(self._DRAWS[kind](self, rng))
+        if kind not in _REPEATED:
+            return text_of(self._DRAWS[kind](self, rng))
+        recent = self._recent.get(kind)
+        if recent is None:
+            recent = self._recent[kind] = []
+        elif rng.random() < self.recent_rate:
+            return recent[int(rng.random() * len(recent))]
+        text = text_of(self._DRAWS[kind](self, rng))
+        if len(recent) < _RECENT:
+            recent.append(text)
+        else:
+            self._draws = (self._draws + 1) % _RECENT
+            recent[self._draws] = text
+        return text
 
     def perturbed(self, text: str, rng: Generator) -> str:
         """The text of a constant of the same kind, a little different where the kind allows it."""
@@ -316,6 +351,8 @@ class Literals:
         random = rng.random
         if self.patterns and random() < self.pattern_rate:
             return self._matching(rng)
+        if self.assembled_rate and random() < self.assembled_rate:
+            return self._assembled(rng)
         pooled = self._pooled("str", rng)
         if isinstance(pooled, str):
             where = random()
@@ -333,6 +370,38 @@ class Literals:
         if where < 0.75:
             return "".join([string.ascii_lowercase[int(random() * 26)] for _ in range(length)])
         return "".join([self._character(rng) for _ in range(length)])
+
+    def _assembled(self, rng: Generator) -> str:
+        """A start that the subject looks for, words with its separators in between, an end that it looks for."""
+        random = rng.random
+        starts, ends, separators = self.affixes.starts, self.affixes.ends, self.affixes.separators
+        parts: list[str] = []
+        if starts and random() < 0.5:
+            parts.append(starts[int(random() * len(starts))])
+        glue = self._separator(rng)
+        for place in range(1 + int(random() * random() * 5)):
+            if place and separators:
+                parts.append(glue if random() < 0.5 else self._separator(rng))
+            parts.append(self._word(rng))
+        if ends and random() < 0.3:
+            parts.append(ends[int(random() * len(ends))])
+        return "".join(parts)[:_LONGEST]
+
+    def _separator(self, rng: Generator) -> str:
+        separators = self.affixes.separators
+        return separators[int(rng.random() * len(separators))] if separators else ""
+
+    def _word(self, rng: Generator) -> str:
+        """A short piece between two separators."""
+        random = rng.random
+        where = random()
+        if where < 0.35:
+            return self._pooled_str(rng)
+        if where < 0.5:
+            return str(int(random() * random() * 100))
+        if where < 0.55:
+            return ""
+        return "".join([string.ascii_lowercase[int(random() * 26)] for _ in range(1 + int(random() * 3))])
 
     def _matching(self, rng: Generator) -> str:
         pattern = self.patterns[int(rng.random() * len(self.patterns))]
@@ -382,6 +451,8 @@ class Literals:
         where = random()
         if where < 0.1:
             return self._varied(text, rng)
+        if self.assembled_rate and where > 0.85:
+            return self._pieced(text, rng)
         if where < 0.2:
             place = int(random() * (len(text) + 1))
             piece = self._matching(rng) if self.patterns and random() < 0.5 else self._pooled_str(rng)
@@ -400,6 +471,21 @@ class Literals:
             if changed != text:
                 break
         return changed[:_LONGEST]
+
+    def _pieced(self, text: str, rng: Generator) -> str:
+        """The text with a start, an end or a separator (and a word) more."""
+        random = rng.random
+        starts, ends, separators = self.affixes.starts, self.affixes.ends, self.affixes.separators
+        where = random()
+        if starts and where < 0.35:
+            return (starts[int(random() * len(starts))] + text)[:_LONGEST]
+        if ends and where < 0.5:
+            return (text + ends[int(random() * len(ends))])[:_LONGEST]
+        if not separators:
+            return self._varied(text, rng)
+        place = len(text) if random() < 0.6 else int(random() * (len(text) + 1))
+        piece = self._separator(rng) + (self._word(rng) if random() < 0.6 else "")
+        return (text[:place] + piece + text[place:])[:_LONGEST]
 
     def _bytes(self, rng: Generator) -> bytes:
         pooled = self._pooled("bytes", rng)
