@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+import importlib
+import inspect
 import math
+import numbers
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subject_by_hand import BOOL, CART, COLOR, FLOAT, INT, NONE, STR, VERSION, build, operation_named
 
+from fitgym.subject.affixes import Affixes
 from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.subject import Parameter
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref, refs
 from fitgym.testcase.factory import TestFactory
@@ -368,3 +376,65 @@ def test_a_tuple_of_fixed_length_keeps_it() -> None:
 )
 def test_what_can_stand_where_something_is_wanted(given_: Hint, wanted: Hint, answer: bool) -> None:
     assert fits(given_, wanted, SUBJECT.classes) is answer
+
+
+# Pieces of strings, repetitions, kinds of classes
+
+
+def test_strings_are_put_together_from_the_pieces_that_the_subject_looks_for() -> None:
+    pieces = Affixes(("from ",), (")",), (" import ",))
+    drawn = draws(Literals([], [], affixes=pieces, assembled_rate=1.0, recent_rate=0.0), "str", 2000)
+    assert any(re.fullmatch(r"from \w+ import \w+", text) for text in drawn)
+    assert any(re.fullmatch(r"\w+ import \w+\)", text) for text in drawn)
+
+
+def test_a_change_can_add_the_start_that_the_subject_looks_for() -> None:
+    literals, rng = Literals([], [], affixes=Affixes(("from ",))), np.random.default_rng(0)
+    assert "'from abc'" in {literals.perturbed("'abc'", rng) for _ in range(300)}
+
+
+def test_bytes_of_the_source_are_text_too() -> None:
+    assert ";base64" in draws(Literals(["b';base64'"], [], recent_rate=0.0), "str", 500)
+    assert Literals(["b'raw'", "'key'"], []).keywords == ["key"]
+
+
+def test_a_constant_drawn_a_moment_ago_comes_again() -> None:
+    rng = np.random.default_rng(0)
+    always = Literals([], [], recent_rate=1.0)
+    assert len({always.of_kind("int", rng) for _ in range(50)}) == 1
+    never = Literals([], [], recent_rate=0.0)
+    assert len({never.of_kind("float", rng) for _ in range(50)}) > 20
+
+
+def test_containers_hold_equal_items_now_and_then() -> None:
+    wide = Hint("list", args=(FLOAT,))
+    made = [value(wide, seed, recent_rate=0.0)[0] for seed in range(200)]
+    repeated = [one for one in made if isinstance(one, Collection) and len(set(one.items)) < len(one.items)]
+    assert 10 < len(repeated) < 150
+
+
+def test_where_nothing_was_promised_a_list_may_come_as_an_iterator() -> None:
+    operation = replace(operation_named(SUBJECT, "Cart.add"), under_test=True)
+    kinds: dict[bool, set[str]] = {True: set(), False: set()}
+    rng, values = np.random.default_rng(0), factory(ill_typed=0.0, accepted_rate=0.0).calls.values
+    for declared in kinds:
+        parameter = Parameter("x", "positional_or_keyword", Hint("list", args=(INT,)), True, declared)
+        for _ in range(200):
+            made = values.argument(operation, parameter, Draft(), rng, 0)
+            kinds[declared].add(made.kind if isinstance(made, Collection) else "")
+    assert kinds == {True: {"list"}, False: {"list", "iter"}}
+
+
+def test_any_class_can_be_one_of_every_kind() -> None:
+    made = {one for seed in range(400) if isinstance(one := value(Hint("type", args=(ANY,)), seed)[0], Name)}
+    classes = [getattr(importlib.import_module(one.module), one.qualname) for one in made if one.module != "shop"]
+    assert any(dataclasses.is_dataclass(cls) for cls in classes)
+    assert any(issubclass(cls, enum.Enum) for cls in classes)
+    assert any(inspect.isabstract(cls) or cls is numbers.Number for cls in classes)
+
+
+def test_or_anything_is_the_less_likely_part_of_a_union() -> None:
+    hint = Hint("union", args=(Hint("list", args=(INT,)), ANY))
+    made = [value(hint, seed)[0] for seed in range(400)]
+    lists = sum(isinstance(one, Collection) and one.kind == "list" for one in made)
+    assert 280 < lists < 380

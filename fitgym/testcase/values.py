@@ -28,6 +28,7 @@ Make = Callable[[Hint, Draft, Generator, int], Ref | None]
 
 _SIZES = (0.15, 0.4, 0.65, 0.88, 1.0)  # cumulative: containers of 0 to 4 elements
 _AS_ITERATOR = 0.1
+_UNLIKELY = 0.6  # how often "or anything" is passed over at the end of a union: the other parts were asked for
 _UNKNOWN_KINDS = list(ANY_KINDS)
 _UNKNOWN_WEIGHTS = list(accumulate(ANY_KINDS.values()))
 _ELEMENT_KINDS = ("int", "int", "int", "str", "str", "str", "float", "bool", "none", "tuple", "list", "dict")
@@ -40,6 +41,16 @@ _FUNCTIONS = {
     3: ("max", "min"),
 }
 _CLASSES = ("int", "str", "float", "list", "dict", "tuple", "bool", "bytes", "set", "object", "ValueError", "Exception")
+# One public class of the standard library for each kind that code may ask about.
+_KINDS_OF_CLASS = (
+    Name("pstats", "FunctionProfile"),  # a dataclass
+    Name("pstats", "StatsProfile"),  # one with containers of others
+    Name("uuid", "SafeUUID"),  # an enum
+    Name("inspect", "ArgInfo"),  # a named tuple
+    Name("numbers", "Number"),  # abstract
+    Name("collections", "OrderedDict"),  # a subclass of a builtin
+)
+_OTHER_CLASS = 0.25
 _ERRORS = ("ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "OSError", "StopIteration", "Exception")
 
 
@@ -74,7 +85,9 @@ class Values:
         primitive_reuse: float = 0.5,
         accepted_rate: float = 0.1,
         max_depth: int = 4,
+        repeat_items: float = 0.12,
     ) -> None:
+        self.repeat_items = repeat_items
         self.subject = subject
         self.knowledge = knowledge
         self.literals = literals
@@ -126,16 +139,21 @@ class Values:
         if hint.kind == "any":
             demanded = self.knowledge.demanded(operation.id, parameter.name)
             if demanded is not None and rng.random() < self.knowledge.trust:
-                value = self.of(demanded, draft, rng, depth)
-                # What goes over a list may treat an iterator differently, and no demand can tell.
-                if isinstance(value, Collection) and value.kind == "list" and rng.random() < _AS_ITERATOR:
-                    return Collection("iter", value.items)
-                return value
+                return self._as_iterator(self.of(demanded, draft, rng, depth), rng)
             weights, kinds = self.knowledge.mixture(operation.id, parameter.name)
             return self._of_kind(kinds[bisect_right(weights, rng.random())], draft, rng, depth)
         if operation.under_test and rng.random() < self.ill_typed:
             return Literal("None") if rng.random() < self.null_probability else self.anything(draft, rng, depth)
-        return self.of(hint, draft, rng, depth)
+        value = self.of(hint, draft, rng, depth)
+        if not parameter.declared:
+            value = self._as_iterator(value, rng)
+        return value
+
+    def _as_iterator(self, value: Expression, rng: Generator) -> Expression:
+        """Now and then an iterator over a list: code that goes over one may treat it differently, and no demand can tell."""
+        if isinstance(value, Collection) and value.kind == "list" and rng.random() < _AS_ITERATOR:
+            return Collection("iter", value.items)
+        return value
 
     def anything(self, draft: Draft, rng: Generator, depth: int) -> Expression:
         """Any value at all."""
@@ -272,6 +290,8 @@ class Values:
             return Literal("None")
         if not parts:
             return self.anything(draft, rng, depth + 1)
+        if parts[-1].kind == "any" and len(parts) > 1 and rng.random() < _UNLIKELY:
+            parts = parts[:-1]
         return self.of(parts[int(rng.random() * len(parts))], draft, rng, depth)
 
     def _of_iterable(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
@@ -319,6 +339,9 @@ class Values:
             kind = _ELEMENT_KINDS[int(rng.random() * (len(_ELEMENT_KINDS) if depth < 2 else _FLAT_KINDS))]
         items: list[Expression] = []
         for _ in range(size):
+            if items and not hashed and rng.random() < self.repeat_items:
+                items.append(items[int(rng.random() * len(items))])
+                continue
             item = self._of_kind(kind, draft, rng, depth + 1) if kind else self.of(element, draft, rng, depth + 1)
             if hashed and not self._hashable(item, draft):
                 item = Literal(self.literals.of_kind("str" if rng.random() < 0.6 else "int", rng))
@@ -388,6 +411,8 @@ class Values:
         if self._own and rng.random() < 0.5:
             own = self.subject.classes[self._own[int(rng.random() * len(self._own))].name]
             return Name(own.module, own.qualname)
+        if rng.random() < _OTHER_CLASS:
+            return _KINDS_OF_CLASS[int(rng.random() * len(_KINDS_OF_CLASS))]
         return Name("builtins", _CLASSES[int(rng.random() * len(_CLASSES))])
 
     def _of_protocol(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
