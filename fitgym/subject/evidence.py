@@ -7,6 +7,7 @@ called, computed with, indexed, iterated over, compared. What points nowhere sta
 
 from __future__ import annotations
 
+import ast
 import collections
 import datetime
 import decimal
@@ -38,6 +39,10 @@ class Evidence:
         classes: types that it was tested for or seen with.
         arities: numbers of arguments it was called with.
         keys: what was done with the items under constant string keys.
+        members: what was done with its attributes.
+        asked: the calls of its methods, as (name, call, evidence about the arguments).
+        made: the classes of the source whose constructor gave it.
+        inside: the containers that it is an item of.
         links: values that are the same object, or receive it.
     """
 
@@ -51,6 +56,10 @@ class Evidence:
         self.keys: dict[str, Evidence] = {}
         self.parts: list[Evidence] = []
         self.links: list[Evidence] = []
+        self.members: dict[str, Evidence] = {}
+        self.asked: list[tuple[str, ast.Call, list[Evidence]]] = []
+        self.made: list[ast.ClassDef] = []
+        self.inside: list[Evidence] = []
         self._element: Evidence | None = None
         self._key: Evidence | None = None
         self._value: Evidence | None = None
@@ -77,12 +86,14 @@ class Evidence:
     def element(self) -> Evidence:
         """An item that iterating or indexing gives."""
         if self._element is None:
-            self._element = Evidence()
+            self.element = Evidence()
+        assert self._element is not None
         return self._element
 
     @element.setter
     def element(self, other: Evidence) -> None:
         self._element = other
+        other.inside.append(self)
 
     @property
     def key(self) -> Evidence:
@@ -111,26 +122,42 @@ class Evidence:
             self.parts.append(Evidence())
         return self.parts[index]
 
-    def hint(self, known: Mapping[str, frozenset[str]] = MappingProxyType({}), depth: int = 3) -> Hint:
+    def group(self) -> list[Evidence]:
+        """The evidence and everything it is linked to, each once."""
+        return list(_group(self))
+
+    def hint(
+        self,
+        known: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        depth: int = 3,
+        far: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    ) -> Hint:
         """The type that the evidence suggests, most likely first if there are several.
 
         Args:
             known: attributes of the objects of each class that may be meant besides the built-in ones, by class name.
             depth: how far into elements, keys and results to look.
+            far: the same for classes that are meant only if no other class has the attributes, two at least.
         """
-        return _Judge(list(_group(self)), known, depth).hint()
+        return _Judge(list(_group(self)), known, depth, far).hint()
 
 
-def _group(evidence: Evidence) -> Iterator[Evidence]:
-    """The evidence and everything it is linked to, each once."""
+def _group(evidence: Evidence, items: bool = True) -> Iterator[Evidence]:
+    """The evidence and everything it is linked to, each once.
+
+    An item of a container is also an item of what the container is linked to: what a loop over `self.parts` does is
+    done with the items of `parts` after `self.parts = list(parts)`.
+    """
     queue = [evidence]
-    found: list[Evidence] = []
+    found: dict[int, Evidence] = {}
     while queue and len(found) < 60:
         item = queue.pop(0)
-        if all(item is not other for other in found):
-            found.append(item)
+        if id(item) not in found:
+            found[id(item)] = item
             yield item
             queue += item.links
+            for container in item.inside if items else ():
+                queue += [other._element for other in _group(container, items=False) if other._element is not None]
 
 
 def _names(*classes: type) -> frozenset[str]:
@@ -174,8 +201,15 @@ _INT, _FLOAT, _STR, _BYTES, _BOOL = (Hint("class", f"builtins.{n}") for n in ("i
 class _Judge:
     """Reads one group of evidence."""
 
-    def __init__(self, group: Sequence[Evidence], known: Mapping[str, frozenset[str]], depth: int) -> None:
+    def __init__(
+        self,
+        group: Sequence[Evidence],
+        known: Mapping[str, frozenset[str]],
+        depth: int,
+        far: Mapping[str, frozenset[str]],
+    ) -> None:
         self.group = group
+        self.far = far
         self.known = known
         self.depth = depth
         self.uses = {use for item in group for use in item.uses}
@@ -221,6 +255,9 @@ class _Judge:
         """Types whose objects have all the attributes: classes of the subject first, then built-in ones."""
         own = [name for name, attributes in self.known.items() if wanted <= attributes]
         yield from (Hint("class", name) for name in own[:4])
+        if not own and len(wanted) > 1:
+            own = [name for name, attributes in self.far.items() if wanted <= attributes][:3]
+            yield from (Hint("class", name) for name in own)
         names = [name for name, attributes in _BUILT_IN.items() if wanted <= attributes and self.allows(name)]
         for name in names[: 2 if own else 3]:
             if name == "builtins.bytes" and "builtins.str" in names:
@@ -357,7 +394,7 @@ class _Judge:
         for item in items:
             if item is not None:
                 whole.link(item)
-        return whole.hint(self.known, self.depth - 1) if whole.links and self.depth > 0 else ANY
+        return whole.hint(self.known, self.depth - 1, self.far) if whole.links and self.depth > 0 else ANY
 
 
 def type_of(value: Any) -> tuple[Uses, ...]:

@@ -16,7 +16,7 @@ import os
 import sys
 import types
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -199,7 +199,8 @@ class _Inspector:
         self.files = {reference.path, os.path.realpath(reference.path), getattr(module, "__file__", None)}
         self.files.add(f"<frozen {self.name}>")  # modules of the standard library that were loaded uninstrumented
         self.nodes = Nodes(self.tree)
-        self.usage = Usage(self.tree, Known(module), self._attributes())
+        near = self._attributes()
+        self.usage = Usage(self.tree, Known(module), near, self._far_attributes(near))
         self.function_ids: dict[str, list[Function]] = {}
         for function in functions:
             self.function_ids.setdefault(plain(function.name), []).append(function)
@@ -596,13 +597,29 @@ class _Inspector:
         for value in list(vars(self.module).values()):
             if not isinstance(value, type) or value.__module__.partition(".")[0] != self.package:
                 continue
-            names = set(dir(value))
-            for base in value.__mro__:
-                names |= set(annotated(base))
-                node = self.nodes.classes.get(base.__qualname__) if base.__module__ == self.name else None
-                names |= set(assigned(node)) if node is not None else set()
-            found[name_of(value)] = frozenset(names - set(dir(object)))
+            found[name_of(value)] = self._attributes_of(value)
         return found
+
+    def _attributes_of(self, cls: type) -> frozenset[str]:
+        names = set(dir(cls))
+        for base in cls.__mro__:
+            names |= set(annotated(base))
+            node = self.nodes.classes.get(base.__qualname__) if base.__module__ == self.name else None
+            names |= set(assigned(node)) if node is not None else set()
+        return frozenset(names - set(dir(object)))
+
+    def _far_attributes(self, near: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+        """The same for the public classes of the other loaded modules of the package."""
+        found: dict[str, frozenset[str]] = {}
+        for name, module in sorted(sys.modules.items()):
+            if name.partition(".")[0] != self.package or not isinstance(module, types.ModuleType):
+                continue
+            for value in list(vars(module).values()):
+                if len(found) >= _MOST_CLASSES:
+                    return found
+                if isinstance(value, type) and value.__module__ == name and not _is_private(value.__name__):
+                    found.setdefault(name_of(value), self._attributes_of(value))
+        return {name: attributes for name, attributes in found.items() if name not in near}
 
     # What is needed to build arguments
 
@@ -726,7 +743,9 @@ class _Inspector:
             if stub is None:
                 return None
             return tuple(
-                Parameter(p.name, p.kind, p.hint, p.required, True) for p in stub.parameters if not p.kind.startswith("var_")
+                Parameter(p.name, p.kind, p.hint, p.required, True)
+                for p in stub.parameters
+                if not p.kind.startswith("var_")
             )
         entries = list(signature.parameters.values())[1 if bound else 0 :]
         space = self.namespace.within(target, owner)

@@ -174,6 +174,7 @@ class Usage:
         known: names of classes that may be meant by `isinstance` and by attributes, as they are called in the source,
             with the hint they stand for.
         attributes: for each such class (by the name in its hint) the attributes of its objects.
+        far: the same for classes that the module has no name for.
     """
 
     def __init__(
@@ -181,9 +182,13 @@ class Usage:
         tree: ast.AST,
         known: Mapping[str, Hint] = MappingProxyType({}),
         attributes: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        far: Mapping[str, frozenset[str]] = MappingProxyType({}),
     ) -> None:
         self.known = known
         self.attributes = attributes
+        self.far = far
+        self.used: list[Evidence] = []
+        self._is_connected = False
         self.functions: dict[str, AnyFunction] = {}
         self.classes: dict[str, ast.ClassDef] = {}
         self.owners: dict[AnyFunction, ast.ClassDef] = {}
@@ -198,21 +203,22 @@ class Usage:
         For a `**name` parameter the constant keys that the body asks for are given as `name[key]`.
         """
         owner = self.owners.get(node)
+        self._connect()
         if owner is not None:
             self._read_class(owner)
         evidence = self.evidence(node)
         for name, seen in self.sites.get(node, {}).items():
             for hint in seen if name in evidence else ():
                 evidence[name].seen.setdefault(hint)
-        hints = {name: item.hint(self.attributes) for name, item in evidence.items()}
+        hints = {name: item.hint(self.attributes, far=self.far) for name, item in evidence.items()}
         if node.args.kwarg is not None:
             name = node.args.kwarg.arg
             for key, item in evidence[name].keys.items():
-                hints[f"{name}[{key}]"] = item.hint(self.attributes)
+                hints[f"{name}[{key}]"] = item.hint(self.attributes, far=self.far)
             hints.pop(name)
         if node.args.vararg is not None:
             name = node.args.vararg.arg  # like an annotation, the hint is for one argument
-            hints[name] = evidence[name].element.hint(self.attributes)
+            hints[name] = evidence[name].element.hint(self.attributes, far=self.far)
         return {name: hint for name, hint in hints.items() if hint.kind != "any" or "[" in name}
 
     def evidence(self, node: AnyFunction) -> dict[str, Evidence]:
@@ -243,6 +249,44 @@ class Usage:
                 if found is not None:
                     return found
         return None
+
+    def _connect(self) -> None:
+        """Follow values into the objects of the module's own classes that they are kept in, and into their methods.
+
+        What `f(tree)` does with `tree.items` is done with the argument `items` of `Tree(items)`.
+        """
+        if self._is_connected:
+            return
+        self._is_connected = True
+        for node in (*self.functions.values(), *self.owners):
+            self.evidence(node)
+        for value in self.used:
+            for owner in self._classes_of(value):
+                for name, member in value.members.items():
+                    if self.method(owner, name) is None:
+                        self.fields(owner).setdefault(name, Evidence()).link(member)
+                for name, call, arguments in value.asked:
+                    called = self.method(owner, name)
+                    if called is not None:
+                        places = dict(zip(map(id, call.args), arguments, strict=True))
+                        evidence = self.evidence(called)
+                        for parameter, argument in _bind(call, _positional(called)[0 if _is_static(called) else 1 :]):
+                            if parameter in evidence and id(argument) in places:
+                                places[id(argument)].link(evidence[parameter])
+
+    def _classes_of(self, value: Evidence) -> list[ast.ClassDef]:
+        """The classes of the module that a value may be an object of, if they are one or two."""
+        group = value.group()
+        made = [owner for item in group for owner in item.made]
+        if made:
+            return made[:2]
+        wanted = {name for item in group for name in item.attributes if not name.startswith("__")}
+        fitting = [
+            owner
+            for name, owner in self.classes.items()
+            if name in self.known and wanted <= self.attributes.get(self.known[name].name, frozenset())
+        ]
+        return fitting if wanted and len(fitting) <= 2 else []
 
     def _read_class(self, owner: ast.ClassDef) -> None:
         if owner not in self._fields:
@@ -470,8 +514,10 @@ class _Reader:
             case ast.Attribute(value=base, attr=attribute):
                 if self.is_receiver(base):
                     return self.field(attribute)
-                self.value(base).attributes.setdefault(attribute, False)
-                return Evidence()
+                owner = self.value(base)
+                owner.attributes.setdefault(attribute, False)
+                self.usage.used.append(owner)
+                return owner.members.setdefault(attribute, Evidence())
             case ast.Subscript(value=base, slice=index):
                 return self.index(self.value(base), index)
             case ast.Call():
@@ -726,7 +772,10 @@ class _Reader:
             called.arities.append(-1 if starred or node.keywords else len(arguments))
             return called.result
         if self.own(node, function, arguments, words):
-            return Evidence()
+            result = Evidence()
+            if isinstance(function, ast.Name) and function.id in self.usage.classes:
+                result.made.append(self.usage.classes[function.id])
+            return result
         if isinstance(function, ast.Attribute):
             return self.method(node, function, arguments)
         if not isinstance(function, ast.Name):
@@ -864,6 +913,8 @@ class _Reader:
             return field.result
         owner = self.value(function.value)
         owner.attributes[name] = True
+        owner.asked.append((name, node, arguments))
+        self.usage.used.append(owner)
         self.positions(_METHOD_CALLS.get(name, ()), arguments)
         if name == "join" and arguments:
             arguments[0].element.use("text")
