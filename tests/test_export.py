@@ -63,6 +63,17 @@ def assert_ruff_accepts(file: Path, rules: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_test_that_writes_files_does_so_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    plain, writing = finished()[0], replace(finished()[0], name="test_" + "w" * 55, writes=True)
+    file = tmp_path / "test_it.py"
+    lines = export([plain, writing], SUBJECT, file).splitlines()
+    start = lines.index(f"def {writing.name}(tmp_path, monkeypatch):")
+    assert lines[start + 1] == "    monkeypatch.chdir(tmp_path)"
+    assert lines.count("    monkeypatch.chdir(tmp_path)") == 1
+    assert f"def {plain.name}():" in lines
+    assert_ruff_accepts(file, ["format", "--check"])
+
+
 def test_the_text_does_not_depend_on_the_hash_seed() -> None:
     program = "import sys; sys.path.insert(0, sys.argv[1]); from test_export import golden_text; print(golden_text())"
     texts = [

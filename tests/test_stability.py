@@ -74,7 +74,9 @@ class Suite:
             number = count()
             kept = {fact.position for fact in test.assertions}
             lines = [line for line in self.bodies[test.name] if not is_assert(line) or next(number) in kept]
-            text += f"\n\ndef {test.name}():\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
+            fixtures = "tmp_path, monkeypatch" if test.writes else ""
+            lines = ["monkeypatch.chdir(tmp_path)", *lines] if test.writes else lines
+            text += f"\n\ndef {test.name}({fixtures}):\n" + "".join(f"    {line}\n" for line in lines or ["pass"])
         self.texts.append(text)
         return text
 
@@ -170,6 +172,18 @@ def test_what_a_test_writes_stays_in_its_folder(tmp_path: Path) -> None:
     stability = suite.stabilize()
     assert set(left(stability)) == {"test_steady"}
     assert not outside.exists()
+
+
+def test_a_test_that_leaves_a_file_is_given_a_folder_of_its_own(tmp_path: Path) -> None:
+    suite = Suite(
+        tmp_path,
+        maker="assert not os.path.exists('left')\nopen('left', 'w').close()\nassert os.path.exists('left')",
+        remover="open('gone', 'w').close()\nos.remove('gone')\nassert not os.path.exists('gone')",
+        again="assert not os.path.exists('left')\nopen('left', 'w').close()",
+    )
+    stability = suite.stabilize()
+    assert left(stability) == {"test_maker": [0, 1], "test_remover": [0], "test_again": [0]}
+    assert [test.name for test in stability.tests if test.writes] == ["test_maker", "test_again"]
 
 
 def test_a_file_that_cannot_be_imported_loses_the_guilty_part(tmp_path: Path) -> None:

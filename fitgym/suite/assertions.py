@@ -25,12 +25,14 @@ class FinishedTest:
         statements: in order; where `raises` is set the last one raises.
         assertions: what is checked after the last statement, by position.
         raises: the class that `pytest.raises` expects of the last statement, None if it returns.
+        writes: it leaves something in the current folder, so it is given one of its own.
     """
 
     name: str
     statements: tuple[Statement, ...]
     assertions: tuple[Observation, ...] = ()
     raises: Name | None = None
+    writes: bool = False
 
 
 def finished_tests(

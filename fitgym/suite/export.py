@@ -27,6 +27,7 @@ __all__ = ["export", "file_name", "suite_text", "write"]
 
 WIDTH = 88  # of black and ruff
 BODY = WIDTH - 4
+FIXTURES = ("tmp_path", "monkeypatch")  # of a test that writes files
 
 
 def export(
@@ -64,7 +65,8 @@ def suite_text(
     subject is not importable by itself: then a line with the relative way to it extends `sys.path`, or, without a
     folder, a comment says what has to be on `PYTHONPATH`.
     """
-    scope = Scope(reserved=frozenset(test.name for test in tests))
+    fixtures = FIXTURES if any(test.writes for test in tests) else ()
+    scope = Scope(reserved=frozenset({*(test.name for test in tests), *fixtures}))
     _register(tests, scope)
     for test in tests:  # all imports are known before the first variable gets its name
         _function(test, subject, scope)
@@ -165,9 +167,12 @@ def _function(test: FinishedTest, subject: Subject, scope: Scope) -> list[str]:
         context = Bracket(f"with {scope.module('pytest')}.raises(", (expected,), "):", call=True)
         act = [*laid_out(context, BODY), *indented(act)]
     checks = [line for fact in test.assertions for line in _assertion(fact, rendered)]
+    if test.writes:
+        arrange.insert(0, "monkeypatch.chdir(tmp_path)")
     gap = [""] if arrange else []
     body = [*arrange, *gap, *act, *(gap if checks else []), *checks]
-    return [f"def {test.name}():", *indented(_without_double_blanks(body))]
+    head = Bracket(f"def {test.name}(", FIXTURES, "):", call=True) if test.writes else f"def {test.name}():"
+    return [*laid_out(head, WIDTH), *indented(_without_double_blanks(body))]
 
 
 def _assertion(fact: Observation, rendered: Rendered) -> list[str]:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fitgym.subject.subject import Reference
@@ -40,11 +40,13 @@ class Verdict:
         passed: it passed.
         assertions: indexes of its assertions that do not hold; empty if it failed in another way.
         error: the class of the exception, or what else went wrong.
+        wrote: it left or changed something in the current folder.
     """
 
     passed: bool
     assertions: tuple[int, ...] = ()
     error: str = ""
+    wrote: bool = False
 
 
 @dataclass(slots=True)
@@ -88,14 +90,15 @@ class Rerun:
     def __post_init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="fitgym-rerun-")).resolve()
         try:
-            (self._folder / FILE_NAME).write_text(self.text, encoding="utf-8")
-            (self._folder / "pytest.ini").touch()
+            self._place.mkdir()
+            (self._place / FILE_NAME).write_text(self.text, encoding="utf-8")
+            (self._place / "pytest.ini").touch()
             (self._folder / "coveragerc").write_text("[run]\ndynamic_context = test_function\n", encoding="utf-8")
             with (self._folder / "errors").open("wb") as errors:
                 self._started = time.monotonic()
                 self._process = subprocess.Popen(
                     [sys.executable, "-c", START.format(root=str(ROOT)), str(self._folder), "--", *self._command()],
-                    cwd=self._folder,
+                    cwd=self._place,
                     env=self._environment(),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -109,6 +112,11 @@ class Rerun:
     @property
     def coverage_file(self) -> Path:
         return self._folder / "coverage"
+
+    @property
+    def _place(self) -> Path:
+        """The current folder of the interpreter: nothing but the file is there, so that what a test adds can be seen."""
+        return self._folder / "suite"
 
     def wait(self) -> Rerun:
         """Wait for its end, at most until its limit, and read what it wrote."""
@@ -133,12 +141,17 @@ class Rerun:
         place = [f"{FILE_NAME}", "-c", "pytest.ini", "--rootdir", ".", "-p", "no:cacheprovider", "-q"]
         # Plain assertions and tracebacks: pytest would call `__repr__` of the subject's objects to explain a failure.
         plain = ["--assert=plain", "--tb=native", "--no-header", "--no-summary"]
-        pytest = ["pytest", *place, *plain, "-p", "fitgym.suite.verdicts", "--verdicts", "verdicts"]
+        pytest = ["pytest", *place, *plain, "-p", "fitgym.suite.verdicts", "--verdicts", str(self._folder / "verdicts")]
         pytest += ["--order", str(self.order)]
         if not self.measured:
             return pytest
         files = ",".join(dict.fromkeys((self.reference.path, os.path.realpath(self.reference.path))))
-        options = ["--branch", f"--include={files}", "--data-file=coverage", "--rcfile=coveragerc"]
+        options = [
+            "--branch",
+            f"--include={files}",
+            f"--data-file={self.coverage_file}",
+            f"--rcfile={self._folder / 'coveragerc'}",
+        ]
         return ["coverage", "run", *options, "-m", *pytest]
 
     def _environment(self) -> dict[str, str]:
@@ -155,17 +168,23 @@ class Rerun:
     def _read(self, code: int | None) -> None:
         """Read the verdicts; a test without an end was running when the interpreter died."""
         running = ""
+        writers = set()
         path = self._folder / "verdicts"
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 entry = json.loads(line)
             except ValueError:  # cut off in the middle
                 break
+            if entry["event"] == "wrote":
+                writers.add(entry["test"])
+                continue
             running = entry["test"] if entry["event"] == "start" else ""
             if entry["event"] == "unusable":
                 self.unusable = entry["error"] or "it cannot be imported"
             elif entry["event"] == "end" and self.verdicts.get(entry["test"], _GOOD).passed:
                 self.verdicts[entry["test"]] = Verdict(entry["passed"], tuple(entry["assertions"]), entry["error"])
+        for name in sorted(writers & set(self.verdicts)):
+            self.verdicts[name] = replace(self.verdicts[name], wrote=True)
         if running:
             why = "did not end in time" if code is None else f"ended the interpreter with code {code}"
             self.verdicts[running] = Verdict(False, (), why)

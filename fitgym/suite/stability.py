@@ -4,7 +4,7 @@ Every run is a fresh interpreter with a hash seed of its own: once in the order 
 any two tests each comes first once, then in shuffled orders. What ever differs is taken out: a single assertion if it
 was one, otherwise the test. A test that passes but takes another way through the subject from run to run, so that the
 suite covers now more and now less, is taken out too. Then the count starts again, because a test may have leaned on
-what is gone.
+what is gone. Tests that leave files in the current folder are given a folder of their own.
 """
 
 from __future__ import annotations
@@ -130,6 +130,9 @@ def stabilize(
                 rerun.wait()
             longest = max([longest, *(rerun.seconds for rerun in reruns)])
             number += batch
+            if work.give_folders({n for rerun in reruns for n, verdict in rerun.verdicts.items() if verdict.wrote}):
+                clean, ways = 0, []
+                continue
             if all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns):
                 if measure:
                     ways += [arcs_by_test(rerun.coverage_file, reference) for rerun in reruns]
@@ -169,6 +172,12 @@ class _Work:
         self.tests = tests
         self.dropped: list[Dropped] = []
         self.weakened: dict[str, int] = {}
+
+    def give_folders(self, writers: set[str]) -> bool:
+        """Let tests that write files do so in a folder of their own; False if that changes nothing."""
+        known = self.tests
+        self.tests = [replace(test, writes=True) if test.name in writers else test for test in known]
+        return self.tests != known
 
     def take_out(self, failures: dict[str, Verdict], *, may_weaken: bool) -> None:
         """Drop the assertions that failed, or the tests where it was none of them.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import random
 from collections.abc import Generator
 from pathlib import Path
@@ -47,12 +48,13 @@ def order_of(size: int, order: int) -> list[int]:
 class Verdicts:
     """Writes what happens, one JSON object per line: `{"test": name, "event": ...}`.
 
-    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold) and `error`; "unusable" when
-    the file cannot be imported.
+    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold) and `error`; "wrote" after a
+    test that left or changed something in the current folder; "unusable" when the file cannot be imported.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._folder = Path.cwd()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -60,6 +62,15 @@ class Verdicts:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._write(event="start", test=nodeid.rpartition("::")[2])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        before = _entries(self._folder)
+        try:
+            return (yield)
+        finally:
+            if _entries(self._folder) != before:
+                self._write(event="wrote", test=item.name)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -78,6 +89,16 @@ class Verdicts:
     def _write(self, **entry: Any) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
+
+
+def _entries(folder: Path) -> list[tuple[str, int, int]]:
+    """What is in a folder, by name, size and time of the last change."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            state = entry.stat(follow_symlinks=False)
+            found.append((entry.name, state.st_size, state.st_mtime_ns))
+    return sorted(found)
 
 
 def failed_assertions(item: pytest.Item, traceback: TracebackType | None) -> list[int]:
