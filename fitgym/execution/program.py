@@ -121,7 +121,7 @@ class Lessons:
     def note(self, operation: Operation, value: object, seen: set[type], drained: bool) -> None:
         """An operation returned a value of a type that is not in `seen`."""
         cls = type(value)
-        if cls in (list, set, frozenset, dict, tuple) and not value:
+        if any(cls is exact for exact in (list, set, frozenset, dict, tuple)) and not value:
             # An empty container does not say what it holds; wait for a better one, though not for ever.
             count = self._empty[operation.id, cls] = self._empty.get((operation.id, cls), 0) + 1
             if count == 20:
@@ -130,9 +130,9 @@ class Lessons:
                 return
         else:
             seen.add(cls)
-        if hasattr(cls, "__next__") and not drained and operation.id not in self.iterators:
+        if not drained and operation.id not in self.iterators and _is_iterator(cls):
             self.iterators.append(operation.id)
-        if "<locals>" in cls.__qualname__:
+        if "<locals>" in _QUALNAME(cls):
             return
         hint = of_value(value)
         known = self._known.get(operation.id)
@@ -149,6 +149,10 @@ class Lessons:
         new = (self.returns, self.iterators)
         self.returns, self.iterators = {}, []
         return new
+
+
+def _is_iterator(cls: type) -> bool:
+    return any("__next__" in type.__getattribute__(base, "__dict__") for base in _MRO(cls))
 
 
 class Program:
@@ -283,9 +287,9 @@ class Program:
         failure = _failure_of(error)
         if not failure and self._probes.fuel_left < 0:
             failure = "fuel"
-        if isinstance(error, (OutOfFuel, TimeUp, Blocked, SetupError)):
+        if issubclass(type(error), (OutOfFuel, TimeUp, Blocked, SetupError)):
             return Outcome(calls, None, failure, results, error)
-        self._probes.stopped(error.__traceback__)
+        self._probes.stopped(_TRACEBACK(error))
         return Outcome(
             calls, self._raised(entries[: position + 1], position, results, error, failure), failure, results, error
         )
@@ -294,18 +298,18 @@ class Program:
         self, entries: list[Entry], position: int, results: Results, error: BaseException, failure: Failure
     ) -> Raised:
         entry = entries[-1]
-        function, explicit = self._frames.innermost(error.__traceback__)
+        function, explicit = self._frames.innermost(_TRACEBACK(error))
         if failure:  # where the stack or the memory ended is a matter of chance
             function, explicit = -1, False
         operation = entry.operation
-        mro = tuple(type_name(cls) for cls in type(error).__mro__ if cls is not object)
+        mro = tuple(type_name(cls) for cls in _MRO(type(error)) if cls is not object)
         kind: Literal["declared", "explicit", "implicit"] = "implicit"
         if _is_declared(type(error), operation.declared):
             kind = "declared"
         elif explicit:
             kind = "explicit"
         counted = not failure and function >= 0
-        if counted and isinstance(error, TypeError) and not _binds(entry, results):
+        if counted and issubclass(type(error), TypeError) and not _binds(entry, results):
             counted = False
         ill_typed = counted and not all(_conform(entry, results) for entry in entries)
         return Raised(mro[0], function, operation.id, position, kind, counted and not ill_typed, mro, ill_typed)
@@ -369,8 +373,9 @@ def resolve(module: str, qualname: str) -> Any:
 
 
 def type_name(cls: type) -> str:
-    """`module.qualname`, the bare name for builtins."""
-    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    """`module.qualname`, the bare name for builtins; runs no code of the subject."""
+    module, qualname = _MODULE(cls), _QUALNAME(cls)
+    return f"{module}.{qualname}" if type(module) is str and module != "builtins" else qualname
 
 
 def _failure_of(error: BaseException) -> Failure:
@@ -379,24 +384,33 @@ def _failure_of(error: BaseException) -> Failure:
     How deep a recursion may go depends on where it starts, and that is elsewhere when the test is run by pytest. So a
     test case that ends by `RecursionError` counts as one that went on for too long.
     """
-    if isinstance(error, TimeUp):
+    cls = type(error)  # `isinstance` would ask the error for its `__class__`
+    if issubclass(cls, TimeUp):
         return "timeout"
-    if isinstance(error, (OutOfFuel, RecursionError)):
+    if issubclass(cls, (OutOfFuel, RecursionError)):
         return "fuel"
-    if isinstance(error, Blocked):
+    if issubclass(cls, Blocked):
         return "blocked"
-    if isinstance(error, MemoryError):
+    if issubclass(cls, MemoryError):
         return "memory"
-    if isinstance(error, SetupError):
+    if issubclass(cls, SetupError):
         return "setup"
     return ""
 
 
+# What is asked of a class or an exception of the subject is asked past whatever it says about itself.
+_TRACEBACK: Callable[[BaseException], types.TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
+_MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_MODULE: Callable[[type], object] = type.__dict__["__module__"].__get__
+_QUALNAME: Callable[[type], str] = type.__dict__["__qualname__"].__get__
+_NAME: Callable[[type], str] = type.__dict__["__name__"].__get__
+
+
 def _is_declared(cls: type, declared: tuple[str, ...]) -> bool:
     return bool(declared) and any(
-        base.__name__ in declared or base.__qualname__ in declared or type_name(base) in declared
-        for base in cls.__mro__
-        if base not in (object, BaseException)
+        _NAME(base) in declared or _QUALNAME(base) in declared or type_name(base) in declared
+        for base in _MRO(cls)
+        if base is not object and base is not BaseException
     )
 
 
@@ -497,7 +511,7 @@ class Frames:
             code = traceback.tb_frame.f_code
             if code.co_filename == self._path:
                 function = self.of_code(code)
-                explicit = code.co_code[traceback.tb_lasti] == _RAISE
+                explicit = code.co_code[traceback.tb_lasti : traceback.tb_lasti + 1] == _RAISE
             elif not code.co_filename.startswith(self._ours):
                 explicit = False
             traceback = traceback.tb_next
@@ -537,7 +551,7 @@ def _wrappers(target: Any) -> frozenset[types.CodeType]:
     return frozenset(found)
 
 
-_RAISE = dis.opmap["RAISE_VARARGS"]  # what `raise` and `assert` compile to, and nothing else does
+_RAISE = bytes([dis.opmap["RAISE_VARARGS"]])  # what `raise` and `assert` compile to, and nothing else does
 
 
 # --------------------------------------------------------------------------------------------------------- arguments
