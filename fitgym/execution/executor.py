@@ -368,6 +368,8 @@ class Executor:
                 results = [child.memory[number] for number in results]
             if redo not in (0, 1, 2) or (not redo and not 0 < len(results) <= len(testcases)):
                 raise ProtocolError(f"{len(results)} results for {len(testcases)} test cases")
+            if not all(hasattr(result, "failure") for result in results):
+                raise ProtocolError("a result is of another kind")
             self._run.lessons.add(*lessons)
         except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
             zygote.retire()
@@ -383,14 +385,16 @@ class Executor:
     ) -> list[_Segment]:
         """Ban the test case that broke the child if it is known; what is to be done again."""
         self._window = max(1, self._window // 2)
-        guilty = broken.running if broken.running != IDLE else broken.last if care > 1 else IDLE
+        hung = broken.failure == "timeout"
+        guilty = broken.running if broken.running != IDLE else broken.last if care > 1 or hung else IDLE
         if len(batch) == 1 and self._first:
             guilty = 0
         elif not 0 <= guilty < len(batch):
             return [_Segment(batch, min(_ALONE, care + 1))]
         # A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state
-        # that every comparison found clean is not made to hang again.
-        certain = (guilty == 0 and self._first) or broken.failure == "timeout"
+        # that every comparison found clean is not made to hang again; but what hangs between two test cases may have
+        # been left by any before.
+        certain = (guilty == 0 and self._first) or (hung and broken.running != IDLE)
         if not certain:
             return [_Segment(batch[:guilty], 2), _Segment([batch[guilty]], _ALONE), _Segment(batch[guilty + 1 :], care)]
         testcase = testcases[batch[guilty]]

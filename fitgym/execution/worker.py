@@ -31,6 +31,7 @@ from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
 from fitgym.execution.program import Outcome, Program, TimeUp
 from fitgym.execution.protocol import (
+    TOKEN_SIZE,
     FrameReader,
     WireTrace,
     decode_statement,
@@ -74,9 +75,10 @@ def main(arguments: list[str]) -> NoReturn:
     """
     control = socket.socket(fileno=fcntl.fcntl(int(arguments[0]), fcntl.F_DUPFD_CLOEXEC, _HIGH))
     journal = Journal(int(arguments[1]))
+    Journal.seal(int(arguments[1]))
     for argument in arguments:
         os.close(int(argument))
-    token = bytes.fromhex(os.environ["FITGYM_WORKER"])
+    token = control.recv(TOKEN_SIZE, socket.MSG_WAITALL)
     reader = FrameReader(token)
     while (payload := reader.next()) is None:
         data = control.recv(1 << 16)
@@ -420,7 +422,7 @@ class Runner:
         last = False
         for index, testcase in enumerate(testcases):
             results.append(self._run(index, testcase, needs, mode, fresh))
-            if care == 3 or self._is_dirty(care):
+            if care == 3 or self._is_dirty(index, care):
                 last = True
                 break
         redo = 0 if last else self._unclear(care)
@@ -466,13 +468,40 @@ class Runner:
             # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
             # optimised by then (a call takes more of the stack at first).
             self.recorder.begin(needs)
-        result: Any
-        if mode == "observe":
-            result = self._observed(testcase, outcome, failure)
-        else:
-            result = self._number(outcome, failure, fresh)
+        result = self._described(testcase, outcome, failure, mode, fresh)
+        late = self._bury(index, outcome)
+        if late and not failure:
+            failure = late
+            self.recorder.begin(needs)
+            result = self._described(testcase, outcome, failure, mode, fresh)
         self._last_failure = failure
         return result
+
+    def _described(
+        self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure, mode: str, fresh: list[WireTrace]
+    ) -> Any:
+        if mode == "observe":
+            return self._observed(testcase, outcome, failure)
+        return self._number(outcome, failure, fresh)
+
+    def _bury(self, index: int, outcome: Outcome) -> Failure:
+        """Let all objects of the test case die while it still counts as running; what their finalizers did wrong."""
+        cells = self._cells
+        cells[0] += 1
+        cells[1] = index
+        try:
+            outcome.results.clear()
+            outcome.error = None
+            gc.collect(0)
+        except TimeUp:
+            pass
+        cells[1] = IDLE
+        cells[0] += 1
+        if self._timed_out:
+            return "timeout"
+        if self.guard.refused:
+            return "blocked"
+        return "fuel" if self.recorder.fuel_left < 0 else ""
 
     def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
         """The number of this trace; one that is not known yet is appended to `fresh`."""
@@ -499,10 +528,21 @@ class Runner:
 
     # --------------------------------------------------------------------------------------------------- clean state
 
-    def _is_dirty(self, care: int) -> bool:
-        """The last test case left something behind that could not be undone."""
+    def _is_dirty(self, index: int, care: int) -> bool:
+        """The last test case left something behind that could not be undone, or that cannot be compared in time."""
+        cells = self._cells
+        cells[0] += 1
+        cells[1] = index
+        try:
+            return self._compare(care)
+        except TimeUp:
+            return True
+        finally:
+            cells[1] = IDLE
+            cells[0] += 1
+
+    def _compare(self, care: int) -> bool:
         # In this order: what is set back without being compared, what is cheap, what costs more.
-        gc.collect(0)
         self._near.reset()
         self._far.reset()
         if self._last_failure in ("timeout", "memory"):

@@ -129,7 +129,8 @@ class Zygote:
         self.child: Child | None = None
         self._owner = os.getpid()
         self._limits = limits
-        self._token = secrets.token_bytes(TOKEN_SIZE)
+        self._token = secrets.token_bytes(TOKEN_SIZE)  # everything below can read it in its environment
+        self._seal = secrets.token_bytes(TOKEN_SIZE)  # starts every frame
         self._closed = False
         _sweep()
         self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{self._owner}-")
@@ -158,12 +159,12 @@ class Zygote:
         finally:
             theirs.close()
             os.close(memory)
-        self._reader = FrameReader(self._token)
+        self._reader = FrameReader(self._seal)
         self._descriptors: list[int] = []
         self._forking = False
         try:
             path = [*reference.search_path, *(os.path.abspath(entry) for entry in sys.path)]
-            self._send(frame(self._token, dumps((reference, limits, home, path))))
+            self._send(self._seal + frame(self._seal, dumps((reference, limits, home, path))))
             self.subject: Subject = self._introduction(reference, started + limits.import_seconds)
         except BaseException:
             self.close(patience=0.0)
@@ -197,7 +198,7 @@ class Zygote:
             if message[0] != "child" or not self._descriptors:
                 raise ExecutionError(f"the worker process cannot fork: {message[1]}")
             connection = socket.socket(fileno=self._descriptors.pop())
-            self.child = Child(message[1], connection, self._token)
+            self.child = Child(message[1], connection, self._seal)
             return self.child
 
     def ask(self, payload: bytes) -> bytes:
@@ -211,7 +212,7 @@ class Zygote:
         child.fresh = False
         self.journal.reset()
         try:
-            child.connection.sendall(frame(self._token, payload))
+            child.connection.sendall(frame(self._seal, payload))
             return self._answer(child)
         except (ProtocolError, OSError):
             raise self._broken(child, "crash") from None
@@ -346,8 +347,9 @@ class Zygote:
             now = time.monotonic()
             if journal.count != count:
                 count, since, waited = journal.count, now, _waited(child.pid)
-            # Between test cases a child compares state and packs results: no code of the subject, no reason to hang.
-            patience = limit if journal.running != IDLE else 10 * limit + 10
+            # Between test cases a child compares state and packs results, which takes milliseconds; code of the subject
+            # runs only where objects die.
+            patience = limit if journal.running != IDLE else 2 * limit + 2
             if now - since > patience and now - since - (_waited(child.pid) - waited) > patience:
                 raise self._broken(child, "timeout")
 
