@@ -308,6 +308,29 @@ def test_a_rerun_leaves_neither_folder_nor_process(tmp_path: Path) -> None:
     assert made.unusable and not made.finished
 
 
+HANGING = [
+    ("thread", "threading.Thread(target=threading.Event().wait).start()", "a thread does not end"),
+    ("loop", "threading.Event().wait()", "did not end in time"),
+]
+
+
+@pytest.mark.parametrize(("name", "body", "why"), HANGING, ids=[row[0] for row in HANGING])
+def test_what_hangs_is_not_waited_for_until_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, body: str, why: str
+) -> None:
+    monkeypatch.setattr("fitgym.suite.rerun.STILL_S", 1.0)
+    text = f"import threading\ndef test_a():\n    pass\ndef test_b():\n    {body}\n"
+    made = rerun(tmp_path, text, limit_s=100.0)
+    assert made.verdicts == {"test_a": Verdict(True), "test_b": Verdict(False, (), why)}
+    assert made.timed_out and not made.finished and made.seconds < 90
+
+
+def test_a_test_may_empty_its_home(tmp_path: Path) -> None:
+    text = "import shutil\ndef test_a():\n    shutil.rmtree(os.environ['HOME'])\n"
+    made = rerun(tmp_path, text)
+    assert not made.finished and not made.verdicts.get("test_a", Verdict(False)).passed
+
+
 def test_a_second_wait_is_harmless(tmp_path: Path) -> None:
     started = time.monotonic()
     made = rerun(tmp_path, "def test_a():\n    pass\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -18,12 +19,16 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fitgym.execution.zygote import MARKER, marked
 from fitgym.subject.subject import Reference
 from fitgym.suite.place import import_root
 
 __all__ = ["FILE_NAME", "Rerun", "Verdict"]
 
 FILE_NAME = "test_generated.py"
+
+STILL_S = 6.0
+"""Seconds for one test, three times what it was given in the search; whoever says nothing for longer hangs."""
 
 ROOT = Path(__file__).parents[2]
 """The folder that `fitgym` is imported from."""
@@ -60,7 +65,7 @@ class Rerun:
         order: 0 as written, 1 reversed, others shuffled.
         hash_seed: `PYTHONHASHSEED` of the interpreter.
         measured: measure branch coverage of the subject.
-        limit_s: seconds after which it is killed.
+        limit_s: seconds after which it is killed; a test that takes more than `STILL_S` is not waited for either.
 
     Attributes:
         verdicts: by name of the test, complete after `wait`.
@@ -86,6 +91,7 @@ class Rerun:
     _process: subprocess.Popen[bytes] = field(init=False)
     _started: float = field(init=False)
     _ended: bool = field(init=False, default=False)
+    _token: str = field(init=False, default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="fitgym-rerun-")).resolve()
@@ -120,12 +126,18 @@ class Rerun:
 
     def wait(self) -> Rerun:
         """Wait for its end, at most until its limit, and read what it wrote."""
-        left = self._started + self.limit_s - time.monotonic()
         code: int | None = None
+        written, since = 0, time.monotonic()
         try:
-            code = self._process.wait(max(0.0, left))
-        except subprocess.TimeoutExpired:
-            self.timed_out = True
+            while code is None and not self.timed_out:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    code = self._process.wait(0.1)
+                now = time.monotonic()
+                if (size := self._written()) != written:
+                    written, since = size, now
+                self.timed_out = code is None and (
+                    now - self._started > self.limit_s or (written > 0 and now - since > STILL_S)
+                )
         finally:
             self._kill()
         self.seconds = time.monotonic() - self._started
@@ -163,7 +175,15 @@ class Rerun:
             "PYTHONHASHSEED": str(self.hash_seed),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            MARKER: self._token,
         }
+
+    def _written(self) -> int:
+        """How much has been said about the tests."""
+        try:
+            return (self._folder / "verdicts").stat().st_size
+        except OSError:
+            return 0
 
     def _read(self, code: int | None) -> None:
         """Read the verdicts; a test without an end was running when the interpreter died."""
@@ -195,10 +215,13 @@ class Rerun:
 
     def _last_words(self) -> str:
         """The last line on the interpreter's standard error."""
-        with (self._folder / "errors").open("rb") as errors:
-            errors.seek(0, os.SEEK_END)
-            errors.seek(max(0, errors.tell() - 2000))
-            lines = errors.read().decode("utf-8", "replace").split("\n")
+        try:
+            with (self._folder / "errors").open("rb") as errors:
+                errors.seek(0, os.SEEK_END)
+                errors.seek(max(0, errors.tell() - 2000))
+                lines = errors.read().decode("utf-8", "replace").split("\n")
+        except OSError:  # the folder is the home of the tests: they may have emptied it
+            return ""
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def _kill(self) -> None:
@@ -209,6 +232,9 @@ class Rerun:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        for pid in marked(self._token):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
 
 _GOOD = Verdict(True)

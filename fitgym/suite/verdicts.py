@@ -11,6 +11,7 @@ import ast
 import json
 import os
 import random
+import threading
 from collections.abc import Generator
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -55,6 +56,7 @@ class Verdicts:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._folder = Path.cwd()
+        self._threads = threading.enumerate()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -84,7 +86,20 @@ class Verdicts:
             self._write(event="end", test=item.name, passed=False, assertions=assertions, error=name)
         elif call.when == "call":
             self._write(event="end", test=item.name, passed=True, assertions=[], error="")
+        if call.when == "call" and self._leaves_thread():
+            self._write(event="end", test=item.name, passed=False, assertions=[], error="a thread does not end")
         return report
+
+    def _leaves_thread(self) -> bool:
+        """A thread is new that would keep the interpreter from ending; each is told of once."""
+        left = False
+        for thread in threading.enumerate():
+            if thread not in self._threads and not thread.daemon:
+                thread.join(0.5)
+                if thread.is_alive():
+                    self._threads.append(thread)
+                    left = True
+        return left
 
     def _write(self, **entry: Any) -> None:
         with self._path.open("a", encoding="utf-8") as file:
