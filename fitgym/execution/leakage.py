@@ -490,6 +490,8 @@ class Process:
             (sys.stdin, sys.stdout, sys.stderr),
             [stream.closed for stream in (sys.stdin, sys.stdout, sys.stderr) if stream is not None],
             gc.isenabled(),
+            gc.get_threshold(),
+            list(gc.callbacks),
             list(warnings.filters),
             warnings.showwarning,
             vars(builtins).copy(),

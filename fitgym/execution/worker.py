@@ -347,6 +347,7 @@ class Runner:
         self._known: dict[object, int] = {}
         self._known_bytes = 0
         self._timed_out = False
+        self._haunted = False  # something of the last test case did not die quietly
 
     @classmethod
     def prepare(cls, reference: Reference, limits: Any, journal: Journal, guard: Guard) -> Runner:
@@ -470,6 +471,7 @@ class Runner:
             self.recorder.begin(needs)
         result = self._described(testcase, outcome, failure, mode, fresh)
         late = self._bury(index, outcome)
+        self._haunted = bool(late)
         if late and not failure:
             failure = late
             self.recorder.begin(needs)
@@ -545,7 +547,7 @@ class Runner:
         # In this order: what is set back without being compared, what is cheap, what costs more.
         self._near.reset()
         self._far.reset()
-        if self._last_failure in ("timeout", "memory"):
+        if self._haunted or self._last_failure in ("timeout", "memory"):
             return True  # it was stopped somewhere in the middle, perhaps in code of a library
         assert self._process is not None
         if self._process.threads_left():
