@@ -80,6 +80,8 @@ def generate(
     from fitgym.live import LiveView
 
     to_stdout = json is not None and str(json) == "-"
+    if json is not None and str(json).startswith("-") and not to_stdout:
+        raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
     request = Request(
         subject,
         path=path,

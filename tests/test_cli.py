@@ -41,6 +41,7 @@ BAD = {
     "seed that is no number": ([TRIANGLE, "--seed", "x"], "seed"),
     "negative seed": ([TRIANGLE, "--seed", "-1"], "seed -1"),
     "no population": ([TRIANGLE, "--population", "0"], "population 0"),
+    "option instead of a file": ([TRIANGLE, "--json", "-q"], "--json is followed by '-q'"),
     "no subject": ([], "subject"),
 }
 
@@ -138,6 +139,11 @@ def test_the_help_shows_examples_one_to_a_line(tmp_path):
     result = fitgym("generate", "--help", cwd=tmp_path, env={**os.environ, "COLUMNS": "80"})
     assert sum(line.startswith("  fitgym generate ") for line in result.stdout.splitlines()) == 3
     assert all(len(line) <= 80 for line in result.stdout.splitlines())
+
+
+def test_the_package_itself_can_be_run(tmp_path):
+    result = subprocess.run([sys.executable, "-m", "fitgym", "--version"], capture_output=True, text=True, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_help_imports_none_of_the_heavy_packages(tmp_path):
