@@ -305,6 +305,30 @@ def test_operands_are_learnt_if_needed(bank: Executor, calls: Calls) -> None:
     assert set(bank.learned().constants) == {"7", "41"}
 
 
+# ------------------------------------------------------------------------------------------------------- patience
+
+
+def test_waiting_a_little_is_allowed_and_waiting_for_ever_is_a_timeout(tmp_path: Path) -> None:
+    source = """
+    import threading
+
+    def wait(for_ever: bool) -> bool:
+        return threading.Event().wait(None if for_ever else 0.05)
+
+    def join() -> int:
+        thread = threading.Thread(target=sum, args=(range(50_000),))
+        thread.start()
+        thread.join()
+        return 1
+    """
+    with Executor(module(tmp_path, source), Limits(seconds=60.0)) as executor:
+        calls = Calls(executor)
+        testcases = [calls(("wait", False)), calls(("wait", True)), calls(("join",)), calls(("wait", False))]
+        assert [trace.failure for trace in executor.run(testcases, calls.table)] == ["", "timeout", "", ""]
+        assert list(executor.banned) == [testcases[1]]
+        assert executor.crashes == []
+
+
 # -------------------------------------------------------------------------------------------------------- imports
 
 

@@ -14,7 +14,6 @@ import contextlib
 import ctypes
 import functools
 import os
-import platform
 import resource
 import runpy
 import signal
@@ -422,7 +421,6 @@ def main(arguments: list[str]) -> NoReturn:
     if not os.path.isdir(folder):
         print(f"no such folder: '{folder}'", file=sys.stderr)
         raise SystemExit(2)
-    platform.machine()  # pytest's header asks for it, and the first time it may start a program
     os.environ["TMPDIR"] = os.environ["HOME"] = os.path.realpath(folder)
     sys.dont_write_bytecode = True
     restrict(folder)

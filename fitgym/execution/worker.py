@@ -62,6 +62,7 @@ __all__ = ["Runner", "main"]
 
 _BROKEN = 77  # exit status of a child that can no longer answer; the parent knows the same number
 _HIGH = 200  # descriptors of ours stand above those that code under test is likely to meet
+_MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
 _KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
 _IMPORT_FUEL = 1 << 60
 _RAISED = tuple(field.name for field in dataclasses.fields(Raised))
@@ -73,7 +74,7 @@ def main(arguments: list[str]) -> NoReturn:
     Args:
         arguments: numbers of the descriptors of the control socket and of the journal.
     """
-    control = socket.socket(fileno=fcntl.fcntl(int(arguments[0]), fcntl.F_DUPFD_CLOEXEC, _HIGH))
+    control = socket.socket(fileno=_high(int(arguments[0])))
     journal = Journal(int(arguments[1]))
     Journal.seal(int(arguments[1]))
     for argument in arguments:
@@ -281,7 +282,7 @@ def _children() -> list[int]:
 def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
     """Be a child: answer requests until told to stop or until the state is beyond repair."""
     die_with_parent()
-    descriptor = fcntl.fcntl(connection.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    descriptor = _high(connection.fileno())
     connection.close()
     reader = FrameReader(token)
     runner.begin()
@@ -342,7 +343,7 @@ class Runner:
         self._far: State
         self._process: Process | None = None
         self._memory = 0
-        self._processes = 0
+        self._tasks = 0
         self._chance = chance
         self._known: dict[object, int] = {}
         self._known_bytes = 0
@@ -381,19 +382,20 @@ class Runner:
         gc.freeze()
         gc.disable()  # objects in cycles die between test cases, not during an unlucky one
         self._memory = used_memory()
-        self._processes = _processes()
+        self._tasks = _tasks()
 
     def begin(self) -> None:
         """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
         limits = self.limits
         lower(resource.RLIMIT_AS, self._memory + limits.memory_mb * (1 << 20))
-        lower(resource.RLIMIT_NPROC, self._processes + 64)
+        lower(resource.RLIMIT_NPROC, self._tasks + _MORE_TASKS)
         isolate_signals()
         if self.program.is_async:
             self.program.open_loop()
         sys.setrecursionlimit(_depth() + limits.recursion)
         signal.signal(signal.SIGALRM, self._clock())
-        signal.setitimer(signal.ITIMER_REAL, limits.seconds / 8, limits.seconds / 8)
+        interval = min(limits.seconds / 8, limits.idle_seconds / 4)
+        signal.setitimer(signal.ITIMER_REAL, interval, interval)
         self.guard.refused = ""
         self.guard.mode = "strict"
 
@@ -582,24 +584,29 @@ class Runner:
 
         An exception out of here could hit the runner between two test cases, and a bare `except` of the subject would
         swallow it. So at first only the fuel is taken away: then the next probe raises, and so does every later one.
-        Code that passes no probe (a regular expression, huge integers) is interrupted directly at a later tick.
+        Code that passes no probe (a regular expression, huge integers) is interrupted directly at a later tick, and so
+        is code that has been waiting for something for a while.
         """
         cells, recorder = self._cells, self.recorder
-        monotonic, waited = time.monotonic, _waited
-        soft, hard = self.limits.seconds / 2, self.limits.seconds * 0.75
+        monotonic, processor, waited = time.monotonic, time.process_time, _waited
+        soft, hard, longest_idle = self.limits.seconds / 2, self.limits.seconds * 0.75, self.limits.idle_seconds
         idle, time_up = IDLE, TimeUp
-        count, since = -1, 0.0
+        count, since, busy_at, used_then = -1, 0.0, 0.0, 0.0
 
         def tick(number: int, frame: types.FrameType | None) -> None:
-            nonlocal count, since
-            now = monotonic() - waited()
+            nonlocal count, since, busy_at, used_then
+            now, used = monotonic() - waited(), processor()
             if cells[0] != count:
                 count, since = cells[0], now
-            elif cells[1] != idle and now - since >= soft:
-                self._timed_out = True
-                recorder.interrupt()
-                if now - since >= hard:
-                    raise time_up
+                busy_at, used_then = now, used
+            elif cells[1] != idle:
+                if used - used_then > 0.1 * (now - busy_at):
+                    busy_at, used_then = now, used
+                if now - since >= soft or now - busy_at >= longest_idle:
+                    self._timed_out = True
+                    recorder.interrupt()
+                    if now - since >= hard or now - busy_at >= longest_idle:
+                        raise time_up
 
         return tick
 
@@ -673,12 +680,21 @@ def _depth() -> int:
     return depth
 
 
-def _processes() -> int:
-    """Processes on this machine, as a generous bound for those of this user."""
+def _tasks() -> int:
+    """Threads on this machine, as a generous bound for those of this user."""
     try:
-        return sum(entry.isdigit() for entry in os.listdir("/proc"))
-    except OSError:
-        return 1000
+        with open("/proc/loadavg", "rb") as loadavg:
+            return int(loadavg.read().split()[3].partition(b"/")[2])
+    except (OSError, IndexError, ValueError):
+        return 10_000
+
+
+def _high(descriptor: int) -> int:
+    """The same descriptor under a number that code under test is unlikely to meet."""
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:  # so many are not allowed
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 if __name__ == "__main__":

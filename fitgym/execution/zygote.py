@@ -50,6 +50,8 @@ class Limits:
     Attributes:
         seconds: wall time of one test case, the time it waited for a processor left out. Python code is interrupted at
             half of it and again from three quarters on; at the end its process is killed.
+        idle_seconds: how much of that it may spend waiting for anything else than a processor, at a stretch. What waits
+            longer (for a lock, an item of a queue, a connection) most likely waits for ever.
         fuel: probes that one test case may pass, the deterministic limit; it is meant to be reached before the clock.
         memory_mb: address space beyond what is in use after the import, in MiB.
         import_seconds: wall time of starting the worker and importing the subject.
@@ -61,6 +63,7 @@ class Limits:
     """
 
     seconds: float = 2.0
+    idle_seconds: float = 0.25
     fuel: int = 100_000
     memory_mb: int = 1024
     import_seconds: float = 60.0
