@@ -1,7 +1,11 @@
 """fitgym: choosing what a test generator should optimise, as a reinforcement-learning problem.
 
+In Python:
+
     import fitgym
     run = fitgym.generate("textwrap", goal="exceptions", agent="ucb", budget="60s")
+
+As an environment:
 
     import gymnasium, fitgym.envs
     env = gymnasium.make("fitgym/ExceptionDiscovery-v0", subject="textwrap", budget="200g")

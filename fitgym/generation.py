@@ -204,7 +204,7 @@ class _Job:
             interrupted = self._search()
             if self.env.engine is None:
                 raise KeyboardInterrupt
-            searched = time.monotonic()
+            searched, executions = time.monotonic(), self.engine.executions
             try:
                 finished = self._finish(interrupted)
             except KeyboardInterrupt:
@@ -215,7 +215,7 @@ class _Job:
             ended = time.monotonic()
         finally:
             self.env.close()
-        record = self._record(finished, ended - self.started)
+        record = self._record(finished, executions, ended - self.started)
         if self.record_path is not None:
             write(json_format.dumps(record, indent=2) + "\n", self.record_path)
         seconds = {"search": searched - self.started, "finish": ended - searched}
@@ -297,7 +297,7 @@ class _Job:
             )
         )
 
-    def _record(self, finished: Finished, seconds: float) -> dict[str, Any]:
+    def _record(self, finished: Finished, executions: int, seconds: float) -> dict[str, Any]:
         request, engine, episode = self.request, self.engine, self.env.record()
         return {
             "fitgym_version": __version__,
@@ -312,7 +312,7 @@ class _Job:
             "seed": request.seed,
             "steps": len(episode["actions"]),
             "generations": engine.generation,
-            "executions": engine.executions,
+            "executions": executions,
             "seconds": round(seconds, 3),
             "tests": len(finished.tests),
             "statements": sum(len(test.statements) for test in finished.tests),

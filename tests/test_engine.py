@@ -147,7 +147,7 @@ def test_no_fitness_function_is_refused(executor):
 
 
 def test_an_unknown_fitness_function_is_named_with_the_nearest_one(executor):
-    with pytest.raises(UnknownName, match="no fitness function named 'brnch'; did you mean 'branch'?"):
+    with pytest.raises(UnknownName, match="no fitness function named 'brnch'; did you mean 'branch'"):
         engine(executor, fitness=("brnch",))
 
 

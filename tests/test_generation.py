@@ -80,10 +80,32 @@ def test_every_exception_of_the_record_is_expected_by_a_test(exceptions_run):
 def test_the_record_has_the_documented_keys_and_is_valid_json(coverage_run):
     record = json.loads((coverage_run.suite_path.parent / "record.json").read_text())
     assert record == coverage_run.record
-    for key in (
-        "fitgym_version python subject source_sha256 goal agent search budget seed steps generations executions seconds "
-        "tests statements coverage measured exceptions goal_value rewards actions mutants crashed suite_path"
-    ).split():
+    for key in [
+        "fitgym_version",
+        "python",
+        "subject",
+        "source_sha256",
+        "goal",
+        "agent",
+        "search",
+        "budget",
+        "seed",
+        "steps",
+        "generations",
+        "executions",
+        "seconds",
+        "tests",
+        "statements",
+        "coverage",
+        "measured",
+        "exceptions",
+        "goal_value",
+        "rewards",
+        "actions",
+        "mutants",
+        "crashed",
+        "suite_path",
+    ]:
         assert key in record
     assert len(record["rewards"]) == len(record["actions"]) == record["steps"]
 
@@ -180,3 +202,9 @@ def test_ctrl_c_twice_gives_it_up_and_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         generate_request(Request(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path / "out"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_executions_are_those_of_the_search(tmp_path):
+    run = generate_request(Request(ACCOUNT, goal="coverage", budget="400x", population=10, output=tmp_path))
+    # A generation is finished before the budget is looked at: it proposes at most ten suites of new tests.
+    assert run.record["executions"] < 400 + 10 * 10

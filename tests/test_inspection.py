@@ -551,7 +551,10 @@ def test_a_promised_signature_is_called_as_the_code_accepts_it(inspected):
         mode.__signature__ = inspect.signature(_interface)
         """
     )
-    assert [(p.name, p.kind) for p in only(subject, "mode").parameters] == [("statement", "keyword_only"), ("width", "keyword_only")]
+    assert [(p.name, p.kind) for p in only(subject, "mode").parameters] == [
+        ("statement", "keyword_only"),
+        ("width", "keyword_only"),
+    ]
 
 
 def test_methods_that_change_an_argument_are_known(inspected):
