@@ -383,7 +383,7 @@ def test_what_can_stand_where_something_is_wanted(given_: Hint, wanted: Hint, an
 
 def test_strings_are_put_together_from_the_pieces_that_the_subject_looks_for() -> None:
     pieces = Affixes(("from ",), (")",), (" import ",))
-    drawn = draws(Literals([], [], affixes=pieces, assembled_rate=1.0, recent_rate=0.0), "str", 2000)
+    drawn = draws(Literals([], [], affixes=pieces, assembled_rate=1.0), "str", 2000)
     assert any(re.fullmatch(r"from \w+ import \w+", text) for text in drawn)
     assert any(re.fullmatch(r"\w+ import \w+\)", text) for text in drawn)
 
@@ -394,21 +394,13 @@ def test_a_change_can_add_the_start_that_the_subject_looks_for() -> None:
 
 
 def test_bytes_of_the_source_are_text_too() -> None:
-    assert ";base64" in draws(Literals(["b';base64'"], [], recent_rate=0.0), "str", 500)
+    assert ";base64" in draws(Literals(["b';base64'"], []), "str", 500)
     assert Literals(["b'raw'", "'key'"], []).keywords == ["key"]
-
-
-def test_a_constant_drawn_a_moment_ago_comes_again() -> None:
-    rng = np.random.default_rng(0)
-    always = Literals([], [], recent_rate=1.0)
-    assert len({always.of_kind("int", rng) for _ in range(50)}) == 1
-    never = Literals([], [], recent_rate=0.0)
-    assert len({never.of_kind("float", rng) for _ in range(50)}) > 20
 
 
 def test_containers_hold_equal_items_now_and_then() -> None:
     wide = Hint("list", args=(FLOAT,))
-    made = [value(wide, seed, recent_rate=0.0)[0] for seed in range(200)]
+    made = [value(wide, seed)[0] for seed in range(200)]
     repeated = [one for one in made if isinstance(one, Collection) and len(set(one.items)) < len(one.items)]
     assert 10 < len(repeated) < 150
 

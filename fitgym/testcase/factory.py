@@ -39,7 +39,7 @@ class TestFactory:
         optional_rate, repeat_builders, repeat_calls: see `Calls`.
         ill_typed, null_probability, object_reuse, primitive_reuse, accepted_rate, max_depth: see `Values`.
         static_pool, dynamic_pool, dynamic_size, max_int, max_delta, random_perturbation, string_length, pattern_rate,
-        assembled_rate, recent_rate: see `Literals`.
+        assembled_rate: see `Literals`.
     """
 
     __test__ = False  # its name makes pytest look for tests in it
@@ -75,8 +75,7 @@ class TestFactory:
         random_perturbation: float = 0.2,
         string_length: int = 20,
         pattern_rate: float = 0.25,
-        assembled_rate: float = 0.2,
-        recent_rate: float = 0.08,
+        assembled_rate: float = 0.1,
     ) -> None:
         self.subject = subject
         self.table = table
@@ -98,7 +97,6 @@ class TestFactory:
             pattern_rate=pattern_rate,
             affixes=affixes(ast.parse(subject.source)),
             assembled_rate=assembled_rate,
-            recent_rate=recent_rate,
         )
         self.calls = Calls(
             subject,

@@ -30,9 +30,6 @@ _LONGEST = 1000
 
 NO_AFFIXES = Affixes()
 
-_REPEATED = frozenset(("int", "float", "str", "bytes"))
-_RECENT = 6
-
 _STOCK = 32
 """Strings kept per regular expression and drawn again, because writing a new one costs as much as a whole mutation."""
 
@@ -143,7 +140,6 @@ class Literals:
         pattern_rate: probability that a string is drawn from a regular expression, if the subject has any.
         affixes: pieces that the subject looks for in strings.
         assembled_rate: probability that a string is put together from such pieces, if there are any.
-        recent_rate: probability of a constant drawn a moment ago, so that arguments that have to agree sometimes do.
 
     Attributes:
         keywords: constants of the source that could be names of keyword arguments, first occurrence first.
@@ -163,8 +159,7 @@ class Literals:
         string_length: int = 20,
         pattern_rate: float = 0.25,
         affixes: Affixes = NO_AFFIXES,
-        assembled_rate: float = 0.2,
-        recent_rate: float = 0.08,
+        assembled_rate: float = 0.1,
     ) -> None:
         self.patterns = tuple(dict.fromkeys(patterns))
         self.static_pool = static_pool
@@ -177,9 +172,6 @@ class Literals:
         self.pattern_rate = pattern_rate
         self.affixes = affixes
         self.assembled_rate = assembled_rate if affixes.starts or affixes.separators else 0.0
-        self.recent_rate = recent_rate
-        self._recent: dict[str, list[str]] = {}
-        self._draws = 0
         self._static: dict[str, list[Scalar]] = {}
         self._dynamic: dict[str, list[Scalar]] = {}
         self._dynamic_texts: dict[str, None] = {}
@@ -225,20 +217,7 @@ class Literals:
 
     def of_kind(self, kind: str, rng: Generator) -> str:
         """The text of a constant of one of `KINDS`."""
-        if kind not in _REPEATED:
-            return text_of(self._DRAWS[kind](self, rng))
-        recent = self._recent.get(kind)
-        if recent is None:
-            recent = self._recent[kind] = []
-        elif rng.random() < self.recent_rate:
-            return recent[int(rng.random() * len(recent))]
-        text = text_of(self._DRAWS[kind](self, rng))
-        if len(recent) < _RECENT:
-            recent.append(text)
-        else:
-            self._draws = (self._draws + 1) % _RECENT
-            recent[self._draws] = text
-        return text
+        return text_of(self._DRAWS[kind](self, rng))
 
     def perturbed(self, text: str, rng: Generator) -> str:
         """The text of a constant of the same kind, a little different where the kind allows it."""
