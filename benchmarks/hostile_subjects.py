@@ -148,7 +148,7 @@ def run_to_limit(command: list[str], env: dict[str, str], cwd: Path, output: Pat
 
 
 def judge(output: Path, row: Row) -> None:
-    """An exported suite, or one clear sentence and exit code 2."""
+    """An exported suite, or one clear sentence."""
     if row.exit_code == 0 and (output / "record.json").exists():
         record = json.loads((output / "record.json").read_text("utf-8"))
         row.tests, row.crashed = record["tests"], len(record["crashed"])
@@ -157,7 +157,7 @@ def judge(output: Path, row: Row) -> None:
             return
     said = (output / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
     row.outcome = said[-1] if said else "nothing said"
-    if row.exit_code != 2 or not row.outcome.startswith("fitgym: "):
+    if row.exit_code not in (0, 2) or not row.outcome.startswith("fitgym: "):
         row.findings.append(f"neither a suite nor a clear sentence (exit code {row.exit_code})")
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json as json_format
+import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from types import FrameType
+from typing import Annotated, Literal, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
 from fitgym import __version__
-from fitgym.errors import InputError, SubjectError
+from fitgym.errors import ExecutionError, InputError, SubjectError
 
 __all__ = ["app", "main"]
 
@@ -101,6 +103,11 @@ def generate(
         sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
     else:
         sys.stdout.write(run.summary() + "\n")
+    if not run.source:
+        why = "no test case was worth keeping"
+        if dropped := run.record["dropped"]:
+            why = f"no test behaves the same every time ({dropped[0]['test']}: {dropped[0]['reason']})"
+        sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
     return INTERRUPTED if run.interrupted else DONE
 
 
@@ -123,7 +130,9 @@ def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "feature
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 a finding, 2 bad input, 130 interrupted."""
+    """Run the command line and exit: 0 done, 1 a finding, 2 bad input, 130 interrupted, 128 + n ended by signal n."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
     try:
         result = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         code = result if isinstance(result, int) else DONE
@@ -131,12 +140,17 @@ def main(arguments: list[str] | None = None) -> None:
         code = _complain(str(error).strip() + " (see fitgym --help)")
     except SubjectError as error:
         code = _complain(str(error), getattr(error, "traceback", ""))
-    except InputError as error:
+    except (InputError, ExecutionError) as error:
         code = _complain(str(error))
     except KeyboardInterrupt:
         sys.stderr.write("fitgym: interrupted, nothing was written\n")
         code = INTERRUPTED
     sys.exit(code)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """End at once, but in order: no process and no folder is left behind."""
+    raise SystemExit(128 + number)
 
 
 def _complain(message: str, traceback: str = "") -> int:

@@ -124,6 +124,38 @@ def test_ctrl_c_writes_what_has_been_found_and_exits_with_130(tmp_path):
     assert "Traceback" not in stderr
 
 
+def test_a_request_to_end_leaves_no_process_and_no_folder(tmp_path):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "fitgym.cli", "generate", TRIANGLE, "--goal", "exceptions", "--budget", "600s"]
+    running = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(temporary)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert running.stderr is not None
+    assert "search" in running.stderr.readline()
+    while not list(temporary.iterdir()):
+        time.sleep(0.05)
+    running.terminate()
+    _, stderr = running.communicate(timeout=60)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in stderr
+    assert not list(temporary.iterdir())
+    assert not (tmp_path / "generated_tests").exists()
+
+
+def test_a_suite_without_tests_is_said_to_be_none(tmp_path):
+    file = write(tmp_path, "harmless.py", "def same(x: int) -> int:\n    return x\n")
+    result = fitgym("generate", file, "--goal", "exceptions", "--budget", "1g", "--quiet", cwd=tmp_path)
+    assert result.returncode == 0
+    assert result.stderr == "fitgym: nothing was exported: no test case was worth keeping\n"
+    assert not (tmp_path / "generated_tests").exists()
+
+
 @pytest.mark.parametrize("what", ["envs", "agents", "goals", "fitness", "search", "features"])
 def test_list_names_every_extension_with_a_line_about_it(tmp_path, what):
     result = fitgym("list", what, cwd=tmp_path)

@@ -34,7 +34,10 @@ ROOT = Path(__file__).parents[2]
 """The folder that `fitgym` is imported from."""
 
 # The path of fitgym comes last, so that nothing beside it is found before what is installed.
-START = "import sys; sys.path.append({root!r}); from fitgym.execution.sandbox import main; main(sys.argv[1:])"
+START = (
+    "import sys; sys.path.append({root!r}); from fitgym.execution.sandbox import die_with_parent, main; "
+    "die_with_parent(); main(sys.argv[1:])"
+)
 
 
 @dataclass(frozen=True, slots=True)
