@@ -121,10 +121,33 @@ ROWS: list[tuple[str, str, str, str]] = [
     ("raises a strange exception", "raise Strange()", "", "mischief.Strange"),
     ("interrupts", "raise KeyboardInterrupt", "", "KeyboardInterrupt"),
     ("loops in a finalizer", "Cursed()", "fuel", ""),
+    ("returns what loops as it dies", "return made(LOOP.format('__del__'))()", "timeout", ""),
+    ("leaves a cycle that loops as it dies", "x = made(LOOP.format('__del__'))(); x.x = x", "timeout", ""),
+    ("leaves a cycle that exits as it dies", "x = made(EXIT.format('__del__'))(); x.x = x", "exit", ""),
+    ("leaves a cycle that writes as it dies", "x = Scribe(); x.x = x", "blocked", ""),
+    ("is called by the garbage collector", "import gc; gc.callbacks.append(lambda *a: spin())", "fuel", ""),
+    ("keeps what cannot be compared", "SEEN.append(made(LOOP.format('__eq__'))())", "", ""),
+    ("raises what loops when asked", "raise made(LOOP.format('__getattribute__'), 'Exception')", "", "X"),
+    ("raises what hides its traceback", "raise Hidden()", "", "mischief.Hidden"),
+    ("raises what belongs nowhere", "raise Homeless()", "", "Homeless"),
+    ("raises from nowhere", "raise ValueError().with_traceback(nowhere())", "", "ValueError"),
+    ("speaks for the worker", "shout(bytes.fromhex(os.environ['FITGYM_WORKER']) + bytes(3) + b'x')", "any", ""),
+    ("stops itself", "import signal; signal.raise_signal(signal.SIGSTOP)", "timeout", ""),
+    (
+        "holds every signal back",
+        "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()); sum(range(10**11))",
+        "timeout",
+        "",
+    ),
+    ("waits for a pipe", "os.mkfifo('pipe'); open('pipe')", "timeout", ""),
+    ("fills the folder", "for n in range(50): open(f'file{n}', 'w').write('x' * 1000)", "", ""),
+    ("empties its module", "globals().clear()", "", ""),
+    ("empties the builtins", "import builtins; vars(builtins).clear()", "any", ""),
+    ("empties the list of modules", "sys.modules.clear()", "any", ""),
 ]
 
 PRELUDE = """
-import ctypes, functools, threading
+import ctypes, functools, os, sys, threading, types
 LIBC = ctypes.CDLL(None)
 VICTIM = {victim!r}
 STATE = 0
@@ -143,6 +166,34 @@ class Strange(BaseException):
 class Cursed:
     def __del__(self):
         while True: pass
+
+class Scribe:
+    def __del__(self):
+        open(VICTIM, 'w')
+
+class Hidden(Exception):
+    __traceback__ = 5
+    @property
+    def __class__(self): raise RuntimeError
+
+class Homeless(Exception):
+    __module__ = 5
+
+LOOP = 'def {{}}(self, *args):\\n  while True: pass'
+EXIT = 'def {{}}(self, *args): import os; os._exit(9)'
+
+def made(body, base='object'):
+    names = {{}}
+    exec(f'class X({{base}}):\\n ' + body, names)  # code without probes
+    return names['X']
+
+def nowhere():
+    return types.TracebackType(None, sys._getframe(), 10**6, 1)
+
+def shout(data):
+    for n in range(3, 300):
+        try: os.write(n, data)
+        except OSError: pass
 
 @functools.lru_cache
 def remembered(n: int) -> int:
@@ -232,3 +283,27 @@ def test_one_test_case_fails_and_the_others_do_not_notice(stage: Stage, number: 
     assert stage.victim.stat().st_mode & 0o777
     assert sorted(os.listdir(stage.victim.parent.parent)) == ["mischief.py", "outside"]
     assert len(marked(stage.token)) <= 2  # the worker and the child that waits for the next batch
+
+
+def test_a_subject_may_set_signals_when_it_is_imported(tmp_path: Path) -> None:
+    source = """
+    import signal
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+    def endless():
+        while True:
+            try: raise ValueError
+            except: pass
+
+    def crash():
+        import os
+        os.abort()
+    """
+    (tmp_path / "unsignalled.py").write_text(textwrap.dedent(source))
+    with Executor(locate("unsignalled", str(tmp_path)), LIMITS) as executor:
+        table = StatementTable()
+        tests = [table.testcase([Statement(operation.id)]) for operation in executor.subject.operations]
+        worker = executor._zygote
+        assert [trace.failure for trace in executor.run(tests, table)] == ["fuel", "crash"]
+        assert executor._zygote is worker

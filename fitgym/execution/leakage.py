@@ -212,7 +212,7 @@ class State:
         cls = type(thing)
         found: list[object] = [cls]
         # What hangs together inside an object of a library is not known here, so part of it is never put back alone.
-        owned = cls.__module__ in self._owned or cls.__module__.partition(".")[0] in self._owned
+        owned = cls.__module__ in self._owned or str(cls.__module__).partition(".")[0] in self._owned
         for base, copy, fix in _CONTAINERS:
             if issubclass(cls, base):
                 saved = copy(thing)

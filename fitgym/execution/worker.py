@@ -372,6 +372,8 @@ class Runner:
 
     def settle(self) -> None:
         """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         with self._chance.unnoticed():
             import fitgym.execution.observation  # noqa: F401  (every observing child would import it again)
 

@@ -595,7 +595,7 @@ class _Inspector:
         """The attributes of objects of each class that the module knows by name, by the class's name in hints."""
         found: dict[str, frozenset[str]] = {}
         for value in list(vars(self.module).values()):
-            if not isinstance(value, type) or value.__module__.partition(".")[0] != self.package:
+            if not isinstance(value, type) or str(value.__module__).partition(".")[0] != self.package:
                 continue
             found[name_of(value)] = self._attributes_of(value)
         return found
@@ -674,9 +674,9 @@ class _Inspector:
             self._constructor_of(cls, name, depth)
         if is_protocol(cls):
             self._satisfying(cls, name, depth)
-        elif cls.__module__.partition(".")[0] == self.package or inspect.isabstract(cls):
+        elif str(cls.__module__).partition(".")[0] == self.package or inspect.isabstract(cls):
             for sub in _subclasses(cls):
-                if sub.__module__.partition(".")[0] == self.package:
+                if str(sub.__module__).partition(".")[0] == self.package:
                     self.wanted.append((Hint("class", self._register(sub)), depth + 1))
 
     def _recipes(self, name: str, depth: int) -> None:
@@ -714,7 +714,7 @@ class _Inspector:
                 found = self._foreign_parameters(raw.__func__, module, f"{qualname}.{member}", cls, bound=True)
                 if result == returns and found is not None:
                     self._helper("class_method", module, f"{qualname}.{member}", name, found, returns, depth)
-        if depth <= 1 and cls.__module__.partition(".")[0] == self.package:
+        if depth <= 1 and str(cls.__module__).partition(".")[0] == self.package:
             self._changing_methods(cls, module, qualname, name, depth)
 
     def _changing_methods(self, cls: type, module: str, qualname: str, name: str, depth: int) -> None:
@@ -724,7 +724,7 @@ class _Inspector:
         methods = [
             (member, raw)
             for base in cls.__mro__
-            if base.__module__.partition(".")[0] == self.package
+            if str(base.__module__).partition(".")[0] == self.package
             for member, raw in vars(base).items()
             if isinstance(raw, types.FunctionType) and not member.startswith("_")
         ]
