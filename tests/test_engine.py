@@ -164,3 +164,25 @@ def test_a_search_takes_options_after_a_colon(executor):
 def test_an_unknown_option_of_a_search_is_named(executor):
     with pytest.raises(InputError, match=r"search algorithm 'random_search' does not understand 'elite=1' \(after the"):
         engine(executor, search="random_search:elite=1")
+
+
+def test_hashes_that_come_from_addresses_change_no_run(tmp_path):
+    # Before Python 3.12 hash(None) is an address, another one in every process; a hash is no output.
+    program = tmp_path / "hashed.py"
+    program.write_text(
+        "class Point:\n"
+        "    def __init__(self, x: int, y: int | None = None) -> None:\n"
+        "        self.x, self.y = x, y\n"
+        "    def __hash__(self) -> int:\n"
+        "        return hash((self.x, self.y))\n"
+        "    def shift(self, by: int) -> int:\n"
+        "        return self.x + by if by > 0 else 0\n"
+    )
+    states = []
+    for _ in range(3):
+        with Executor(locate(str(program))) as executor:
+            running = engine(executor, fitness=("output", "branch"))
+            for _ in range(6):
+                running.step()
+            states.append(state(running))
+    assert states[0] == states[1] == states[2]

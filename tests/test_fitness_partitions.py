@@ -1,5 +1,6 @@
 """Output and input coverage: partitions of what operations return and are called with."""
 
+import dataclasses
 import pickle
 from array import array
 
@@ -176,6 +177,11 @@ def test_only_so_many_families_are_opened():
 def test_results_of_constructors_and_helpers_are_not_looked_at():
     output = Output(SUBJECT)
     assert output.distances([trace(returned(NEW, object()), returned(HELP, 1))]).tolist() == [[1.0] * 11]
+
+
+def test_a_hash_is_no_behaviour():
+    hashing = data.Operation(0, "operator", "m", "C.__hash__", owner="m.C", returns=INT, operator="__hash__")
+    assert Output(dataclasses.replace(SUBJECT, operations=(hashing,))).targets == []
 
 
 def test_input_looks_at_the_arguments_even_of_calls_that_raised():

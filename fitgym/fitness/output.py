@@ -17,7 +17,8 @@ class Output(PartitionFitness):
     """Which kinds of values the operations under test returned, and how far numbers were from the other kinds.
 
     Distances are those of `PartitionFitness`; a suite is worth the mean over the targets of the least distance.
-    Constructors and setters have no targets, nor has an operation that is declared to return None. Where nothing is
+    Constructors and setters have no targets, nor has an operation that is declared to return None, nor `__hash__`,
+    whose value is no behaviour (EvoSuite leaves out hashCode) and may come from an address. Where nothing is
     declared, targets appear with the first value of a type; so do those of the attributes of returned objects.
 
     References:
@@ -31,7 +32,7 @@ class Output(PartitionFitness):
 
     def _spots(self, subject: Subject) -> Iterable[tuple[Spot, Hint]]:
         for operation in subject.under_test:
-            if operation.kind not in ("constructor", "setter"):
+            if operation.kind not in ("constructor", "setter") and operation.operator != "__hash__":
                 yield (operation.id, ""), operation.returns
 
     def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:

@@ -110,6 +110,8 @@ class Values:
             if operation.kind in ("function", "static_method", "constructor") and operation.drive == ""
         ]
         self._providers: dict[Hint, frozenset[int]] = {}
+        # A hash may come from an address, another one in every process, so nothing is made from it.
+        self._unstable = frozenset(one.id for one in subject.operations if one.operator == "__hash__")
         self._version = knowledge.version
         self._protocols: dict[Hint, tuple[Hint, ...]] = {}
         self._subclasses: dict[str, tuple[Class, ...]] = {}
@@ -185,7 +187,9 @@ class Values:
             found = self._providers[hint] = frozenset(
                 operation.id
                 for operation in self.subject.operations
-                if operation.kind != "setter" and fits(self.knowledge.returns(operation.id), hint, self.subject.classes)
+                if operation.kind != "setter"
+                and operation.id not in self._unstable
+                and fits(self.knowledge.returns(operation.id), hint, self.subject.classes)
             )
         return found
 
@@ -268,6 +272,8 @@ class Values:
         """A constant or result of the wanted kind from one statement of the draft, if that one has any."""
         position = int(rng.random() * len(draft.statements))
         statement = draft.statements[position]
+        if statement.operation in self._unstable:
+            return None
         if simple_kind(self.knowledge.returns(statement.operation)) == kind:
             return Ref(position)
         for argument in statement.args:
@@ -484,9 +490,10 @@ class Values:
         if kind in self._LITERAL_KINDS:
             return self._literal(kind, draft, rng, depth)
         if kind == "result":
-            if not draft.statements:
+            position = int(rng.random() * len(draft.statements))
+            if not draft.statements or draft.statements[position].operation in self._unstable:
                 return self._literal("int", draft, rng, depth)
-            return Ref(int(rng.random() * len(draft.statements)))
+            return Ref(position)
         if kind == "object":
             if not self._own or depth >= self.max_depth:
                 return self._literal("str", draft, rng, depth)
