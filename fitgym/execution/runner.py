@@ -1,0 +1,424 @@
+"""Runs batches of test cases in a child of the worker, and describes what they did."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+import resource
+import signal
+import sys
+import time
+import types
+from collections.abc import Callable
+from typing import Any
+
+from fitgym.execution.chance import Chance
+from fitgym.execution.journal import IDLE, Journal
+from fitgym.execution.leakage import Process, State
+from fitgym.execution.program import Outcome, Program, TimeUp
+from fitgym.execution.protocol import WireTrace, decode_statement, dumps
+from fitgym.execution.sandbox import Guard, isolate_signals, lower, used_memory
+from fitgym.instrument.loader import load
+from fitgym.instrument.sites import Recorder
+from fitgym.instrument.trace import Failure, Raised
+from fitgym.instrument.transformer import Instrumented, instrument
+from fitgym.subject.dependence import branches, dependences
+from fitgym.subject.inspection import complete
+from fitgym.subject.source import read
+from fitgym.subject.subject import Reference, Subject
+
+__all__ = ["Runner"]
+
+_MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
+_KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
+_IMPORT_FUEL = 1 << 60
+_RAISED = tuple(field.name for field in dataclasses.fields(Raised))
+
+
+class Runner:
+    """Runs batches of test cases and describes what they did.
+
+    Args:
+        subject: what is tested.
+        recorder: counts what it does.
+        program: its statements.
+        limits: what one test case may use.
+        journal: says what runs.
+        guard: refuses actions.
+        chance: where random numbers come from.
+        module: the module under test.
+        neighbours: modules that belong to it.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        recorder: Recorder,
+        program: Program,
+        limits: Any,
+        journal: Journal,
+        guard: Guard,
+        chance: Chance,
+        module: types.ModuleType,
+        neighbours: list[types.ModuleType],
+    ) -> None:
+        self.subject = subject
+        self.recorder = recorder
+        self.program = program
+        self.limits = limits
+        self.journal = journal
+        self.guard = guard
+        self._cells = journal.cells
+        self._module = module
+        self._neighbours = neighbours
+        self._near: State
+        self._far: State
+        self._process: Process | None = None
+        self._memory = 0
+        self._tasks = 0
+        self._chance = chance
+        self._known: dict[object, int] = {}
+        self._known_bytes = 0
+        self._timed_out = False
+        self._haunted = False  # something of the last test case did not die quietly
+
+    @classmethod
+    def prepare(cls, reference: Reference, limits: Any, journal: Journal, guard: Guard) -> Runner:
+        """Import, instrument and describe the subject.
+
+        Raises:
+            BaseException: whatever the import raises.
+        """
+        source = read(reference)
+        instrumented = instrument(source, reference.path)
+        recorder = Recorder(instrumented.plan.sites, limits.fuel)
+        recorder.fuel = _IMPORT_FUEL
+        chance = Chance(reference.module)
+        before = frozenset(sys.modules)
+        module = load(reference, instrumented, recorder.probe)
+        recorder.settle()  # a suite imports the module before its first test, so every trace includes the import
+        recorder.fuel = limits.fuel
+        subject = _describe(reference, source, module, instrumented)
+        program = Program(subject, recorder, journal.cells)
+        return cls(subject, recorder, program, limits, journal, guard, chance, module, _neighbours(module, before))
+
+    def settle(self) -> None:
+        """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        with self._chance.unnoticed():
+            import fitgym.execution.observation  # noqa: F401  (every observing child would import it again)
+
+        self._near = State([self._module], around=self._neighbours)
+        self._far = State(self._neighbours, _shared_objects(), around=[self._module])
+        self._chance.settle()
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # objects in cycles die between test cases, not during an unlucky one
+        self._memory = used_memory()
+        self._tasks = _tasks()
+
+    def begin(self) -> None:
+        """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
+        limits = self.limits
+        lower(resource.RLIMIT_AS, self._memory + limits.memory_mb * (1 << 20))
+        lower(resource.RLIMIT_NPROC, self._tasks + _MORE_TASKS)
+        isolate_signals()
+        if self.program.is_async:
+            self.program.open_loop()
+        sys.setrecursionlimit(_depth() + limits.recursion)
+        signal.signal(signal.SIGALRM, self._clock())
+        interval = min(limits.seconds / 8, limits.idle_seconds / 4)
+        signal.setitimer(signal.ITIMER_REAL, interval, interval)
+        self.guard.refused = ""
+        self.guard.mode = "strict"
+
+    def answer(self, request: tuple[Any, ...]) -> tuple[bytes, bool]:
+        """Run a batch.
+
+        Args:
+            request: what to do ("run", "observe"), what to record, new statements, test cases, and how much state is
+                compared after each test case rather than after the batch: 0 the near state, 1 the far state too, 2 the
+                process too, 3 none at all, because this process ends after its first test case.
+
+        Returns:
+            The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
+            case up to the first that left something behind; or none, when some test case did but it is not known which,
+            and then how much has to be compared to find out.
+        """
+        mode, needs, definitions, testcases, care = request
+        if self._process is None and care < 3:
+            self._process = Process()
+        define = self.program.define
+        for identifier, wire in definitions:
+            define(identifier, decode_statement(wire))
+        forgot = self._forget_if_full()
+        self._limit_processor_time(len(testcases))
+        results: list[Any] = []
+        fresh: list[WireTrace] = []
+        last = False
+        for index, testcase in enumerate(testcases):
+            results.append(self._run(index, testcase, needs, mode, fresh))
+            if care == 3 or self._is_dirty(index, care):
+                last = True
+                break
+        redo = 0 if last else self._unclear(care)
+        if redo and len(testcases) == 1:
+            redo, last = 0, True
+        if redo:
+            results, fresh, last = [], [], True
+        returns, iterators = self.program.lessons.drain()
+        constants = list(self.recorder.constants)
+        self.recorder.constants.clear()
+        lessons = ({}, [], []) if redo else (returns, iterators, constants)
+        return dumps((results, fresh, forgot, last, redo, lessons)), last
+
+    # ------------------------------------------------------------------------------------------------ one test case
+
+    def _run(
+        self, index: int, testcase: tuple[int, ...], needs: frozenset[str], mode: str, fresh: list[WireTrace]
+    ) -> Any:
+        cells, guard = self._cells, self.guard
+        self._timed_out = False
+        guard.refused = ""
+        if mode == "observe":
+            self._chance.free()
+        else:
+            self._chance.fix()
+        self.recorder.begin(needs)
+        cells[2] = 0
+        cells[3] = index
+        cells[0] += 1
+        cells[1] = index
+        try:
+            outcome = self.program.run(testcase, needs)
+        except TimeUp:  # in the narrow gap after the last statement
+            outcome = Outcome(())
+        cells[1] = IDLE
+        cells[0] += 1
+        failure: Failure = outcome.failure
+        if self._timed_out:
+            failure = "timeout"
+        elif guard.refused:
+            failure = "blocked"
+        if failure in ("timeout", "memory") or (failure and outcome.raised and outcome.raised.type == "RecursionError"):
+            # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
+            # optimised by then (a call takes more of the stack at first).
+            self.recorder.begin(needs)
+        result = self._described(testcase, outcome, failure, mode, fresh)
+        late = self._bury(index, outcome)
+        self._haunted = bool(late)
+        if late and not failure:
+            failure = late
+            self.recorder.begin(needs)
+            result = self._described(testcase, outcome, failure, mode, fresh)
+        self._last_failure = failure
+        return result
+
+    def _described(
+        self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure, mode: str, fresh: list[WireTrace]
+    ) -> Any:
+        if mode == "observe":
+            return self._observed(testcase, outcome, failure)
+        return self._number(outcome, failure, fresh)
+
+    def _bury(self, index: int, outcome: Outcome) -> Failure:
+        """Let all objects of the test case die while it still counts as running; what their finalizers did wrong."""
+        cells = self._cells
+        cells[0] += 1
+        cells[1] = index
+        try:
+            outcome.results.clear()
+            outcome.error = None
+            gc.collect(0)
+        except TimeUp:
+            pass
+        cells[1] = IDLE
+        cells[0] += 1
+        if self._timed_out:
+            return "timeout"
+        if self.guard.refused:
+            return "blocked"
+        return "fuel" if self.recorder.fuel_left < 0 else ""
+
+    def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
+        """The number of this trace; one that is not known yet is appended to `fresh`."""
+        raised = outcome.raised
+        wire_raised = None if raised is None else tuple([getattr(raised, name) for name in _RAISED])
+        key = (self.recorder.snapshot_key(), outcome.calls, wire_raised, failure)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._known)
+            counts, distances, direct_counts, direct_distances, _ = key[0]
+            self._known_bytes += 500 + len(counts) + len(distances) + len(direct_counts) + len(direct_distances)
+            stops = tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()])
+            recorded = (counts, distances, direct_counts, direct_distances)
+            fresh.append((*recorded, outcome.calls, wire_raised, stops, failure, self.recorder.burnt))
+        return number
+
+    def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
+        from fitgym.execution.observation import NOT_RUN, Observed, observe
+
+        if failure:
+            return Observed(failure=failure)
+        results = [*outcome.results, *([NOT_RUN] * (len(testcase) - len(outcome.results)))]
+        return observe(results, outcome.error, home=self.subject.reference.module)
+
+    # --------------------------------------------------------------------------------------------------- clean state
+
+    def _is_dirty(self, index: int, care: int) -> bool:
+        """The last test case left something behind that could not be undone, or that cannot be compared in time."""
+        cells = self._cells
+        cells[0] += 1
+        cells[1] = index
+        try:
+            return self._compare(care)
+        except TimeUp:
+            return True
+        finally:
+            cells[1] = IDLE
+            cells[0] += 1
+
+    def _compare(self, care: int) -> bool:
+        # In this order: what is set back without being compared, what is cheap, what costs more.
+        self._near.reset()
+        self._far.reset()
+        if self._haunted or self._last_failure in ("timeout", "memory"):
+            return True  # it was stopped somewhere in the middle, perhaps in code of a library
+        assert self._process is not None
+        if self._process.threads_left():
+            return True
+        if self._near.changed() and not self._near.restore():
+            return True
+        return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._process.changed())
+
+    def _is_far_dirty(self, undo: bool) -> bool:
+        if self._near.reordered() and not (undo and self._near.restore()):
+            return True
+        return (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore())
+
+    def _unclear(self, care: int) -> int:
+        """How careful to be in order to find out which test case of the batch left something behind, 0 if none did."""
+        assert self._process is not None
+        if care < 2 and self._process.changed():
+            return 2
+        return 1 if care < 1 and self._is_far_dirty(undo=False) else 0
+
+    def _forget_if_full(self) -> bool:
+        if self._known_bytes < _KNOWN_BYTES:
+            return False
+        self._known.clear()
+        self._known_bytes = 0
+        return True
+
+    # --------------------------------------------------------------------------------------------------------- clock
+
+    def _clock(self) -> Callable[[int, types.FrameType | None], None]:
+        """What the periodic timer calls.
+
+        An exception out of here could hit the runner between two test cases, and a bare `except` of the subject would
+        swallow it. So at first only the fuel is taken away: then the next probe raises, and so does every later one.
+        Code that passes no probe (a regular expression, huge integers) is interrupted directly at a later tick, and so
+        is code that has been waiting for something for a while.
+        """
+        cells, recorder = self._cells, self.recorder
+        monotonic, processor, waited = time.monotonic, time.process_time, _waited
+        soft, hard, longest_idle = self.limits.seconds / 2, self.limits.seconds * 0.75, self.limits.idle_seconds
+        idle, time_up = IDLE, TimeUp
+        count, since, busy_at, used_then = -1, 0.0, 0.0, 0.0
+
+        def tick(number: int, frame: types.FrameType | None) -> None:
+            nonlocal count, since, busy_at, used_then
+            now, used = monotonic() - waited(), processor()
+            if cells[0] != count:
+                count, since = cells[0], now
+                busy_at, used_then = now, used
+            elif cells[1] != idle:
+                if used - used_then > 0.1 * (now - busy_at):
+                    busy_at, used_then = now, used
+                if now - since >= soft or now - busy_at >= longest_idle:
+                    self._timed_out = True
+                    recorder.interrupt()
+                    if now - since >= hard or now - busy_at >= longest_idle:
+                        raise time_up
+
+        return tick
+
+    def _limit_processor_time(self, testcases: int) -> None:
+        """A guard for the case that nobody is left to watch."""
+        seconds = int(time.process_time() + testcases * self.limits.seconds + 60)
+        with contextlib.suppress(ValueError, OSError):
+            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            with self.guard.off():
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+
+
+def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
+    """Everything the parent will know about the subject."""
+    plan = instrumented.plan
+    return complete(
+        reference,
+        source,
+        module,
+        plan.sites,
+        plan.functions,
+        branches(plan.sites, plan.functions, reference.class_name),
+        dependences(instrumented.tree, plan.at, plan.blocks, plan.entries, plan.sites, plan.functions),
+    )
+
+
+def _neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.ModuleType]:
+    """The other modules of the subject's package, and modules of one's own that its import has loaded."""
+    package = module.__name__.partition(".")[0]
+    libraries = tuple(entry for entry in sys.path if "site-packages" in entry or "dist-packages" in entry)
+    found = []
+    for name, other in list(sys.modules.items()):
+        if other is module or not isinstance(other, types.ModuleType) or name in ("__main__", "fitgym"):
+            continue
+        if name.startswith("fitgym."):
+            continue
+        top = name.partition(".")[0]
+        file = getattr(other, "__file__", None) or ""
+        own = (
+            name not in before and top not in sys.stdlib_module_names and not (libraries and file.startswith(libraries))
+        )
+        if top == package or own:
+            found.append(other)
+    return found
+
+
+def _shared_objects() -> list[object]:
+    """Objects of the standard library that many programs change."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return []
+    return [logging.root, vars(logging.root.manager)["loggerDict"], logging._levelToName, logging._nameToLevel]
+
+
+def _waited() -> float:
+    """Seconds that this process has waited for a processor."""
+    try:
+        with open("/proc/self/schedstat", "rb") as schedstat:
+            return int(schedstat.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _depth() -> int:
+    """Frames on the stack below the caller."""
+    depth = 0
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        depth += 1
+        frame = frame.f_back
+    return depth
+
+
+def _tasks() -> int:
+    """Threads on this machine, as a generous bound for those of this user."""
+    try:
+        with open("/proc/loadavg", "rb") as loadavg:
+            return int(loadavg.read().split()[3].partition(b"/")[2])
+    except (OSError, IndexError, ValueError):
+        return 10_000
