@@ -9,7 +9,7 @@ from fitgym.fitness.branch import Branch
 from fitgym.fitness.direct_branch import DirectBranch
 from fitgym.fitness.line import Line
 from fitgym.instrument.lines import covered_lines
-from fitgym.instrument.sites import Recorder
+from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Trace
 from fitgym.instrument.transformer import instrument
 from fitgym.subject import subject as data

@@ -15,7 +15,7 @@ import pytest
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.program import Outcome, Program, literal
 from fitgym.instrument.loader import load
-from fitgym.instrument.sites import Recorder
+from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.hints import Hint

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fitgym.instrument.distance import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS, compared
+from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.lines import block_lines, covered_lines
-from fitgym.instrument.sites import OutOfFuel, Recorder
+from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Stop
 from fitgym.instrument.transformer import instrument
 

@@ -27,7 +27,8 @@ from fitgym.execution.journal import IDLE
 from fitgym.execution.protocol import WireCalls
 from fitgym.execution.sandbox import Blocked
 from fitgym.instrument.abstraction import abstract
-from fitgym.instrument.sites import OutOfFuel, Recorder
+from fitgym.instrument.factory import OutOfFuel
+from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure, Raised
 from fitgym.subject.conformance import conforms
 from fitgym.subject.hints import Hint, of_value, union

@@ -20,7 +20,7 @@ from fitgym.execution.program import Outcome, Program, TimeUp
 from fitgym.execution.protocol import WireTrace, decode_statement, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, used_memory
 from fitgym.instrument.loader import load
-from fitgym.instrument.sites import Recorder
+from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure, Raised
 from fitgym.instrument.transformer import Instrumented, instrument
 from fitgym.subject.dependence import branches, dependences
@@ -92,8 +92,7 @@ class Runner:
         """
         source = read(reference)
         instrumented = instrument(source, reference.path)
-        recorder = Recorder(instrumented.plan.sites, limits.fuel)
-        recorder.fuel = _IMPORT_FUEL
+        recorder = Recorder(instrumented.plan.sites, _IMPORT_FUEL)
         chance = Chance(reference.module)
         before = frozenset(sys.modules)
         module = load(reference, instrumented, recorder.probe)

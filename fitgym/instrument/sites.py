@@ -1,8 +1,8 @@
 """The probes in pure Python: what the constants in instrumented code do when they are called.
 
-A probe is a closure over the lists of one `Recorder`; a call costs about as much as a call of any small function. Two ints
-are measured in place, everything else goes through `distance`. When more than counts and distances is wanted ("direct",
-"constants"), every probe takes a longer way.
+A probe is a closure over the lists of one `Sites`; a call costs about as much as a call of any small function. Two ints
+are measured in place, everything else goes through `distance`. When more than counts and distances is wanted (direct
+visits, operands), every probe takes a longer way.
 
 Fuel makes endless loops end, always at the same point: every run of a block or loop burns one unit, and when none is
 left the next of them raises `OutOfFuel`, again and again, so that a bare `except` cannot hold it for long. The counts
@@ -12,24 +12,18 @@ counts are added up. A test case may therefore burn somewhat more than it has, b
 
 from __future__ import annotations
 
-import inspect
 import operator
 import sys
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
-from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from fitgym.instrument import distance
-from fitgym.instrument.trace import Stop
+from fitgym.instrument.factory import Listener, OutOfFuel, Probe
 from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
 from fitgym.subject.subject import Site
 
-__all__ = ["OutOfFuel", "Recorder"]
-
-Probe = Callable[..., Any]
+__all__ = ["Sites"]
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -51,44 +45,23 @@ _SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytea
 _PLAIN_ITERATORS = frozenset(id(type(iter(container))) for container in ([], (), "", b"", range(0), set(), *_VIEWS))
 # How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine.
 _UNKNOWN, _DIRECT, _INDIRECT, _RESUMABLE = 0, 1, 2, 4
-_CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 # The least distance between different strings: one character that is the neighbour of the right one.
 _LEAST = 0.5
 
 # Reached, but an exception came instead of an outcome, or an object that is neither true nor false.
 _NO_OUTCOME = (distance.FAR, distance.FAR, distance.FAR)
-_LONGEST_LITERAL = 100
-_MOST_LITERALS = 1000
-
-# Frames of these run as a part of the function around them (and are gone from Python 3.12 on, but for generators).
-_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
-class OutOfFuel(BaseException):
-    """The test case ran through more blocks and loops than it may."""
+class Sites:
+    """The factory of probes in Python, see `Factory`."""
 
-
-class Recorder:
-    """What the code under test does, counted and measured. One for each worker.
-
-    Args:
-        sites: all sites of the subject, by id.
-        fuel: how many blocks and loops one test case may run through; takes effect at the next `begin`.
-
-    Attributes:
-        counts: how often each site was reached, by site id.
-        distances: least distance to each outcome, by slot; infinite exactly where the site was not reached, and `FAR`
-            where it was reached without an outcome, because an exception came instead.
-        direct_counts, direct_distances: the same for code that was called by the runner itself; see `begin`.
-        runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
-        entry_codes: code objects of wrappers around the operation that is called now; they do not count as callers.
-        constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them.
-    """
-
-    def __init__(self, sites: Sequence[Site], fuel: int = 100_000) -> None:
+    def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None:
         self.sites = tuple(sites)
         self.fuel = fuel
+        self.direct = False
+        self.collect = False
+        self.spent = False
         n_slots = sum(site.width for site in self.sites)
         self._zeros = [0] * len(self.sites)
         self._unreached = [float("inf")] * n_slots
@@ -99,21 +72,6 @@ class Recorder:
         # What every test case starts with, see `settle`.
         self._no_counts = self._zeros
         self._no_distances = self._unreached
-        self._no_stops: dict[tuple[int, int], int] = {}
-        self.runner_codes: set[CodeType] = set()
-        self.entry_codes: set[CodeType] = set()
-        self.constants: dict[str, None] = {}
-        self._seen: set[tuple[type, Any]] = set()
-        self._runner_ids: set[int] = set()
-        self._direct = False
-        self._collect = False
-        self._spent = False
-        self._stops: dict[tuple[int, int], int] = {}
-        self._noted: tuple[int, int, int, frozenset[int]] | None = None
-        self._codes: dict[int, tuple[CodeType, int]] = {}
-        self._lines = _line_tables(self.sites)
-        self._probes: dict[int, Probe] = {}
-        self._ids: dict[object, int] = {}
         burning = [site.id for site in self.sites if site.kind in ("block", "loop")]
         self._burning: Callable[[list[int]], Sequence[int]] = (
             operator.itemgetter(*burning) if len(burning) > 1 else lambda counts: [counts[site] for site in burning]
@@ -121,245 +79,79 @@ class Recorder:
         self._burnt_before = 0
         # For each comparison site the nearest pair of ints on either side so far: most visits are no nearer.
         self._no_nearest: list[float] = [float("-inf"), float("inf")] * len(self.sites)
-        self._nearest: list[float] = self._no_nearest[:]
-        self._make, self._restart, self._spend = _maker(self)
+        self.nearest: list[float] = self._no_nearest[:]
+        self.make, self._restart, self._spend = _maker(self, listener)
         self._restart(False)
 
-    def probe(self, site_id: int) -> Probe:
-        """The object to be called at a site, always the same one."""
-        probe = self._probes.get(site_id)
-        if probe is None:
-            probe = self._probes[site_id] = self._make(self.sites[site_id])
-            self._ids[probe] = site_id
-        return probe
-
-    def begin(self, needs: frozenset[str] = frozenset()) -> None:
-        """Forget the last test case; from now on also record what `needs` names.
-
-        Args:
-            needs: "direct": counts and distances of code called by the runner itself, in `direct_counts` and
-                `direct_distances`; "constants": operands, in `constants`. Other names are for others.
-        """
+    def begin(self, fuel: int, direct: bool, collect: bool) -> None:
         self.counts[:] = self._no_counts
         self.distances[:] = self._no_distances
-        self._nearest[:] = self._no_nearest
-        if self._direct:
+        self.nearest[:] = self._no_nearest
+        if self.direct:
             self.direct_counts[:] = self._zeros
             self.direct_distances[:] = self._unreached
-        self._stops.clear()
-        self._stops.update(self._no_stops)
-        self._noted = None
-        self._direct = "direct" in needs
-        self._collect = "constants" in needs
-        self._runner_ids = {id(code) for code in self.runner_codes}
-        self._spent = False
-        self._restart(self._direct or self._collect)
+        self.fuel = fuel
+        self.direct = direct
+        self.collect = collect
+        self.spent = False
+        self._restart(direct or collect)
 
     def settle(self) -> None:
-        """Let every later test case start with what is recorded now, direct records left aside.
-
-        Meant for the import of the subject: a suite imports it before its first test. It burns none of the fuel of a test.
-        """
         self._burnt_before += self.burnt
         self._no_counts = self.counts[:]
         self._no_distances = self.distances[:]
-        self._no_stops = dict(self._stops)
 
     @property
     def burnt(self) -> int:
-        """How many blocks and loops were run since `begin`, a deterministic measure of time."""
         return sum(self._burning(self.counts)) - self._burnt_before
 
     @property
     def fuel_left(self) -> int:
-        """How much fuel is left, negative when it ran out or after `interrupt`."""
-        return -1 if self._spent else self.fuel - self.burnt
+        return -1 if self.spent else self.fuel - self.burnt
+
+    def count(self, site_id: int) -> int:
+        return self.counts[site_id]
 
     def interrupt(self) -> None:
-        """Take all fuel away, so that the next block or loop raises `OutOfFuel`. Safe in a signal's callback."""
-        self._spent = True
+        self.spent = True
         self._spend()
-
-    def stops(self) -> tuple[Stop, ...]:
-        """Where exceptions left blocks early since `begin`, ordered by block and line."""
-        return tuple(Stop(site, line, count) for (site, line), count in sorted(self._stops.items()))
-
-    def snapshot_key(self) -> tuple[bytes, ...]:
-        """Equal exactly if everything recorded since `begin` is equal; the parts are counts, distances, direct ones, stops."""
-        stops = array("q", (number for key, count in sorted(self._stops.items()) for number in (*key, count)))
-        return (*(part.tobytes() for part in self.snapshot()), stops.tobytes())
-
-    def snapshot(self) -> tuple[array[int], array[float], array[int], array[float]]:
-        """Counts, distances and their direct counterparts (empty unless "direct" was needed) as in a trace."""
-        if not self._direct:
-            return _integers(self.counts), _floats(self.distances), array("q"), array("d")
-        return (
-            _integers(self.counts),
-            _floats(self.distances),
-            _integers(self.direct_counts),
-            _floats(self.direct_distances),
-        )
-
-    def function_of(self, code: CodeType) -> int:
-        """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""
-        known = self._codes.get(id(code))
-        if known is None:
-            function = -1
-            for constant in code.co_consts:
-                site = self._ids.get(constant, -1) if callable(constant) else -1
-                if site >= 0:
-                    function = self.sites[site].function
-                    break
-            # The code object is kept with the answer so that its id cannot be given to another one.
-            known = self._codes[id(code)] = (code, function)
-        return known[1]
-
-    def stopped(self, traceback: TracebackType | None) -> None:
-        """Note, for every frame of the subject on a traceback, that its block was left at that line.
-
-        An exception that is caught and raised again passes here several times; the frames noted before are skipped.
-        It is recognised by the identity of its innermost frame as long as that frame's block has not been entered
-        again. (Keeping the exception itself would change when the program's objects die.)
-        """
-        frames: list[tuple[int, int, int]] = []
-        while traceback is not None:
-            code = traceback.tb_frame.f_code
-            function = self.function_of(code)
-            if function >= 0 and code.co_name not in _COMPREHENSIONS:
-                lines, blocks = self._lines[function]
-                index = bisect_right(lines, traceback.tb_lineno) - 1
-                if index >= 0:
-                    frames.append((id(traceback), blocks[index], lines[index]))
-            traceback = traceback.tb_next
-        if not frames:
-            return
-        innermost, block, _ = frames[-1]
-        old: frozenset[int] = frozenset()
-        if self._noted is not None and self._noted[:3] == (innermost, block, self.counts[block]):
-            old = self._noted[3]
-        for identity, site, line in frames:
-            if identity not in old:
-                self._stops[site, line] = self._stops.get((site, line), 0) + 1
-        identities = frozenset(identity for identity, _, _ in frames)
-        self._noted = (innermost, block, self.counts[block], identities | old)
-
-    # What probes do when more than counts and distances is wanted.
-
-    def _way(self) -> int:
-        """How the subject's function that runs now was called."""
-        frame = _subject_frame()
-        if frame is None or frame.f_code.co_flags & _CAN_BE_RESUMED:
-            return _RESUMABLE
-        return _DIRECT if self._is_direct() else _INDIRECT
-
-    def _is_direct(self) -> bool:
-        """The subject's code that runs now was called by the runner, with nothing of the subject in between."""
-        frame = _subject_frame()
-        if frame is None:
-            return False
-        filename = frame.f_code.co_filename
-        while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
-            frame = frame.f_back
-            if id(frame.f_code) in self._runner_ids:
-                return True
-        caller = frame.f_back
-        while caller is not None:
-            code = caller.f_code
-            if id(code) in self._runner_ids:
-                return True
-            if code.co_filename == filename and not (self.entry_codes and code in self.entry_codes):
-                return False
-            caller = caller.f_back
-        return False
-
-    def _keep(self, value: Any) -> None:
-        """Remember an operand that can be written as a literal."""
-        kind = type(value)
-        if not (kind is str or kind is int or kind is float or kind is bytes) or len(self.constants) >= _MOST_LITERALS:
-            return
-        if kind is float and (value != value or value in (float("inf"), float("-inf"))):
-            return
-        if (kind is str or kind is bytes) and len(value) > _LONGEST_LITERAL:
-            return
-        if kind is int and value.bit_length() > 4 * _LONGEST_LITERAL:
-            return
-        if (kind, value) in self._seen:
-            return
-        self._seen.add((kind, value))
-        self.constants[repr(value)] = None
-
-
-def _subject_frame() -> FrameType | None:
-    """The innermost frame that is not a probe."""
-    own = sys._getframe().f_code.co_filename
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename == own:
-        frame = frame.f_back
-    return frame
-
-
-def _integers(values: list[int]) -> array[int]:
-    return array("q", values)
-
-
-def _floats(values: list[float]) -> array[float]:
-    """Integers wider than a float and infinite differences become the largest finite distance; "not reached" stays."""
-    try:
-        return array("d", values)
-    except OverflowError:
-        return array("d", [value if isinstance(value, float) else distance.finite(value) for value in values])
-
-
-def _line_tables(sites: Sequence[Site]) -> dict[int, tuple[list[int], list[int]]]:
-    """For each function its lines in order, and for each of them the block that it belongs to.
-
-    Of two blocks with the same line (`if x: return`) the one that goes on after it counts.
-    """
-    tables: dict[int, dict[int, int]] = {}
-    for site in sites:
-        table = tables.setdefault(site.function, {})
-        for position, line in enumerate(site.lines):
-            if line not in table or position + 1 < len(site.lines):
-                table[line] = site.id
-    ordered = {function: sorted(table.items()) for function, table in tables.items()}
-    return {function: ([line for line, _ in rows], [block for _, block in rows]) for function, rows in ordered.items()}
 
 
 def _maker(
-    recorder: Recorder,
+    owner: Sites, listener: Listener
 ) -> tuple[Callable[[Site], Probe], Callable[[bool], None], Callable[[], None]]:
     """Everything that probes share lives in the cells of this function, the fastest place there is.
 
     Returns: the maker of probes; how to begin a test case, in detail or not; how to make the next block raise.
     """
-    counts = recorder.counts
-    distances = recorder.distances
-    nearest = recorder._nearest
+    counts = owner.counts
+    distances = owner.distances
+    nearest = owner.nearest
     step = 0
     check_at = 0  # a block that ran more often than this adds up what was burnt
     limit = 0  # a block that ran more often than this leaves the short way: check_at, or -1 when detailed
     detailed = False
     direct = False
     guard_failed = False
-    direct_counts = recorder.direct_counts
-    direct_distances = recorder.direct_distances
+    direct_counts = owner.direct_counts
+    direct_distances = owner.direct_distances
     # How the running calls of each function were made. Looking at frames is expensive, so it is done once for each call,
     # and at every probe only in functions that were called both ways or can be resumed by others.
-    ways = [_UNKNOWN] * (max((site.function for site in recorder.sites), default=-1) + 1)
+    ways = [_UNKNOWN] * (max((site.function for site in owner.sites), default=-1) + 1)
     unknown = ways[:]
     entries: dict[int, int] = {}
-    for first in recorder.sites:
+    for first in owner.sites:
         entries.setdefault(first.function, first.id)
-    function_of = [site.function for site in recorder.sites]
-    is_direct = recorder._is_direct
+    function_of = [site.function for site in owner.sites]
+    is_direct = listener.is_direct
 
     def restart(in_detail: bool) -> None:
         nonlocal step, check_at, limit, detailed, direct, guard_failed
         detailed = in_detail
-        direct = recorder._direct
+        direct = owner.direct
         ways[:] = unknown
         guard_failed = False
-        step = recorder.fuel // 16 + 1
+        step = owner.fuel // 16 + 1
         check_at = step
         limit = -1 if detailed else check_at
 
@@ -370,8 +162,8 @@ def _maker(
     def check(count: int) -> None:
         """Some block or loop has run `count` times: is there fuel left?"""
         nonlocal check_at, limit
-        if recorder.fuel_left < 0:
-            recorder._spent = True
+        if owner.fuel_left < 0:
+            owner.spent = True
             spend()
             raise OutOfFuel
         check_at = max(check_at, count) + step
@@ -385,8 +177,14 @@ def _maker(
         if direct:
             function = function_of[number]
             if entries[function] == number:
-                ways[function] |= recorder._way()
+                ways[function] |= way()
             detail(number, 0, ())
+
+    def way() -> int:
+        """How the subject's function that runs now was called."""
+        if listener.is_resumable():
+            return _RESUMABLE
+        return _DIRECT if is_direct() else _INDIRECT
 
     def detail(number: int, slot: int, found: Sequence[float]) -> None:
         """Merge distances into the recorded ones and, if the visit was direct, count it and merge them there as well."""
@@ -414,7 +212,7 @@ def _maker(
 
         def catching() -> None:
             counts[number] = count = counts[number] + 1
-            recorder.stopped(sys.exc_info()[2])
+            listener.stopped(sys.exc_info()[2])
             if count > limit:
                 beyond(number, count)
 
@@ -482,9 +280,9 @@ def _maker(
             except BaseException:
                 detail(number, less, _NO_OUTCOME)
                 raise
-            if detailed and recorder._collect:
-                recorder._keep(left)
-                recorder._keep(right)
+            if detailed and owner.collect:
+                listener.keep(left)
+                listener.keep(right)
             if detailed or distances[less] or distances[same] or distances[more]:
                 kind = type(left)
                 if kind is str and type(right) is str:
@@ -554,8 +352,8 @@ def _maker(
                 detail(number, yes, _NO_OUTCOME[:2])
                 raise
             if detailed:
-                if recorder._collect:
-                    recorder._keep(left)
+                if owner.collect:
+                    listener.keep(left)
                 detail(number, yes, contained(sign, left, right, result))
             elif result:
                 distances[yes] = 0.0

@@ -1,0 +1,92 @@
+"""What a factory of probes is: the small interface between a `Recorder` and the probes that do the counting.
+
+There is one in Python and one in C; with the same sites and the same calls they record the same, whatever they are
+called with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Protocol
+
+from fitgym.subject.subject import Site
+
+__all__ = ["Factory", "Listener", "OutOfFuel", "Probe"]
+
+Probe = Callable[..., Any]
+
+
+class OutOfFuel(BaseException):
+    """The test case ran through more blocks and loops than it may."""
+
+
+class Listener(Protocol):
+    """What probes ask and tell, aside from what they count."""
+
+    def stopped(self, traceback: TracebackType | None) -> None:
+        """An `except` body begins that handles the exception with this traceback."""
+
+    def is_resumable(self) -> bool:
+        """The innermost frame that is not a probe belongs to a generator or coroutine."""
+
+    def is_direct(self) -> bool:
+        """The innermost frame that is not a probe was called by the runner, with nothing of the subject in between."""
+
+    def keep(self, value: Any) -> None:
+        """A comparison or membership test met this operand."""
+
+
+class Factory(Protocol):
+    """Makes the probes of one subject and holds what they record since `begin`.
+
+    Args:
+        sites: all sites of the subject, by id.
+        listener: is told what probes do not record themselves.
+        fuel: how much may be burnt until the first `begin`.
+    """
+
+    def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None: ...
+
+    @property
+    def counts(self) -> Sequence[int]:
+        """How often each site was reached, by site id."""
+
+    @property
+    def distances(self) -> Sequence[float]:
+        """Least distance to each outcome, by slot; infinite exactly where the site was not reached."""
+
+    @property
+    def direct_counts(self) -> Sequence[int]: ...
+
+    @property
+    def direct_distances(self) -> Sequence[float]: ...
+
+    @property
+    def burnt(self) -> int:
+        """How many blocks and loops were run since `begin`, those before `settle` left aside."""
+
+    @property
+    def fuel_left(self) -> int:
+        """How much fuel is left, negative when it ran out or after `interrupt`."""
+
+    def count(self, site_id: int) -> int:
+        """How often the site was reached."""
+
+    def make(self, site: Site) -> Probe:
+        """The object to be called at a site; asked once for each."""
+
+    def begin(self, fuel: int, direct: bool, collect: bool) -> None:
+        """Forget what was recorded, except what `settle` kept.
+
+        Args:
+            fuel: how much may be burnt.
+            direct: also record the visits for which the listener's `is_direct` holds.
+            collect: tell the listener operands.
+        """
+
+    def settle(self) -> None:
+        """From now on begin with what is recorded now, direct records left aside; it burns no fuel."""
+
+    def interrupt(self) -> None:
+        """Take all fuel away. Safe in a signal's callback."""

@@ -1,0 +1,269 @@
+"""The recorder: what one execution of a test case reached, measured and left early.
+
+Counts, distances and fuel are the business of the probes, which a factory makes and which are called all the time. What
+happens rarely is done here: exceptions that leave blocks, who called whom, operands, and what belongs to which function.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+from fitgym.instrument import distance
+from fitgym.instrument import sites as python_sites
+from fitgym.instrument.factory import Factory, Probe
+from fitgym.instrument.trace import Stop
+from fitgym.subject.subject import Site
+
+__all__ = ["Recorder"]
+
+_CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_LONGEST_LITERAL = 100
+_MOST_LITERALS = 1000
+
+# Frames of these run as a part of the function around them (and are gone from Python 3.12 on, but for generators).
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+_OWN_FILES = frozenset({__file__, python_sites.__file__})
+
+
+class Recorder:
+    """What the code under test does, counted and measured. One for each worker.
+
+    Args:
+        sites: all sites of the subject, by id.
+        fuel: how many blocks and loops one test case may run through; takes effect at the next `begin`.
+
+    Attributes:
+        runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
+        entry_codes: code objects of wrappers around the operation that is called now; they do not count as callers.
+        constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them.
+    """
+
+    def __init__(self, sites: Sequence[Site], fuel: int = 100_000) -> None:
+        self.sites = tuple(sites)
+        self.fuel = fuel
+        self.runner_codes: set[CodeType] = set()
+        self.entry_codes: set[CodeType] = set()
+        self.constants: dict[str, None] = {}
+        self._seen: set[tuple[type, Any]] = set()
+        self._runner_ids: set[int] = set()
+        self._direct = False
+        self._stops: dict[tuple[int, int], int] = {}
+        self._no_stops: dict[tuple[int, int], int] = {}  # what every test case starts with, see `settle`
+        self._noted: tuple[int, int, int, frozenset[int]] | None = None
+        self._codes: dict[int, tuple[CodeType, int]] = {}
+        self._lines = _line_tables(self.sites)
+        self._probes: dict[int, Probe] = {}
+        self._ids: dict[object, int] = {}
+        self._factory: Factory = python_sites.Sites(self.sites, self, fuel)
+
+    @property
+    def counts(self) -> Sequence[int]:
+        """How often each site was reached, by site id."""
+        return self._factory.counts
+
+    @property
+    def distances(self) -> Sequence[float]:
+        """Least distance to each outcome, by slot.
+
+        Infinite exactly where the site was not reached, and `FAR` where it was reached without an outcome, because an
+        exception came instead.
+        """
+        return self._factory.distances
+
+    @property
+    def direct_counts(self) -> Sequence[int]:
+        """Like `counts`, for code that was called by the runner itself; see `begin`."""
+        return self._factory.direct_counts
+
+    @property
+    def direct_distances(self) -> Sequence[float]:
+        """Like `distances`, likewise."""
+        return self._factory.direct_distances
+
+    def probe(self, site_id: int) -> Probe:
+        """The object to be called at a site, always the same one."""
+        probe = self._probes.get(site_id)
+        if probe is None:
+            probe = self._probes[site_id] = self._factory.make(self.sites[site_id])
+            self._ids[probe] = site_id
+        return probe
+
+    def begin(self, needs: frozenset[str] = frozenset()) -> None:
+        """Forget the last test case; from now on also record what `needs` names.
+
+        Args:
+            needs: "direct": counts and distances of code called by the runner itself, in `direct_counts` and
+                `direct_distances`; "constants": operands, in `constants`. Other names are for others.
+        """
+        self._stops.clear()
+        self._stops.update(self._no_stops)
+        self._noted = None
+        self._direct = "direct" in needs
+        self._runner_ids = {id(code) for code in self.runner_codes}
+        self._factory.begin(self.fuel, self._direct, "constants" in needs)
+
+    def settle(self) -> None:
+        """Let every later test case start with what is recorded now, direct records left aside.
+
+        Meant for the import of the subject: a suite imports it before its first test. It burns none of the fuel of a test.
+        """
+        self._factory.settle()
+        self._no_stops = dict(self._stops)
+
+    @property
+    def burnt(self) -> int:
+        """How many blocks and loops were run since `begin`, a deterministic measure of time."""
+        return self._factory.burnt
+
+    @property
+    def fuel_left(self) -> int:
+        """How much fuel is left, negative when it ran out or after `interrupt`."""
+        return self._factory.fuel_left
+
+    def interrupt(self) -> None:
+        """Take all fuel away, so that the next block or loop raises `OutOfFuel`. Safe in a signal's callback."""
+        self._factory.interrupt()
+
+    def stops(self) -> tuple[Stop, ...]:
+        """Where exceptions left blocks early since `begin`, ordered by block and line."""
+        return tuple(Stop(site, line, count) for (site, line), count in sorted(self._stops.items()))
+
+    def snapshot_key(self) -> tuple[bytes, ...]:
+        """Equal exactly if everything recorded since `begin` is equal; the parts are counts, distances, direct ones, stops."""
+        stops = array("q", (number for key, count in sorted(self._stops.items()) for number in (*key, count)))
+        return (*(part.tobytes() for part in self.snapshot()), stops.tobytes())
+
+    def snapshot(self) -> tuple[array[int], array[float], array[int], array[float]]:
+        """Counts, distances and their direct counterparts (empty unless "direct" was needed) as in a trace."""
+        if not self._direct:
+            return array("q", self.counts), _floats(self.distances), array("q"), array("d")
+        return (
+            array("q", self.counts),
+            _floats(self.distances),
+            array("q", self.direct_counts),
+            _floats(self.direct_distances),
+        )
+
+    def function_of(self, code: CodeType) -> int:
+        """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""
+        known = self._codes.get(id(code))
+        if known is None:
+            function = -1
+            for constant in code.co_consts:
+                site = self._ids.get(constant, -1) if callable(constant) else -1
+                if site >= 0:
+                    function = self.sites[site].function
+                    break
+            # The code object is kept with the answer so that its id cannot be given to another one.
+            known = self._codes[id(code)] = (code, function)
+        return known[1]
+
+    def stopped(self, traceback: TracebackType | None) -> None:
+        """Note, for every frame of the subject on a traceback, that its block was left at that line.
+
+        An exception that is caught and raised again passes here several times; the frames noted before are skipped.
+        It is recognised by the identity of its innermost frame as long as that frame's block has not been entered
+        again. (Keeping the exception itself would change when the program's objects die.)
+        """
+        frames: list[tuple[int, int, int]] = []
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            function = self.function_of(code)
+            if function >= 0 and code.co_name not in _COMPREHENSIONS:
+                lines, blocks = self._lines[function]
+                index = bisect_right(lines, traceback.tb_lineno) - 1
+                if index >= 0:
+                    frames.append((id(traceback), blocks[index], lines[index]))
+            traceback = traceback.tb_next
+        if not frames:
+            return
+        innermost, block, _ = frames[-1]
+        old: frozenset[int] = frozenset()
+        if self._noted is not None and self._noted[:3] == (innermost, block, self._factory.count(block)):
+            old = self._noted[3]
+        for identity, site, line in frames:
+            if identity not in old:
+                self._stops[site, line] = self._stops.get((site, line), 0) + 1
+        identities = frozenset(identity for identity, _, _ in frames)
+        self._noted = (innermost, block, self._factory.count(block), identities | old)
+
+    # What probes ask and tell.
+
+    def is_resumable(self) -> bool:
+        """The function of the subject that runs now is a generator or coroutine, or there is none."""
+        frame = _subject_frame()
+        return frame is None or bool(frame.f_code.co_flags & _CAN_BE_RESUMED)
+
+    def is_direct(self) -> bool:
+        """The subject's code that runs now was called by the runner, with nothing of the subject in between."""
+        frame = _subject_frame()
+        if frame is None:
+            return False
+        filename = frame.f_code.co_filename
+        while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
+            frame = frame.f_back
+            if id(frame.f_code) in self._runner_ids:
+                return True
+        caller = frame.f_back
+        while caller is not None:
+            code = caller.f_code
+            if id(code) in self._runner_ids:
+                return True
+            if code.co_filename == filename and not (self.entry_codes and code in self.entry_codes):
+                return False
+            caller = caller.f_back
+        return False
+
+    def keep(self, value: Any) -> None:
+        """Remember an operand that can be written as a literal."""
+        kind = type(value)
+        if not (kind is str or kind is int or kind is float or kind is bytes) or len(self.constants) >= _MOST_LITERALS:
+            return
+        if kind is float and (value != value or value in (float("inf"), float("-inf"))):
+            return
+        if (kind is str or kind is bytes) and len(value) > _LONGEST_LITERAL:
+            return
+        if kind is int and value.bit_length() > 4 * _LONGEST_LITERAL:
+            return
+        if (kind, value) in self._seen:
+            return
+        self._seen.add((kind, value))
+        self.constants[repr(value)] = None
+
+
+def _subject_frame() -> FrameType | None:
+    """The innermost frame that is not a probe."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename in _OWN_FILES:
+        frame = frame.f_back
+    return frame
+
+
+def _floats(values: Sequence[float]) -> array[float]:
+    """Integers wider than a float and infinite differences become the largest finite distance; "not reached" stays."""
+    try:
+        return array("d", values)
+    except OverflowError:
+        return array("d", [value if isinstance(value, float) else distance.finite(value) for value in values])
+
+
+def _line_tables(sites: Sequence[Site]) -> dict[int, tuple[list[int], list[int]]]:
+    """For each function its lines in order, and for each of them the block that it belongs to.
+
+    Of two blocks with the same line (`if x: return`) the one that goes on after it counts.
+    """
+    tables: dict[int, dict[int, int]] = {}
+    for site in sites:
+        table = tables.setdefault(site.function, {})
+        for position, line in enumerate(site.lines):
+            if line not in table or position + 1 < len(site.lines):
+                table[line] = site.id
+    ordered = {function: sorted(table.items()) for function, table in tables.items()}
+    return {function: ([line for line, _ in rows], [block for _, block in rows]) for function, rows in ordered.items()}
