@@ -242,16 +242,41 @@ def test_fuel_ends_what_is_endless_always_at_the_same_point(body, needs):
     assert len(keys) == 1
 
 
-def test_fuel_is_spent_by_blocks_and_loops_only():
-    tiny = Tiny("def f(x):\n    return [x < 1, x in (1,), x and x]\n", fuel=50)
+@pytest.mark.parametrize(
+    ("body", "burnt"),
+    [
+        ("return [x < 1, x in (1,), x and x]", 1),
+        ("if x:\n        x = 1\n    else:\n        x = 2\n    return x", 1),
+        ("return (lambda: x)()", 2),
+        ("return [i for i in range(x) for j in range(2)]", 1 + 3 + 6),
+        ("for i in range(x):\n        if i:\n            x = 1\n    else:\n        x = 2", 1 + 3),
+        ("while x:\n        x -= 1", 1 + 3),
+        ("for i in ():\n        pass", 1),
+        ("class A:\n        y = x", 1),
+        ("try:\n        1 / 0\n    except ZeroDivisionError:\n        pass", 1),
+        ("return sum(i for i in range(x))", 1 + 3),
+    ],
+)
+def test_fuel_is_burnt_by_calls_and_rounds_of_loops(body, burnt):
+    tiny = Tiny(f"def f(x):\n    {body}\n", fuel=50)
     tiny["f"](3)
-    assert tiny.recorder.fuel_left == 49
+    assert (tiny.recorder.burnt, tiny.recorder.fuel_left) == (burnt, 50 - burnt)
 
 
 def test_within_its_fuel_a_test_case_is_left_alone():
     tiny = Tiny("def f(n):\n    while n > 0:\n        n -= 1\n    return n\n", fuel=1000)
-    assert tiny["f"](998) == 0  # entry, 998 rounds, what follows the loop
+    assert tiny["f"](999) == 0  # entry and 999 rounds
     assert tiny.recorder.fuel_left == 0
+
+
+def test_blocks_that_ran_often_while_importing_are_watched_as_others_are():
+    tiny = Tiny("def f(n):\n    while n > 0:\n        n -= 1\n    return n\nf(90)\n", fuel=160)
+    tiny["f"](90)
+    tiny.recorder.settle()
+    tiny.recorder.begin()
+    with pytest.raises(OutOfFuel):
+        tiny["f"](500)
+    assert 160 < tiny.recorder.burnt <= 160 + 11
 
 
 def test_an_interrupt_makes_the_next_block_raise():

@@ -52,7 +52,8 @@ class Limits:
             half of it and again from three quarters on; at the end its process is killed.
         idle_seconds: how much of that it may spend waiting for anything else than a processor, at a stretch. What waits
             longer (for a lock, an item of a queue, a connection) most likely waits for ever.
-        fuel: probes that one test case may pass, the deterministic limit; it is meant to be reached before the clock.
+        fuel: calls and rounds of loops in the subject that one test case may make, the deterministic limit; it is meant to be
+            reached before the clock.
         memory_mb: address space beyond what is in use after the import, in MiB.
         import_seconds: wall time of starting the worker and importing the subject.
         file_mb: size of a file that may be written in the private folder, in MiB.

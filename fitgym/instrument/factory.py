@@ -18,7 +18,15 @@ Probe = Callable[..., Any]
 
 
 class OutOfFuel(BaseException):
-    """The test case ran through more blocks and loops than it may."""
+    """The test case made more calls and rounds of loops than it may.
+
+    Fuel ends what is endless, always at the same visit, whatever the factory. Each visit of a block that burns
+    (`Site.burns`) takes one unit. A block that burns looks at what all of them have burnt only when its own visits since
+    `begin` are more than a threshold, at first `fuel // 16 + 1`. Was it more than the fuel, this visit raises, and so
+    does every later one of every block that burns, so that a bare `except` cannot hold it for long; otherwise the larger
+    of the threshold and the visits, plus `fuel // 16 + 1`, becomes the threshold of all blocks. A test case may therefore
+    burn somewhat more than it has, but always the same amount.
+    """
 
 
 class Listener(Protocol):
@@ -64,7 +72,7 @@ class Factory(Protocol):
 
     @property
     def burnt(self) -> int:
-        """How many blocks and loops were run since `begin`, those before `settle` left aside."""
+        """Visits of the blocks that burn since `begin`, those before `settle` left aside."""
 
     @property
     def fuel_left(self) -> int:

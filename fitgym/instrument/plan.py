@@ -114,6 +114,7 @@ class _Planner:
         decides: bool = True,
         passes: bool = False,
         catches: bool = False,
+        burns: bool = False,
     ) -> int:
         identifier = len(self.sites)
         site = Site(
@@ -127,6 +128,7 @@ class _Planner:
             decides=decides,
             passes=passes,
             catches=catches,
+            burns=burns,
         )
         self.sites.append(site)
         self._slots += site.width
@@ -156,7 +158,7 @@ class _Planner:
     def _entry(self, node: ast.AST, name: str, line: int, end: int) -> int:
         """Register a function with its entry block and make it the current one."""
         self._function = len(self.functions)
-        entry = self._site("block", line)
+        entry = self._site("block", line, burns=True)
         self.entries[node] = entry
         self.functions.append(Function(self._function, name, line, end, entry))
         return entry
@@ -173,7 +175,9 @@ class _Planner:
 
     # Statements
 
-    def _run(self, body: list[ast.stmt], block: int = -1, *, alone: bool = False, catches: bool = False) -> bool:
+    def _run(
+        self, body: list[ast.stmt], block: int = -1, *, alone: bool = False, catches: bool = False, burns: bool = False
+    ) -> bool:
         """Plan statements that follow each other; true if the end of the last one can be reached.
 
         Args:
@@ -181,12 +185,13 @@ class _Planner:
             block: the block that is open already, -1 to start one at the first statement.
             alone: every statement is a block of its own, because each one can be the last.
             catches: the first block is the start of an `except` body.
+            burns: the first block is the start of the body of a loop.
         """
         for statement in body:
             if block < 0:
-                block = self._site("block", statement.lineno, catches=catches)
+                block = self._site("block", statement.lineno, catches=catches, burns=burns)
                 self.blocks[statement] = block
-            catches = False
+            catches = burns = False
             self._add_lines(block, self._lines_of(statement))
             self._block = block
             self._pauses = False
@@ -275,7 +280,7 @@ class _Planner:
         decided = constant_truth(node.test)
         self._broken.append(False)
         if decided is not False:
-            self._run(node.body)
+            self._run(node.body, burns=True)
         broken = self._broken.pop()
         completes = False
         if decided is not True:
@@ -288,7 +293,7 @@ class _Planner:
         self.at[node] = self._site("loop", node.lineno, operator, in_loop=True)
         self._value(node.target)
         self._broken.append(False)
-        self._run(node.body)
+        self._run(node.body, burns=True)
         broken = self._broken.pop()
         return self._run(node.orelse) or broken
 
@@ -431,7 +436,7 @@ class _Planner:
     def _comprehension(self, node: Comprehension) -> None:
         for clause in node.generators:
             self._value(clause.iter)
-            self.blocks[clause] = self._site("block", clause.target.lineno)
+            self.blocks[clause] = self._site("block", clause.target.lineno, burns=True)
             self._value(clause.target)
             for condition in clause.ifs:
                 self._test(condition)

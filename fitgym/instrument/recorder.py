@@ -37,7 +37,7 @@ class Recorder:
 
     Args:
         sites: all sites of the subject, by id.
-        fuel: how many blocks and loops one test case may run through; takes effect at the next `begin`.
+        fuel: how many calls and rounds of loops one test case may make; takes effect at the next `begin`.
 
     Attributes:
         runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
@@ -119,7 +119,7 @@ class Recorder:
 
     @property
     def burnt(self) -> int:
-        """How many blocks and loops were run since `begin`, a deterministic measure of time."""
+        """How many calls and rounds of loops were made since `begin`, a deterministic measure of time."""
         return self._factory.burnt
 
     @property
@@ -128,7 +128,7 @@ class Recorder:
         return self._factory.fuel_left
 
     def interrupt(self) -> None:
-        """Take all fuel away, so that the next block or loop raises `OutOfFuel`. Safe in a signal's callback."""
+        """Take all fuel away, so that the next call or round of a loop raises `OutOfFuel`. Safe in a signal's callback."""
         self._factory.interrupt()
 
     def stops(self) -> tuple[Stop, ...]:

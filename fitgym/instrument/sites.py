@@ -4,10 +4,7 @@ A probe is a closure over the lists of one `Sites`; a call costs about as much a
 are measured in place, everything else goes through `distance`. When more than counts and distances is wanted (direct
 visits, operands), every probe takes a longer way.
 
-Fuel makes endless loops end, always at the same point: every run of a block or loop burns one unit, and when none is
-left the next of them raises `OutOfFuel`, again and again, so that a bare `except` cannot hold it for long. The counts
-tell what was burnt, so no second counter is kept: whenever some block has run another sixteenth of the fuel, the
-counts are added up. A test case may therefore burn somewhat more than it has, but always the same amount.
+The counts tell what was burnt (see `OutOfFuel`), so no second counter is kept.
 """
 
 from __future__ import annotations
@@ -70,9 +67,9 @@ class Sites:
         self.direct_counts: list[int] = self._zeros[:]
         self.direct_distances: list[float] = self._unreached[:]
         # What every test case starts with, see `settle`.
-        self._no_counts = self._zeros
+        self.no_counts = self._zeros[:]
         self._no_distances = self._unreached
-        burning = [site.id for site in self.sites if site.kind in ("block", "loop")]
+        burning = [site.id for site in self.sites if site.burns]
         self._burning: Callable[[list[int]], Sequence[int]] = (
             operator.itemgetter(*burning) if len(burning) > 1 else lambda counts: [counts[site] for site in burning]
         )
@@ -84,7 +81,7 @@ class Sites:
         self._restart(False)
 
     def begin(self, fuel: int, direct: bool, collect: bool) -> None:
-        self.counts[:] = self._no_counts
+        self.counts[:] = self.no_counts
         self.distances[:] = self._no_distances
         self.nearest[:] = self._no_nearest
         if self.direct:
@@ -98,7 +95,7 @@ class Sites:
 
     def settle(self) -> None:
         self._burnt_before += self.burnt
-        self._no_counts = self.counts[:]
+        self.no_counts[:] = self.counts
         self._no_distances = self.distances[:]
 
     @property
@@ -125,11 +122,12 @@ def _maker(
     Returns: the maker of probes; how to begin a test case, in detail or not; how to make the next block raise.
     """
     counts = owner.counts
+    settled = owner.no_counts
     distances = owner.distances
     nearest = owner.nearest
     step = 0
-    check_at = 0  # a block that ran more often than this adds up what was burnt
-    limit = 0  # a block that ran more often than this leaves the short way: check_at, or -1 when detailed
+    check_at = 0  # a burning block that was visited more often than this adds up what was burnt
+    limit = 0  # one that was counted more often than this leaves the short way: check_at, or -1 when detailed
     detailed = False
     direct = False
     guard_failed = False
@@ -159,21 +157,21 @@ def _maker(
         nonlocal check_at, limit
         check_at = limit = -1
 
-    def check(count: int) -> None:
-        """Some block or loop has run `count` times: is there fuel left?"""
+    def check(visits: int) -> None:
+        """Some burning block was visited so often since `begin`: is there fuel left?"""
         nonlocal check_at, limit
         if owner.fuel_left < 0:
             owner.spent = True
             spend()
             raise OutOfFuel
-        check_at = max(check_at, count) + step
+        check_at = max(check_at, visits) + step
         if not detailed:
             limit = check_at
 
     def beyond(number: int, count: int) -> None:
-        """The longer way of a block."""
-        if count > check_at:
-            check(count)
+        """The longer way of a burning block."""
+        if count - settled[number] > check_at:
+            check(count - settled[number])
         if direct:
             function = function_of[number]
             if entries[function] == number:
@@ -205,18 +203,23 @@ def _maker(
     def block(site: Site) -> Probe:
         number = site.id
 
-        def probe() -> None:
+        def burning() -> None:
             counts[number] = count = counts[number] + 1
             if count > limit:
                 beyond(number, count)
 
         def catching() -> None:
-            counts[number] = count = counts[number] + 1
+            counts[number] += 1
             listener.stopped(sys.exc_info()[2])
-            if count > limit:
-                beyond(number, count)
+            if direct:
+                detail(number, 0, ())
 
-        return catching if site.catches else probe
+        def probe() -> None:
+            counts[number] += 1
+            if direct:
+                detail(number, 0, ())
+
+        return burning if site.burns else catching if site.catches else probe
 
     def comparison(site: Site) -> Probe:
         number = site.id
@@ -413,9 +416,7 @@ def _maker(
             detail(number, yes, (0.0, size) if entered else (1.0, 0.0))
 
         def probe(iterable: Any) -> Any:
-            counts[number] = count = counts[number] + 1
-            if count > check_at:
-                check(count)
+            counts[number] += 1
             if id(type(iterable)) in _SIZED:
                 size = len(iterable)
                 outcome(size > 0, float(size))
@@ -448,9 +449,7 @@ def _maker(
                 outcome(False, 0.0)
 
         def asynchronous(iterable: Any) -> Any:
-            counts[number] = count = counts[number] + 1
-            if count > check_at:
-                check(count)
+            counts[number] += 1
             if distances[yes] > distance.FAR:
                 distances[yes] = distances[yes + 1] = distance.FAR
             if not hasattr(type(iterable), "__aiter__"):

@@ -87,6 +87,8 @@ class Site:
             it has distances but contributes no branches.
         passes: the value of the condition is used, so the probe hands it on as it is; otherwise only its truth is.
         catches: for a block, it is the start of an `except` body.
+        burns: for a block, each visit takes one unit of fuel: it is the entry of a function, the start of the body of a
+            loop, or one round of a comprehension. Whatever goes on for ever passes such blocks for ever.
     """
 
     id: int
@@ -100,6 +102,7 @@ class Site:
     decides: bool = True
     passes: bool = False
     catches: bool = False
+    burns: bool = False
 
     @property
     def width(self) -> int:
