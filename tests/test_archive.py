@@ -13,7 +13,7 @@ from fitgym.instrument.trace import Trace
 
 def trace(*covered):
     """A trace whose counts say which of the columns it covers."""
-    return Trace(array("q", covered), array("d"), array("q"), array("d"))
+    return Trace(counts=array("I", covered))
 
 
 class Columns(Fitness):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -76,9 +75,7 @@ class Lesson:
 
 
 def trace(*calls: tuple[int, bool], raised: Raised | None = None) -> Trace:
-    return Trace(
-        array("q"), array("d"), array("q"), array("d"), tuple(Call(id_, returned) for id_, returned in calls), raised
-    )
+    return Trace(calls=tuple(Call(id_, returned) for id_, returned in calls), raised=raised)
 
 
 def raised(type_: str, operation: int, counted: bool = True) -> Raised:
@@ -471,7 +468,7 @@ def test_large_numbers_are_avoided_where_they_have_hit_a_limit() -> None:
     numbers, mystery = operation_named(SUBJECT, "numbers"), operation_named(SUBJECT, "mystery")
     large = Collection("list", (Literal("2147483648"),))
     statements = [Statement(mystery.id, args=(Literal("1"),)), Statement(numbers.id, args=(large,))]
-    stopped = Trace(array("q"), array("d"), array("q"), array("d"), failure="memory")
+    stopped = Trace(failure="memory")
     made.note(made.table.testcase(statements), stopped)
     values = made.calls.values
     assert sum(values.tamed(numbers, large, rng) == large for _ in range(400)) < 40  # 20 expected

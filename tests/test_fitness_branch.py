@@ -10,7 +10,6 @@
 """
 
 import pickle
-from array import array
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -19,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trace_by_hand import dense, trace_by_hand
 
 from fitgym.fitness._approach import Approach, outcome_slots
 from fitgym.fitness.base import Fitness, Target, nu, pad
@@ -69,13 +69,12 @@ NESTED = data.Subject(
 
 def trace(counts=None, distances=None, direct=True, **fields):
     """A trace from {site: count} and {site: distances of its slots}."""
-    all_counts = array("q", [(counts or {}).get(site.id, 0) for site in SITES])
-    all_distances = array("d", [inf] * NESTED.n_slots)
+    all_counts = [(counts or {}).get(site.id, 0) for site in SITES]
+    all_distances = [inf] * NESTED.n_slots
     for site, values in (distances or {}).items():
         slot = SITES[site].slot
-        all_distances[slot : slot + len(values)] = array("d", values)
-    of_direct = (all_counts, all_distances) if direct else (array("q"), array("d"))
-    return Trace(all_counts, all_distances, *of_direct, **fields)
+        all_distances[slot : slot + len(values)] = values
+    return trace_by_hand(all_counts, all_distances, SITES, direct=direct, **fields)
 
 
 NOTHING = trace()
@@ -164,12 +163,14 @@ def test_rows_do_not_depend_on_the_batch():
 
 def test_direct_branch_measures_what_was_recorded_for_direct_calls():
     # f ran up to its third condition, but the test case itself called it only with a = 15.
-    executed = replace(THIRD, direct_counts=OUTSIDE.counts, direct_distances=OUTSIDE.distances)
+    executed = replace(
+        THIRD, direct_sites=OUTSIDE.sites, direct_counts=OUTSIDE.counts, direct_distances=OUTSIDE.distances
+    )
     assert DirectBranch(NESTED).distances([executed]).tolist() == Branch(NESTED).distances([OUTSIDE]).tolist()
 
 
 def test_direct_branch_says_that_its_probes_were_off():
-    with pytest.raises(ValueError, match="a trace has 0 direct_counts, expected 9"):
+    with pytest.raises(ValueError, match='without "direct"'):
         DirectBranch(NESTED).distances([trace(direct=False)])
 
 
@@ -200,8 +201,8 @@ def test_a_paper_example_prefers_the_lower_approach_level():
         branches=(data.Branch(3, True),),
         dependences=((), ((0, True),), ((1, True),), ((2, True),)),
     )
-    at_50 = Trace(array("q", [1, 1, 1, 0]), array("d", [51, 50, 0, 0, 50, 51, inf, inf, inf]), array("q"), array("d"))
-    at_101 = Trace(array("q", [1, 1, 1, 1]), array("d", [102, 101, 0, 2, 1, 0, 0, 99, 100]), array("q"), array("d"))
+    at_50 = trace_by_hand([1, 1, 1, 0], [51, 50, 0, 0, 50, 51, inf, inf, inf], sites)
+    at_101 = trace_by_hand([1, 1, 1, 1], [102, 101, 0, 2, 1, 0, 0, 99, 100], sites)
     assert Branch(chain).distances([at_50, at_101])[:, 0].tolist() == [1 + 51 / 52, 100 / 101]
 
 
@@ -219,8 +220,8 @@ def test_a_loop_that_can_be_left_in_its_middle_has_finite_distances():
         dependences=((), ((0, True), (1, True), (2, False)), ((1, True),), ((0, True),)),
     )
     # Not entered: p is 1 + 1 away, q behind it 1 + 2, r 1 + 1. Entered and p false (distance to true 3): q 1 + 3/4.
-    idle = Trace(array("q", [0] * 4), array("d", [inf] * 6), array("q"), array("d"))
-    skipped = Trace(array("q", [1, 1, 0, 1]), array("d", [3, 0, inf, inf, 0, 1]), array("q"), array("d"))
+    idle = Trace()
+    skipped = trace_by_hand([1, 1, 0, 1], [3, 0, inf, inf, 0, 1], sites)
     assert Branch(loop).distances([idle, skipped]).tolist() == [[2, 2, 3, 3, 2, 2], [0.75, 0, 1.75, 1.75, 0, 0.5]]
 
 
@@ -239,33 +240,26 @@ def graphs(draw):
     )
     executed = draw(st.lists(st.lists(st.booleans(), min_size=n + 1, max_size=n + 1), min_size=1, max_size=4))
     slots = draw(st.lists(st.sampled_from([0.0, 1.0, 3.0]), min_size=2 * n, max_size=2 * n))
-    traces = [
-        Trace(
-            array("q", map(int, ran)),
-            array("d", [d if ran[1 + slot // 2] else inf for slot, d in enumerate(slots)]),
-            array("q"),
-            array("d"),
-        )
-        for ran in executed
-    ]
+    traces = [trace_by_hand(ran, slots, subject.sites) for ran in executed]
     return subject, traces
 
 
 def by_definition(subject, executed):
     """f of every branch, by relaxing its definition until nothing changes, without stages or arrays."""
     entries = {function.entry for function in subject.functions}
+    counts, distances = dense(executed, subject)
     n = len(subject.sites)
     f = {}
     for site in range(n):
         for outcome in (True, False):
             slot = subject.sites[site].slot + (not outcome)
-            distance = executed.distances[slot] if site not in entries else 0.0
-            f[site, outcome] = float(nu(distance)) if executed.counts[site] else 1.0 if site in entries else inf
+            distance = distances[slot] if site not in entries else 0.0
+            f[site, outcome] = float(nu(distance)) if counts[site] else 1.0 if site in entries else inf
 
     def relax(dependences):
         for _ in range(n):
             for site in range(n):
-                if not executed.counts[site] and site not in entries:
+                if not counts[site] and site not in entries:
                     reach = min((f[pair] for pair in dependences[site]), default=inf)
                     f[site, True] = f[site, False] = 1 + reach
 
@@ -292,7 +286,7 @@ def test_what_ran_is_reached_whatever_it_depends_on():
     # An `except` body that ran: no decision that it depends on was executed, and yet it is 0 away.
     approach = Approach(NESTED, [THEN_C])
     ran = trace({THEN_C: 1})
-    counts, distances = (np.array([list(part)]) for part in (ran.counts, ran.distances))
+    counts, distances = (np.array([part]) for part in dense(ran, NESTED))
     _, h = approach.measure(counts, distances)
     assert h[approach.places([THEN_C, C])].tolist() == [[0.0], [3.0]]
 
@@ -481,7 +475,8 @@ def test_a_line_cut_in_one_block_may_run_in_another():
     sites = (*SITES[:END], replace(SITES[END], lines=(6, 7)))
     line = Line(replace(NESTED, sites=sites))
     cut = replace(INSIDE, stops=(Stop(THEN_C, 5),))
-    without_end = replace(cut, counts=array("q", [*INSIDE.counts[:END], 0]))
+    assert cut.sites[-1] == END
+    without_end = replace(cut, sites=cut.sites[:-1], counts=cut.counts[:-1])
     assert line.distances([cut, without_end])[:, 4].tolist() == [0.0, 1.0]
 
 

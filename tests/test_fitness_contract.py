@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from array import array
 from dataclasses import replace
 from math import inf
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trace_by_hand import dense, trace_by_hand
 
 from fitgym.fitness.base import Fitness
 from fitgym.instrument.abstraction import abstract
@@ -89,8 +89,8 @@ VALUES = (-2, 0, 5, 1.5, "", "x", None, True)
 @st.composite
 def traces(draw):
     """A trace as the recorder could have written it: exactly one outcome at every execution of a decision."""
-    counts = array("q", [draw(st.integers(0, 3)) for _ in SITES])
-    distances = array("d", [inf] * SUBJECT.n_slots)
+    counts = [draw(st.integers(0, 3)) for _ in SITES]
+    distances = [inf] * SUBJECT.n_slots
     for site in SITES:
         if site.width and counts[site.id]:
             occurred = draw(st.integers(1, min(counts[site.id], site.width)))
@@ -110,7 +110,9 @@ def traces(draw):
         raised = Raised(name, function, last.operation, len(calls) - 1, "implicit", draw(st.booleans()))
     stops = tuple(Stop(site, line) for site, line in ((3, 3), (5, 6)) if counts[site] and draw(st.booleans()))
     failure = draw(st.sampled_from(["", "", "", "fuel"]))
-    return Trace(counts, distances, counts, distances, tuple(calls), raised, stops, failure)
+    return trace_by_hand(
+        counts, distances, SITES, direct=True, calls=tuple(calls), raised=raised, stops=stops, failure=failure
+    )
 
 
 suites = st.lists(traces(), max_size=4)
@@ -232,7 +234,7 @@ def test_the_worst_suite_is_the_empty_one(name):
 def test_a_subject_without_anything_to_cover_is_no_error(name):
     empty = replace(SUBJECT, branches=(), operations=())
     fitness = FITNESS.load(name)(empty)
-    blank = Trace(array("q", [0] * 9), array("d", [inf] * 7), array("q", [0] * 9), array("d", [inf] * 7))
+    blank = Trace(has_direct=True)
     rows = fitness.distances([blank])
     assert rows.shape == (1, 0)
     assert fitness.of_suite(rows, fitness.visits([blank])) in (0.0, 1.0)
@@ -243,21 +245,23 @@ def test_a_subject_without_anything_to_cover_is_no_error(name):
 
 def covers_branch(executed, target):
     _, _, site, outcome = target.key
+    counts, distances = dense(executed, SUBJECT)
     if outcome == "entered":
-        return executed.counts[site] > 0
+        return counts[site] > 0
     slot = SITES[site].slot
     if SITES[site].kind == "comparison":
         slots = (slot,) if outcome else (slot + 1, slot + 2)
     else:
         slots = (slot + (not outcome),)
-    return any(executed.distances[i] == 0 for i in slots)
+    return any(distances[i] == 0 for i in slots)
 
 
 def covers_line(executed, target):
+    counts, _ = dense(executed, SUBJECT)
     for site in SITES:
         if target.key[0] in site.lines:
             cut = sum(stop.count for stop in executed.stops if stop.site == site.id and stop.line < target.key[0])
-            if executed.counts[site.id] > cut:
+            if counts[site.id] > cut:
                 return True
     return False
 
@@ -266,7 +270,7 @@ COVERS = {
     "branch": covers_branch,
     "direct_branch": covers_branch,
     "line": covers_line,
-    "method": lambda t, target: t.counts[{"f": 1, "g": 7}[target.key[0]]] > 0,
+    "method": lambda t, target: {"f": 1, "g": 7}[target.key[0]] in t.sites,
     "top_level_method": lambda t, target: any(call.operation == target.key[-1] for call in t.calls),
     "method_no_exception": lambda t, target: any(c.operation == target.key[-1] and c.returned for c in t.calls),
     "exception": lambda t, target: (

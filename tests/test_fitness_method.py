@@ -1,16 +1,16 @@
 """Method criteria and the exception count: what the calls of a trace cover."""
 
 import pickle
-from array import array
 
 import numpy as np
 import pytest
+from trace_by_hand import trace_by_hand
 
 from fitgym.fitness.exception import ExceptionCount
 from fitgym.fitness.method import Method
 from fitgym.fitness.method_no_exception import MethodNoException
 from fitgym.fitness.top_level_method import TopLevelMethod
-from fitgym.instrument.trace import Call, Raised, Trace
+from fitgym.instrument.trace import Call, Raised
 from fitgym.subject import subject as data
 
 # Functions: module, f, C.m and a private one. Operations: f, C() whose constructor is generated, C.m, and one that
@@ -35,9 +35,9 @@ SUBJECT = data.Subject(
 
 def trace(*calls, entered=(), **fields):
     """A trace of (operation, returned) calls that entered the named functions."""
-    counts = array("q", [int(function in entered) for function in range(4)])
+    counts = [int(function in entered) for function in range(4)]
     made = tuple(Call(operation, returned) for operation, returned in calls)
-    return Trace(counts, array("d"), array("q"), array("d"), made, **fields)
+    return trace_by_hand(counts, calls=made, **fields)
 
 
 def raised(function=1, counted=True, kind="implicit", name="ValueError"):

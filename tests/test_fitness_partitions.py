@@ -2,7 +2,6 @@
 
 import dataclasses
 import pickle
-from array import array
 
 import numpy as np
 import pytest
@@ -70,7 +69,7 @@ DECLARED = [
 
 
 def trace(*calls, **fields):
-    return Trace(array("q", [1]), array("d"), array("q"), array("d"), calls, **fields)
+    return Trace(calls=calls, **fields)
 
 
 def returned(operation, value):

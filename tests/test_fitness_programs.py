@@ -4,6 +4,7 @@ from fractions import Fraction
 from textwrap import dedent
 
 import pytest
+from trace_by_hand import dense, reached
 
 from fitgym.fitness.branch import Branch
 from fitgym.fitness.direct_branch import DirectBranch
@@ -44,7 +45,14 @@ class Program:
             self._called(self.module[name], arguments)
         except Exception as error:
             self.recorder.stopped(error.__traceback__)
-        return Trace(*self.recorder.snapshot(), stops=self.recorder.stops())
+        counts, distances, *direct = map(list, self.recorder.snapshot())
+        sites = self.recorder.sites
+        return Trace(
+            *reached(counts, distances, sites),
+            *reached(*direct, sites),
+            has_direct=True,
+            stops=self.recorder.stops(),
+        )
 
     def _called(self, function, arguments):
         result = function(*arguments)
@@ -166,7 +174,7 @@ def test_lines_behind_an_exception_are_not_covered(call, missing):
     uncovered = [target.key[0] for target, value in zip(line.targets, row, strict=True) if value > 0]
     assert [number for number in uncovered if number in own] == missing
     # The instrumentation derives the same from the same trace.
-    ran = covered_lines(executed.counts, executed.stops, program.subject.sites)
+    ran = covered_lines(dense(executed, program.subject)[0], executed.stops, program.subject.sites)
     assert {target.key[0] for target in line.targets} - set(uncovered) == ran
 
 

@@ -239,7 +239,16 @@ class Stage:
 
 
 def plain(trace: Trace) -> tuple[object, ...]:
-    return (trace.counts, trace.distances, trace.calls, trace.raised, trace.stops, trace.failure, trace.fuel)
+    return (
+        trace.sites,
+        trace.counts,
+        trace.distances,
+        trace.calls,
+        trace.raised,
+        trace.stops,
+        trace.failure,
+        trace.fuel,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -138,11 +138,18 @@ def test_hints_and_observations_are_admitted() -> None:
 
 def test_a_trace_is_rebuilt_from_built_in_values() -> None:
     raised = ("ValueError", 2, 1, 0, "explicit", True, ("ValueError", "Exception"))
-    counts, distances = array("q", [3, 0]).tobytes(), array("d", [0.0, 1.5]).tobytes()
+    sites, counts, distances = array("I", [4, 9]), array("I", [3, 1]), array("d", [0.0, 1.5])
+    reached = (sites.tobytes(), counts.tobytes(), distances.tobytes())
     calls: dict[object, Call] = {}
-    wire = (counts, distances, b"", b"", ((1, False, (), (("n", "int:zero", 0.0),)),), raised, ((4, 7, 2),), "fuel", 9)
+    wire = (reached, None, ((1, False, (), (("n", "int:zero", 0.0),)),), raised, ((4, 7, 2),), "fuel", 9)
     trace = decode_trace(wire, calls)
-    assert (trace.counts.tolist(), trace.distances.tolist()) == ([3, 0], [0.0, 1.5])
+    assert (trace.sites, trace.counts, trace.distances) == (sites, counts, distances)
+    assert (trace.direct_sites, trace.direct_counts, trace.direct_distances, trace.has_direct) == (
+        array("I"),
+        array("I"),
+        array("d"),
+        False,
+    )
     assert trace.calls == (Call(1, False, (), (("n", "int:zero", 0.0),)),)
     assert trace.raised == Raised(*raised)  # type: ignore[arg-type]
     assert trace.stops == (Stop(4, 7, 2),)
@@ -150,7 +157,14 @@ def test_a_trace_is_rebuilt_from_built_in_values() -> None:
     assert decode_trace(wire, calls).calls[0] is trace.calls[0]
 
 
-@pytest.mark.parametrize("wire", [(), (b"x",) * 9, (b"", b"", b"", b"", 5, None, (), "", 0), None])
+def test_nothing_reached_directly_is_not_the_same_as_not_recorded() -> None:
+    nothing = (b"", b"", b"")
+    unknown, none = (decode_trace((nothing, direct, (), None, (), "", 0), {}) for direct in (None, nothing))
+    assert (unknown.has_direct, none.has_direct) == (False, True)
+    assert unknown.direct_sites == none.direct_sites == array("I")
+
+
+@pytest.mark.parametrize("wire", [(), (b"x",) * 7, ((b"", b"", b""), None, 5, None, (), "", 0), None])
 def test_what_is_not_a_trace_is_refused(wire: object) -> None:
     with pytest.raises(ProtocolError):
         decode_trace(wire, {})  # type: ignore[arg-type]

@@ -1,12 +1,12 @@
 """An operation is exhausted when everything it was seen to reach is covered."""
 
-from array import array
 from dataclasses import replace
 
 import pytest
+from trace_by_hand import trace_by_hand
 
 from fitgym.evolution.reach import Reach
-from fitgym.instrument.trace import Call, Trace
+from fitgym.instrument.trace import Call
 from fitgym.subject.subject import Branch, Function, Operation, Reference, Site, Subject
 
 # Two public functions f and g (operations 0 and 1) and a private p that f calls. Sites: an entry block for each, then
@@ -44,7 +44,7 @@ SUBJECT = Subject(
 def trace(operation, *counts, failure=""):
     """An execution of one operation with these counts of the six sites."""
     calls = (Call(operation, True),)
-    return Trace(array("q", counts), array("d"), array("q"), array("d"), calls, failure=failure)
+    return trace_by_hand(counts, calls=calls, failure=failure)
 
 
 @pytest.fixture
@@ -84,6 +84,6 @@ def test_what_another_call_of_the_test_case_reached_does_not_keep_an_operation()
     source = "\n\ndef f():\n    return 1\ndef g():\n    return p()\ndef p():\n    return 3"
     made = Reach(replace(SUBJECT, source=source))
     both = (Call(0, True), Call(1, True))
-    made.note(Trace(array("q", (1, 1, 1, 1, 1, 1)), array("d"), array("q"), array("d"), both))
+    made.note(trace_by_hand((1, 1, 1, 1, 1, 1), calls=both))
     # Only g mentions p, whose predicate is open; f was in the same test case.
     assert made.exhausted([True, True, True, True, False]) == {0}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shelf_subject import GOLDEN
 
 from fitgym.execution.executor import Executor
+from fitgym.fitness._recorded import recorded_counts
 from fitgym.subject.source import locate
 from fitgym.suite.assertions import FinishedTest, finished_tests
 from fitgym.suite.export import suite_text, write
@@ -33,8 +34,7 @@ def test_random_tests_become_a_suite_that_anyone_can_run(tmp_path: Path) -> None
 
         def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
             traces = executor.run(testcases, table)
-            rows = [np.asarray(t.counts) > 0 if not t.failure else np.zeros(len(t.counts), bool) for t in traces]
-            return np.array(rows, dtype=bool)
+            return recorded_counts(executor.subject, traces) > 0
 
         def returns(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
             return np.array([t.raised is None for t in executor.run(testcases, table)], dtype=bool)

@@ -54,7 +54,8 @@ class Reach:
         """Learn from an execution."""
         if trace.failure or not trace.calls:
             return
-        counted = np.frombuffer(trace.counts, dtype=np.int64) > 0
+        counted = np.zeros(len(self._visited), dtype=bool)
+        counted[np.frombuffer(trace.sites, dtype=np.uint32)] = True
         self._visited |= counted
         entered = counted[self._entries]
         for operation in {call.operation for call in trace.calls}:

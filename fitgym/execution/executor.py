@@ -11,7 +11,6 @@ import os
 import threading
 import time
 import weakref
-from array import array
 from collections import deque
 from collections.abc import Iterable, KeysView, Sequence
 from dataclasses import dataclass, field
@@ -419,14 +418,7 @@ class Executor:
             from fitgym.execution.observation import Observed
 
             return Observed(failure=failure)
-        subject = self.subject
-        return Trace(
-            array("q", [0]) * len(subject.sites),
-            array("d", [float("inf")]) * subject.n_slots,
-            array("q"),
-            array("d"),
-            failure=failure,
-        )
+        return Trace(failure=failure)
 
 
 class _Run:

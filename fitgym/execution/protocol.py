@@ -25,6 +25,7 @@ __all__ = [
     "TOKEN_SIZE",
     "FrameReader",
     "ProtocolError",
+    "Reached",
     "WireTrace",
     "decode_statement",
     "decode_trace",
@@ -39,15 +40,19 @@ TOKEN_SIZE: Final = 16
 MAX_FRAME: Final = 256 << 20
 """Bytes in one frame at most."""
 
+_NOTHING = (b"", b"", b"")
 _LENGTH = struct.Struct("<I")
 
 WireStatement = tuple[int, int, tuple[Any, ...], tuple[Any, ...], bool]
 
 WireCalls = tuple[tuple[int, bool, tuple[tuple[str, float], ...], tuple[tuple[str, str, float], ...]], ...]
 
-WireTrace = tuple[bytes, bytes, bytes, bytes, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int]
-"""A trace as built-in values only: counts, distances, both again for direct calls, calls, raised, stops, failure and
-fuel. Two traces are equal exactly when these are."""
+Reached = tuple[bytes, bytes, bytes]
+"""Sites, counts and distances, see `Trace`."""
+
+WireTrace = tuple[Reached, Reached | None, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int]
+"""A trace as built-in values only: what was reached, what was reached directly (None if that was not recorded), calls,
+raised, stops, failure and fuel. Two traces are equal exactly when these are."""
 
 
 class ProtocolError(FitgymError):
@@ -216,12 +221,11 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
         ProtocolError: it does not describe a trace.
     """
     try:
-        counts, distances, direct_counts, direct_distances, called, raised, stops, failure, fuel = wire
+        reached, direct, called, raised, stops, failure, fuel = wire
         return Trace(
-            _array("q", counts),
-            _array("d", distances),
-            _array("q", direct_counts),
-            _array("d", direct_distances),
+            *_arrays(reached),
+            *_arrays(direct or _NOTHING),
+            direct is not None,
             tuple([calls.get(call) or calls.setdefault(call, Call(*call)) for call in called]),
             None if raised is None else Raised(*raised),
             tuple([Stop(*stop) for stop in stops]),
@@ -232,7 +236,6 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
         raise ProtocolError(f"not a trace: {error}") from error
 
 
-def _array(code: Any, data: bytes) -> array[Any]:
-    values = array(code)
-    values.frombytes(data)
-    return values
+def _arrays(reached: Reached) -> tuple[array[int], array[int], array[float]]:
+    sites, counts, distances = reached
+    return array("I", sites), array("I", counts), array("d", distances)

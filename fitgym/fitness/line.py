@@ -86,7 +86,7 @@ class Line(Fitness):
             values[columns] = np.minimum(values[columns], of_block[positions])
         for index, trace in enumerate(traces):
             if trace.stops and not trace.failure:
-                cut = self._cut(trace)
+                cut = self._cut(trace, counts[index])
                 for number in dict.fromkeys(number for _, number in cut):
                     column = self._column[number]
                     values[column, index] = min(
@@ -117,14 +117,14 @@ class Line(Fitness):
         total += float(columns[len(self.targets) :].sum())
         return total if raw else total / (1 + len(self._decisions))
 
-    def _cut(self, trace: Trace) -> dict[tuple[int, int], None]:
+    def _cut(self, trace: Trace, counts: Counts) -> dict[tuple[int, int], None]:
         """The (block, line) pairs that no pass through the block reached although it was entered."""
         left: dict[tuple[int, int], int] = {}
         for stop in trace.stops:
             left[stop.site, stop.line] = left.get((stop.site, stop.line), 0) + stop.count
         cut: dict[tuple[int, int], None] = {}
         for block in dict.fromkeys(site for site, _ in left if site in self._lines):
-            passes = trace.counts[block]
+            passes = int(counts[block])
             for number in self._lines[block]:
                 if passes <= 0:
                     cut[block, number] = None

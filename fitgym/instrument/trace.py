@@ -74,17 +74,29 @@ class Stop:
     count: int = 1
 
 
+def _integers() -> array[int]:
+    return array("I")
+
+
+def _floats() -> array[float]:
+    return array("d")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
     """What one execution of one test case recorded. Equal executions share one object.
 
+    A test case reaches a small part of its subject, so only that part is here. `fitgym.fitness._recorded` lays it out in
+    matrices, one row for each trace.
+
     Attributes:
-        counts: how often each site was reached, `array("q")` of length `len(subject.sites)`.
-        distances: least distance to each outcome of each site, `array("d")` of length `subject.n_slots`; 0 exactly
-            when the outcome occurred, `inf` when the site was not reached.
-        direct_counts: like `counts`, only for code that a statement of the test case called itself (no other function
-            of the subject in between); empty unless "direct" was needed.
-        direct_distances: like `distances`, likewise.
+        sites: ids of the sites that were reached, ascending, `array("I")`.
+        counts: how often each of them was reached, aligned with `sites`; at least 1, at most 2**32 - 1.
+        distances: least distance to each outcome of each of them, their slots one after the other, `array("d")`; 0
+            exactly when the outcome occurred.
+        direct_sites, direct_counts, direct_distances: the same for code that a statement of the test case called itself
+            (no other function of the subject in between).
+        has_direct: "direct" was needed; if not, the three above are empty whatever ran.
         calls: one entry for each statement that ran, the raising one included, in order.
         raised: the exception that ended the test case, or None.
         stops: where exceptions left blocks early (caught ones included).
@@ -92,12 +104,15 @@ class Trace:
         fuel: how much fuel was burnt, a deterministic measure of run time.
     """
 
-    counts: array[int]
-    distances: array[float]
-    direct_counts: array[int]
-    direct_distances: array[float]
+    sites: array[int] = field(default_factory=_integers)
+    counts: array[int] = field(default_factory=_integers)
+    distances: array[float] = field(default_factory=_floats)
+    direct_sites: array[int] = field(default_factory=_integers)
+    direct_counts: array[int] = field(default_factory=_integers)
+    direct_distances: array[float] = field(default_factory=_floats)
+    has_direct: bool = False
     calls: tuple[Call, ...] = ()
     raised: Raised | None = None
     stops: tuple[Stop, ...] = ()
     failure: Failure = ""
-    fuel: int = field(default=0)
+    fuel: int = 0

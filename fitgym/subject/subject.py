@@ -6,7 +6,9 @@ everything the search knows about the code under test is in here.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from fitgym.subject.hints import ANY, Hint
@@ -75,12 +77,12 @@ class Site:
     """One probe in the subject.
 
     Attributes:
-        id: index of the site; `trace.counts[id]` is how often it was reached.
+        id: index of the site in `Subject.sites`.
         kind: what it records, see `SiteKind`.
         function: index of the function (or module body) that owns it, in `Subject.functions`.
         line: first source line of the condition or block, from 1.
         operator: `<`, `<=`, `==`, `!=`, `>`, `>=`, `in`, `not in`, `is`, `is not`, `async for` for such a loop, or "".
-        slot: index of its first distance in `trace.distances`, -1 for blocks.
+        slot: index of its first distance among those of all sites, -1 if it has none.
         lines: for a block the source lines it runs in order when nothing stops it, else empty.
         in_loop: the site decides whether a loop goes round again.
         decides: control depends on its outcome. False for a comparison whose result is only a value (`return a < b`):
@@ -227,7 +229,7 @@ class Class:
     instances: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """Everything that is known about the code under test.
 
@@ -258,12 +260,22 @@ class Subject:
     constants: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def under_test(self) -> tuple[Operation, ...]:
         """The operations that the user asked to test, by id."""
         return tuple(operation for operation in self.operations if operation.under_test)
 
-    @property
+    @cached_property
     def n_slots(self) -> int:
-        """Length of `trace.distances`."""
-        return sum(site.width for site in self.sites)
+        """How many distances all sites have together."""
+        return sum(self.slot_widths)
+
+    @cached_property
+    def slot_widths(self) -> array[int]:
+        """How many distances each site has, `array("q")`."""
+        return array("q", [site.width for site in self.sites])
+
+    @cached_property
+    def first_slots(self) -> array[int]:
+        """The slot of the first distance of each site, 0 for sites without any, `array("q")`."""
+        return array("q", [max(site.slot, 0) for site in self.sites])

@@ -1,0 +1,44 @@
+"""Traces written by hand: from a number for each site and slot to what was reached only, and back."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from fitgym.fitness._recorded import recorded_counts, recorded_distances
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Site, Subject
+
+__all__ = ["dense", "reached", "trace_by_hand"]
+
+
+def reached(
+    counts: Sequence[int], distances: Sequence[float] = (), sites: Sequence[Site] = ()
+) -> tuple[array[int], array[int], array[float]]:
+    """The sites with a count above zero, their counts, and the distances of their slots; without `sites` there are none."""
+    found = [number for number, count in enumerate(counts) if count > 0]
+    slots = [site.slot + k for site in sites if counts[site.id] > 0 for k in range(site.width)]
+    return (
+        array("I", found),
+        array("I", [counts[number] for number in found]),
+        array("d", [distances[slot] for slot in slots]),
+    )
+
+
+def trace_by_hand(
+    counts: Sequence[int],
+    distances: Sequence[float] = (),
+    sites: Sequence[Site] = (),
+    *,
+    direct: bool = False,
+    **fields: Any,
+) -> Trace:
+    """A trace of code that reached each site so often; `direct`: all of it was called directly."""
+    parts = reached(counts, distances, sites)
+    return Trace(*parts, *(parts if direct else ()), has_direct=direct, **fields)
+
+
+def dense(trace: Trace, subject: Subject) -> tuple[list[int], list[float]]:
+    """The count of each site and the distance of each slot."""
+    return recorded_counts(subject, [trace])[0].tolist(), recorded_distances(subject, [trace])[0].tolist()
