@@ -21,6 +21,7 @@ from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.knowledge import Knowledge, kind_of, parameter_of
+from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 SUBJECT = build()
@@ -28,7 +29,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def factory(subject: Subject = SUBJECT, **rates: Any) -> TestFactory:
-    return TestFactory(subject, StatementTable(), **rates)
+    return TestFactory(subject, StatementTable(), Rates(**rates))
 
 
 def problems(statements: Sequence[Statement], subject: Subject = SUBJECT, longest: int = 40) -> list[str]:

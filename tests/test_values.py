@@ -26,6 +26,7 @@ from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref, refs
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.literals import KINDS, Literals, canonical, kind_of_text, text_of
+from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import StatementTable
 from fitgym.testcase.subtyping import fits
 
@@ -35,7 +36,7 @@ ELLIPSIS = Hint("ellipsis")
 
 
 def factory(**rates: Any) -> TestFactory:
-    return TestFactory(SUBJECT, StatementTable(), **rates)
+    return TestFactory(SUBJECT, StatementTable(), Rates(**rates))
 
 
 def value(hint: Hint, seed: int, **rates: Any) -> tuple[Expression, Draft]:
@@ -124,7 +125,7 @@ def test_strings_come_from_the_source_whole_in_pieces_and_joined() -> None:
 
 
 def test_without_a_pool_no_constant_of_the_source_is_drawn() -> None:
-    assert "needle" not in draws(Literals(["'needle'"], [], static_pool=0.0), "str")
+    assert "needle" not in draws(Literals(["'needle'"], [], Rates(static_pool=0.0)), "str")
 
 
 def test_strings_match_the_expressions_of_the_source_or_nearly_do() -> None:
@@ -141,7 +142,7 @@ def test_floats_include_the_extremes_rarely() -> None:
 
 
 def test_operands_seen_at_comparisons_are_drawn_and_the_oldest_are_forgotten() -> None:
-    literals = Literals([], [], dynamic_size=2)
+    literals = Literals([], [], Rates(dynamic_size=2))
     literals.learn(["'old'"])
     literals.learn(["'new'", "'newer'", "not a literal", "[1, 2]"])
     drawn = draws(literals, "str")
@@ -150,14 +151,14 @@ def test_operands_seen_at_comparisons_are_drawn_and_the_oldest_are_forgotten() -
 
 
 def test_half_of_the_pool_draws_are_dynamic_where_both_pools_have_something() -> None:
-    literals = Literals(["111111"], [], static_pool=1.0)
+    literals = Literals(["111111"], [], Rates(static_pool=1.0))
     literals.learn(["222222"])
     drawn = draws(literals, "int", 1000)
     assert 400 < sum(abs(number - 222222) < 2 for number in drawn) < 600
 
 
 def test_an_integer_moves_by_at_most_twenty_when_it_moves() -> None:
-    literals = Literals([], [], random_perturbation=0.0)
+    literals = Literals([], [], Rates(random_perturbation=0.0))
     rng = np.random.default_rng(0)
     changes = [int(literals.perturbed("1000", rng)) for _ in range(300)]
     steps = [change - 1000 for change in changes]
@@ -167,7 +168,7 @@ def test_an_integer_moves_by_at_most_twenty_when_it_moves() -> None:
 
 
 def test_strings_are_lengthened_to_limits_that_the_source_names() -> None:
-    drawn = draws(Literals(["320", "'ab'"], [], static_pool=1.0), "str", 2000)
+    drawn = draws(Literals(["320", "'ab'"], [], Rates(static_pool=1.0)), "str", 2000)
     assert any(len(text) in (322, 323, 321) for text in drawn)
     assert "abab" in drawn
 
@@ -383,7 +384,7 @@ def test_what_can_stand_where_something_is_wanted(given_: Hint, wanted: Hint, an
 
 def test_strings_are_put_together_from_the_pieces_that_the_subject_looks_for() -> None:
     pieces = Affixes(("from ",), (")",), (" import ",))
-    drawn = draws(Literals([], [], affixes=pieces, assembled_rate=1.0), "str", 2000)
+    drawn = draws(Literals([], [], Rates(assembled_rate=1.0), affixes=pieces), "str", 2000)
     assert any(re.fullmatch(r"from \w+ import \w+", text) for text in drawn)
     assert any(re.fullmatch(r"\w+ import \w+\)", text) for text in drawn)
 

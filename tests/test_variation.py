@@ -13,6 +13,7 @@ from test_factory import problems
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import Statement, StatementTable
 
 SUBJECT = build()
@@ -43,7 +44,7 @@ SHOPPING = [
 
 
 def factory(**rates: Any) -> TestFactory:
-    return TestFactory(SUBJECT, StatementTable(), **rates)
+    return TestFactory(SUBJECT, StatementTable(), Rates(**rates))
 
 
 # Validity

@@ -14,6 +14,7 @@ from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.knowledge import Knowledge
 from fitgym.testcase.literals import Literals
+from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.values import Values
 
@@ -38,11 +39,7 @@ class Calls:
         subject: whose operations.
         knowledge: what was learnt about them.
         literals: where constants come from.
-        optional_rate: probability that a parameter with a default is given.
-        max_length: most statements of a test case (EvoSuite 1.0.7: 40).
-        repeat_builders: probability that a call which builds an object gets arguments with which it has returned.
-        repeat_calls: the same for other calls.
-        ill_typed, null_probability, object_reuse, primitive_reuse, accepted_rate, max_depth: see `Values`.
+        rates: how often arguments are given and repeated, and how long a test case may be.
     """
 
     def __init__(
@@ -50,37 +47,13 @@ class Calls:
         subject: Subject,
         knowledge: Knowledge,
         literals: Literals,
-        *,
-        optional_rate: float = 0.5,
-        max_length: int = 40,
-        repeat_builders: float = 0.8,
-        repeat_calls: float = 0.1,
-        ill_typed: float = 0.05,
-        null_probability: float = 0.1,
-        object_reuse: float = 0.9,
-        primitive_reuse: float = 0.5,
-        accepted_rate: float = 0.1,
-        max_depth: int = 4,
+        rates: Rates,
     ) -> None:
         self.subject = subject
         self.knowledge = knowledge
         self.literals = literals
-        self.optional_rate = optional_rate
-        self.max_length = max_length
-        self.repeat_builders = repeat_builders
-        self.repeat_calls = repeat_calls
-        self.values = Values(
-            subject,
-            knowledge,
-            literals,
-            self.make,
-            ill_typed=ill_typed,
-            null_probability=null_probability,
-            object_reuse=object_reuse,
-            primitive_reuse=primitive_reuse,
-            accepted_rate=accepted_rate,
-            max_depth=max_depth,
-        )
+        self.rates = rates
+        self.values = Values(subject, knowledge, literals, self.make, rates)
         self._keywords = literals.keywords
 
     def append(self, operation: Operation, draft: Draft, rng: Generator, *, receiver: int = -1, depth: int = 0) -> int:
@@ -103,13 +76,13 @@ class Calls:
                 del draft.statements[before:]
                 return -1
         known = None
-        if operation.parameters and rng.random() < (self.repeat_builders if depth else self.repeat_calls):
+        if operation.parameters and rng.random() < (self.rates.repeat_builders if depth else self.rates.repeat_calls):
             known = self.knowledge.worked(operation.id, rng)
         if known is not None:
             args, kwargs = list(known.args), list(known.kwargs)
         else:
             args, kwargs = self._arguments(operation, draft, rng, depth)
-        if len(draft.statements) >= self.max_length:
+        if len(draft.statements) >= self.rates.max_length:
             del draft.statements[before:]
             return -1
         return draft.append(
@@ -124,7 +97,7 @@ class Calls:
 
     def make(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Ref | None:
         """Append statements that build an object for `hint`; None if nothing can build one within the depth."""
-        if depth > self.values.max_depth:
+        if depth > self.rates.max_depth:
             return None
         builders = [self.subject.operations[identifier] for identifier in sorted(self.values.providers(hint))]
         for _ in range(2):
@@ -145,7 +118,7 @@ class Calls:
 
     def _receiver(self, operation: Operation, draft: Draft, rng: Generator, depth: int) -> int:
         hint = Hint("class", operation.owner)
-        found = self.values.existing(hint, draft, rng) if rng.random() < self.values.object_reuse else None
+        found = self.values.existing(hint, draft, rng) if rng.random() < self.rates.object_reuse else None
         if found is None:
             found = self.make(hint, draft, rng, depth + 1)
         if found is None:
@@ -168,7 +141,7 @@ class Calls:
         kwargs: list[tuple[str, Expression]] = []
         if by_syntax(operation):
             for parameter in operation.parameters:
-                if parameter.required or (operation.operator in _OPTIONAL and random() < self.optional_rate):
+                if parameter.required or (operation.operator in _OPTIONAL and random() < self.rates.optional_rate):
                     args.append(self.values.argument(operation, parameter, draft, rng, depth))
             return args, kwargs
         extra = 0
@@ -188,7 +161,7 @@ class Calls:
                 continue
             if kind == "positional_only" and skipped:
                 continue
-            if not parameter.required and random() >= self.optional_rate:
+            if not parameter.required and random() >= self.rates.optional_rate:
                 skipped = skipped or kind != "keyword_only"
                 continue
             value = self.values.argument(operation, parameter, draft, rng, depth)

@@ -12,6 +12,7 @@ from fitgym.subject.subject import Subject
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.knowledge import Knowledge, Learned
 from fitgym.testcase.literals import Literals
+from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.selection import Selection
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 from fitgym.testcase.variation import Variation
@@ -30,16 +31,7 @@ class TestFactory:
     Args:
         subject: what is tested.
         table: interns the statements; share it with whoever reads the test cases.
-        max_length: most statements of a test case (EvoSuite 1.0.7: 40).
-        initial_length: bounds of the length of a random test case, both included. EvoSuite 1.0.7 draws from 1 to 39;
-            shorter ones cover as much per execution, because a test case ends at its first exception, and read better.
-        max_attempts: most insertions tried for a random test case (EvoSuite 1.0.7: 1000).
-        tested_rate, object_rate: see `Selection`.
-        delete_rate, change_rate, insert_rate, insert_again: see `Variation`.
-        optional_rate, repeat_builders, repeat_calls: see `Calls`.
-        ill_typed, null_probability, object_reuse, primitive_reuse, accepted_rate, max_depth: see `Values`.
-        static_pool, dynamic_pool, dynamic_size, max_int, max_delta, random_perturbation, string_length, pattern_rate,
-        assembled_rate: see `Literals`.
+        rates: how often, how many and how large.
     """
 
     __test__ = False  # its name makes pytest look for tests in it
@@ -48,88 +40,24 @@ class TestFactory:
         self,
         subject: Subject,
         table: StatementTable,
-        *,
-        max_length: int = 40,
-        initial_length: tuple[int, int] = (1, 10),
-        max_attempts: int = 1000,
-        tested_rate: float = 0.5,
-        object_rate: float = 0.4,
-        delete_rate: float = 1 / 3,
-        change_rate: float = 1 / 3,
-        insert_rate: float = 1 / 3,
-        insert_again: float = 0.5,
-        optional_rate: float = 0.5,
-        repeat_builders: float = 0.8,
-        repeat_calls: float = 0.1,
-        ill_typed: float = 0.05,
-        null_probability: float = 0.1,
-        object_reuse: float = 0.9,
-        primitive_reuse: float = 0.5,
-        accepted_rate: float = 0.1,
-        max_depth: int = 4,
-        static_pool: float = 0.5,
-        dynamic_pool: float = 0.5,
-        dynamic_size: int = 500,
-        max_int: int = 2048,
-        max_delta: int = 20,
-        random_perturbation: float = 0.2,
-        string_length: int = 20,
-        pattern_rate: float = 0.25,
-        assembled_rate: float = 0.1,
+        rates: Rates = DEFAULT,
     ) -> None:
         self.subject = subject
         self.table = table
-        self.max_length = max_length
-        self.initial_length = initial_length
-        self.max_attempts = max_attempts
+        self.rates = rates
         self._ends: dict[TestCase, int] = {}  # position of the statement that raised
-        self.knowledge = Knowledge(subject)
-        self.literals = Literals(
-            subject.constants,
-            subject.patterns,
-            static_pool=static_pool,
-            dynamic_pool=dynamic_pool,
-            dynamic_size=dynamic_size,
-            max_int=max_int,
-            max_delta=max_delta,
-            random_perturbation=random_perturbation,
-            string_length=string_length,
-            pattern_rate=pattern_rate,
-            affixes=affixes(ast.parse(subject.source)),
-            assembled_rate=assembled_rate,
-        )
-        self.calls = Calls(
-            subject,
-            self.knowledge,
-            self.literals,
-            optional_rate=optional_rate,
-            max_length=max_length,
-            repeat_builders=repeat_builders,
-            repeat_calls=repeat_calls,
-            ill_typed=ill_typed,
-            null_probability=null_probability,
-            object_reuse=object_reuse,
-            primitive_reuse=primitive_reuse,
-            accepted_rate=accepted_rate,
-            max_depth=max_depth,
-        )
-        self.selection = Selection(self.calls, tested_rate=tested_rate, object_rate=object_rate)
-        self.variation = Variation(
-            self.calls,
-            self.selection,
-            delete_rate=delete_rate,
-            change_rate=change_rate,
-            insert_rate=insert_rate,
-            insert_again=insert_again,
-            max_length=max_length,
-        )
+        self.knowledge = Knowledge(subject, rates)
+        self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(ast.parse(subject.source)))
+        self.calls = Calls(subject, self.knowledge, self.literals, rates)
+        self.selection = Selection(self.calls)
+        self.variation = Variation(self.calls, self.selection)
 
     def random_test(self, rng: Generator) -> TestCase:
         """A new test case; empty only if no operation under test can be called at all."""
-        least, most = self.initial_length
+        least, most = self.rates.initial_length
         length = least + int(rng.random() * (most - least + 1))
         new = self.selection.insert([], rng)
-        for _ in range(self.max_attempts):
+        for _ in range(self.rates.max_attempts):
             if len(new) >= length and self.variation.has_test(new):
                 break
             new = self.selection.insert(new, rng)

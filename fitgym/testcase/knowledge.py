@@ -20,6 +20,7 @@ from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, refs
 from fitgym.testcase.literals import kind_of_text
+from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.statement import Statement
 
 __all__ = ["ANY_KINDS", "Knowledge", "Learned", "is_large", "kind_of", "parameter_of"]
@@ -135,14 +136,12 @@ class Knowledge:
 
     Args:
         subject: whose operations.
-        floor: least factor that bad experience leaves to a kind of value or an operation.
-        trust: probability that a parameter without annotation gets what was demanded of it, once that is known.
+        rates: what bad experience leaves.
     """
 
-    def __init__(self, subject: Subject, *, floor: float = 0.03, trust: float = 0.8) -> None:
+    def __init__(self, subject: Subject, rates: Rates = DEFAULT) -> None:
         self.operations = subject.operations
-        self.floor = floor
-        self.trust = trust
+        self.floor = rates.floor
         self.version = 0
         self.iterators: dict[int, None] = {}
         self._returns: dict[int, Hint] = {}

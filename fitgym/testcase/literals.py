@@ -17,6 +17,7 @@ from numpy.random import Generator
 
 from fitgym.subject import patterns as regular
 from fitgym.subject.affixes import Affixes
+from fitgym.testcase.rates import DEFAULT, Rates
 
 __all__ = ["KINDS", "Literals", "canonical", "kind_of_text", "text_of"]
 
@@ -130,16 +131,8 @@ class Literals:
     Args:
         constants: literals of the subject's source, as source text.
         patterns: regular expressions of the subject's source.
-        static_pool: probability of a constant of the pool instead of a random one (EvoSuite 1.0.7).
-        dynamic_pool: probability that a constant of the pool is one seen at a comparison (EvoSuite 1.0.7).
-        dynamic_size: how many constants seen at comparisons are remembered, the oldest is forgotten first.
-        max_int: scale of random numbers (EvoSuite 1.0.7).
-        max_delta: largest step of an integer mutation (EvoSuite 1.0.7).
-        random_perturbation: probability that a mutation draws a new number instead of moving the old (EvoSuite 1.0.7).
-        string_length: longest random string (EvoSuite 1.0.7).
-        pattern_rate: probability that a string is drawn from a regular expression, if the subject has any.
+        rates: how often which source is asked, and the size of what is random.
         affixes: pieces that the subject looks for in strings.
-        assembled_rate: probability that a string is put together from such pieces, if there are any.
 
     Attributes:
         keywords: constants of the source that could be names of keyword arguments, first occurrence first.
@@ -149,29 +142,14 @@ class Literals:
         self,
         constants: Iterable[str],
         patterns: Iterable[str],
+        rates: Rates = DEFAULT,
         *,
-        static_pool: float = 0.5,
-        dynamic_pool: float = 0.5,
-        dynamic_size: int = 500,
-        max_int: int = 2048,
-        max_delta: int = 20,
-        random_perturbation: float = 0.2,
-        string_length: int = 20,
-        pattern_rate: float = 0.25,
         affixes: Affixes = NO_AFFIXES,
-        assembled_rate: float = 0.1,
     ) -> None:
         self.patterns = tuple(dict.fromkeys(patterns))
-        self.static_pool = static_pool
-        self.dynamic_pool = dynamic_pool
-        self.dynamic_size = dynamic_size
-        self.max_int = max_int
-        self.max_delta = max_delta
-        self.random_perturbation = random_perturbation
-        self.string_length = string_length
-        self.pattern_rate = pattern_rate
+        self.rates = rates
         self.affixes = affixes
-        self.assembled_rate = assembled_rate if affixes.starts or affixes.separators else 0.0
+        self._assembled_rate = rates.assembled_rate if affixes.starts or affixes.separators else 0.0
         self._static: dict[str, list[Scalar]] = {}
         self._dynamic: dict[str, list[Scalar]] = {}
         self._dynamic_texts: dict[str, None] = {}
@@ -197,7 +175,7 @@ class Literals:
         if not new:
             return
         known.update(dict.fromkeys(new))
-        for text in list(known)[: max(0, len(known) - self.dynamic_size)]:
+        for text in list(known)[: max(0, len(known) - self.rates.dynamic_size)]:
             del known[text]
         self._dynamic = {}
         for text in self._dynamic_texts:
@@ -253,7 +231,7 @@ class Literals:
             return _BOUNDARIES[int(random() * len(_BOUNDARIES))]
         if where < 0.75:
             return _EXTREMES[int(random() * len(_EXTREMES))]
-        return int(rng.standard_normal() * self.max_int)
+        return int(rng.standard_normal() * self.rates.max_int)
 
     def _float(self, rng: Generator) -> float:
         random = rng.random
@@ -267,7 +245,7 @@ class Literals:
             return _FLOATS[int(random() * len(_FLOATS))]
         if where < 0.5:
             return self._number(self._int(rng))
-        scale = self.max_int if where > 0.75 else 10
+        scale = self.rates.max_int if where > 0.75 else 10
         return round(float(rng.standard_normal()) * scale, int(random() * 4))
 
     @staticmethod
@@ -292,10 +270,10 @@ class Literals:
     def _perturbed_int(self, value: int, rng: Generator) -> int:
         random = rng.random
         where = random()
-        if where < self.random_perturbation:
+        if where < self.rates.random_perturbation:
             return self._int(rng)
         if where < 0.75 or abs(value) >= 10**100:
-            step = 1 + int(random() * (3 if where < 0.5 else self.max_delta))
+            step = 1 + int(random() * (3 if where < 0.5 else self.rates.max_delta))
             return value + step if random() < 0.5 else value - step
         if where < 0.85:
             return -value
@@ -310,10 +288,10 @@ class Literals:
     def _perturbed_float(self, value: float, rng: Generator) -> float:
         random = rng.random
         where = random()
-        if where < self.random_perturbation or not math.isfinite(value):
+        if where < self.rates.random_perturbation or not math.isfinite(value):
             return self._float(rng)
         if where < 0.4:
-            return value + int(random() * (2 * self.max_delta + 1)) - self.max_delta
+            return value + int(random() * (2 * self.rates.max_delta + 1)) - self.rates.max_delta
         if where < 0.6:
             return value + float(rng.standard_normal())
         if where < 0.75:
@@ -328,9 +306,9 @@ class Literals:
 
     def _str(self, rng: Generator) -> str:
         random = rng.random
-        if self.patterns and random() < self.pattern_rate:
+        if self.patterns and random() < self.rates.pattern_rate:
             return self._matching(rng)
-        if self.assembled_rate and random() < self.assembled_rate:
+        if self._assembled_rate and random() < self._assembled_rate:
             return self._assembled(rng)
         pooled = self._pooled("str", rng)
         if isinstance(pooled, str):
@@ -343,7 +321,9 @@ class Literals:
             return (" ", "  ", "\t", "\n", "\r\n")[int(random() * 5)]
         if where < 0.35:
             return _SHAPES[int(random() * len(_SHAPES))]
-        length = 1 + int(random() * random() * self.string_length)  # short ones more often: they are easier to read
+        length = 1 + int(
+            random() * random() * self.rates.string_length
+        )  # short ones more often: they are easier to read
         if where < 0.45:
             return "".join([string.digits[int(random() * 10)] for _ in range(length)])
         if where < 0.75:
@@ -430,7 +410,7 @@ class Literals:
         where = random()
         if where < 0.1:
             return self._varied(text, rng)
-        if self.assembled_rate and where > 0.85:
+        if self._assembled_rate and where > 0.85:
             return self._pieced(text, rng)
         if where < 0.2:
             place = int(random() * (len(text) + 1))
@@ -477,11 +457,11 @@ class Literals:
     def _pooled(self, kind: str, rng: Generator, certainly: bool = False) -> Scalar:
         """A constant of the pool, or None if chance or an empty pool says no."""
         random = rng.random
-        if not certainly and random() >= self.static_pool:
+        if not certainly and random() >= self.rates.static_pool:
             return None
         pool: Sequence[Scalar] = self._static.get(kind, ())
         dynamic = self._dynamic.get(kind)
-        if dynamic and (not pool or random() < self.dynamic_pool):
+        if dynamic and (not pool or random() < self.rates.dynamic_pool):
             pool = dynamic
         return pool[int(random() * len(pool))] if pool else None
 

@@ -24,17 +24,12 @@ class Selection:
     """Chooses operations to call: those under test that still have something to offer, by what was learnt.
 
     Args:
-        calls: builds the statements.
-        tested_rate: probability of a call of an operation under test at the end (EvoSuite 1.0.7: 0.5).
-        object_rate: probability of a call on an object of the test case, somewhere after it (EvoSuite 1.0.7: 0.4; its
-            remaining 0.1 manipulate the environment, which subjects here do not have, and put a call of an operation
-            under test at a random place instead).
+        calls: builds the statements; its rates say how often a call is one of which kind.
     """
 
-    def __init__(self, calls: Calls, *, tested_rate: float = 0.5, object_rate: float = 0.4) -> None:
+    def __init__(self, calls: Calls) -> None:
         self.calls = calls
-        self.tested_rate = tested_rate
-        self.object_rate = object_rate
+        self.rates = calls.rates
         self.excluded: frozenset[int] = frozenset()
         self._age = 0
         self._weights: list[float] = []
@@ -75,9 +70,10 @@ class Selection:
             end: position before which the call is put at the latest, for a test case whose statement `end` raises;
                 None for its real end.
         """
+        rates = self.rates
         where = rng.random()
         end = len(statements) if end is None else end
-        if statements and self.tested_rate <= where < self.tested_rate + self.object_rate:
+        if statements and rates.tested_rate <= where < rates.tested_rate + rates.object_rate:
             inserted = self._on_object(statements, end, rng)
             if inserted is not None:
                 return inserted
@@ -87,7 +83,7 @@ class Selection:
         if operation.kind == "constructor" and any(one.operation == operation.id for one in statements):
             operation = self.operation(rng) or operation  # a second object is rarely needed: think once more
         position = end
-        if where >= self.tested_rate + self.object_rate:
+        if where >= rates.tested_rate + rates.object_rate:
             position = int(rng.random() * (position + 1))
         return self._inserted(statements, position, operation, -1, rng) or list(statements)
 
@@ -131,7 +127,7 @@ class Selection:
         draft = Draft(statements[:position])
         if self.calls.append(operation, draft, rng, receiver=receiver) < 0:
             return None
-        if len(draft) + len(statements) - position > self.calls.max_length:
+        if len(draft) + len(statements) - position > self.rates.max_length:
             return None
         draft.extend_moved(statements[position:], position)
         return draft.statements

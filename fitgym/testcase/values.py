@@ -19,6 +19,7 @@ from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.knowledge import ANY_KINDS, Knowledge, is_large
 from fitgym.testcase.literals import Literals, canonical, kind_of_text
+from fitgym.testcase.rates import Rates
 from fitgym.testcase.subtyping import attributes, fits, simple_kind
 
 __all__ = ["Make", "Values"]
@@ -62,14 +63,7 @@ class Values:
         knowledge: what was learnt about them.
         literals: where constants come from.
         make: how objects are built.
-        ill_typed: probability that an argument of an operation under test is outside its annotation (design: 0.05).
-        null_probability: probability of None where None is one of the allowed values (EvoSuite 1.0.7).
-        object_reuse: probability that an existing object is used again (EvoSuite 1.0.7).
-        primitive_reuse: probability of trying to repeat a constant or a result of the same test case instead of
-            drawing a new one (EvoSuite 1.0.7).
-        accepted_rate: probability of an argument that some operation has accepted for a parameter of the same name and
-            hint, or, as often, of one a little different.
-        max_depth: how deep containers and objects nest.
+        rates: how often arguments are unusual, repeated or None, and how deep they nest.
     """
 
     def __init__(
@@ -78,26 +72,13 @@ class Values:
         knowledge: Knowledge,
         literals: Literals,
         make: Make,
-        *,
-        ill_typed: float = 0.05,
-        null_probability: float = 0.1,
-        object_reuse: float = 0.9,
-        primitive_reuse: float = 0.5,
-        accepted_rate: float = 0.1,
-        max_depth: int = 4,
-        repeat_items: float = 0.12,
+        rates: Rates,
     ) -> None:
-        self.repeat_items = repeat_items
         self.subject = subject
         self.knowledge = knowledge
         self.literals = literals
         self.make = make
-        self.ill_typed = ill_typed
-        self.null_probability = null_probability
-        self.object_reuse = object_reuse
-        self.primitive_reuse = primitive_reuse
-        self.accepted_rate = accepted_rate
-        self.max_depth = max_depth
+        self.rates = rates
         tested = {operation.owner for operation in subject.operations if operation.under_test}
         self._own = [
             Hint("class", known.name)
@@ -134,18 +115,18 @@ class Values:
         self, operation: Operation, parameter: Parameter, draft: Draft, rng: Generator, depth: int
     ) -> Expression:
         hint = parameter.hint
-        if operation.under_test and rng.random() < self.accepted_rate:
+        if operation.under_test and rng.random() < self.rates.accepted_rate:
             accepted = self.knowledge.accepted(parameter, rng)
             if accepted is not None:
                 return accepted if rng.random() < 0.5 else self.changed(accepted, hint, draft, rng, depth)
         if hint.kind == "any":
             demanded = self.knowledge.demanded(operation.id, parameter.name)
-            if demanded is not None and rng.random() < self.knowledge.trust:
+            if demanded is not None and rng.random() < self.rates.trust:
                 return self._as_iterator(self.of(demanded, draft, rng, depth), rng)
             weights, kinds = self.knowledge.mixture(operation.id, parameter.name)
             return self._of_kind(kinds[bisect_right(weights, rng.random())], draft, rng, depth)
-        if operation.under_test and rng.random() < self.ill_typed:
-            return Literal("None") if rng.random() < self.null_probability else self.anything(draft, rng, depth)
+        if operation.under_test and rng.random() < self.rates.ill_typed:
+            return Literal("None") if rng.random() < self.rates.null_probability else self.anything(draft, rng, depth)
         value = self.of(hint, draft, rng, depth)
         if not parameter.declared:
             value = self._as_iterator(value, rng)
@@ -262,7 +243,7 @@ class Values:
     # Constants
 
     def _literal(self, kind: str, draft: Draft, rng: Generator, depth: int) -> Expression:
-        if depth == 0 and draft.statements and rng.random() < self.primitive_reuse:
+        if depth == 0 and draft.statements and rng.random() < self.rates.primitive_reuse:
             again = self._repeated(kind, draft, rng)
             if again is not None:
                 return again
@@ -292,7 +273,7 @@ class Values:
 
     def _of_union(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
         parts = [part for part in hint.args if simple_kind(part) != "none"]
-        if len(parts) < len(hint.args) and (not parts or rng.random() < self.null_probability):
+        if len(parts) < len(hint.args) and (not parts or rng.random() < self.rates.null_probability):
             return Literal("None")
         if not parts:
             return self.anything(draft, rng, depth + 1)
@@ -320,7 +301,7 @@ class Values:
 
     def _of_mapping(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
         key, value = hint.args if len(hint.args) == 2 else (ANY, ANY)
-        size = bisect_right(_SIZES, rng.random()) if depth < self.max_depth else 0
+        size = bisect_right(_SIZES, rng.random()) if depth < self.rates.max_depth else 0
         keys = _distinct(self._items(key, size, draft, rng, depth, hashed=True))
         values = self._items(value, len(keys), draft, rng, depth, hashed=False)
         return Collection("dict", tuple(part for pair in zip(keys, values, strict=True) for part in pair))
@@ -331,7 +312,7 @@ class Values:
         return Collection("tuple", tuple(self.of(part, draft, rng, depth + 1) for part in hint.args))
 
     def _collection(self, kind: CollectionKind, element: Hint, draft: Draft, rng: Generator, depth: int) -> Collection:
-        size = bisect_right(_SIZES, rng.random()) if depth < self.max_depth else 0
+        size = bisect_right(_SIZES, rng.random()) if depth < self.rates.max_depth else 0
         hashed = kind in ("set", "frozenset")
         items = self._items(element, size, draft, rng, depth, hashed=hashed)
         return Collection(kind, tuple(_distinct(items) if hashed else items))
@@ -345,7 +326,7 @@ class Values:
             kind = _ELEMENT_KINDS[int(rng.random() * (len(_ELEMENT_KINDS) if depth < 2 else _FLAT_KINDS))]
         items: list[Expression] = []
         for _ in range(size):
-            if items and not hashed and rng.random() < self.repeat_items:
+            if items and not hashed and rng.random() < self.rates.repeat_items:
                 items.append(items[int(rng.random() * len(items))])
                 continue
             item = self._of_kind(kind, draft, rng, depth + 1) if kind else self.of(element, draft, rng, depth + 1)
@@ -394,7 +375,7 @@ class Values:
         ]
         if same and random() < 0.5:
             return Lambda(arity, Ref(-1 - same[int(random() * len(same))]))
-        if result.kind == "any" or depth >= self.max_depth:
+        if result.kind == "any" or depth >= self.rates.max_depth:
             return Lambda(arity, Literal(self.literals.of_kind(("int", "str", "bool", "none")[int(random() * 4)], rng)))
         body = self.of(result, draft, rng, depth + 1)
         return Name("builtins", "str") if _has_lambda(body) else Lambda(arity, body)
@@ -453,7 +434,7 @@ class Values:
         random = rng.random
         if hint.name == "builtins.object":
             return self.anything(draft, rng, depth)
-        old = self.existing(hint, draft, rng) if random() < self.object_reuse else None
+        old = self.existing(hint, draft, rng) if random() < self.rates.object_reuse else None
         if old is not None:
             return old
         family = self._family(hint.name)
@@ -467,7 +448,7 @@ class Values:
                 return Name(module, qualname)
         else:
             instances = []
-        new = self.make(hint, draft, rng, depth + 1) if depth < self.max_depth else None
+        new = self.make(hint, draft, rng, depth + 1) if depth < self.rates.max_depth else None
         if new is not None:
             return new
         if instances:
@@ -495,7 +476,7 @@ class Values:
                 return self._literal("int", draft, rng, depth)
             return Ref(position)
         if kind == "object":
-            if not self._own or depth >= self.max_depth:
+            if not self._own or depth >= self.rates.max_depth:
                 return self._literal("str", draft, rng, depth)
             return self._of_class(self._own[int(rng.random() * len(self._own))], draft, rng, depth)
         if kind == "callable":

@@ -27,31 +27,14 @@ class Variation:
     """Mutation and crossover of the statements of test cases.
 
     Args:
-        calls: builds new statements.
+        calls: builds new statements; its rates say how often which mutation is applied.
         selection: chooses which operation to insert.
-        delete_rate, change_rate, insert_rate: probability of each of the three mutations (EvoSuite 1.0.7: 1/3).
-        insert_again: probability of each further insertion after the first (EvoSuite 1.0.7: 0.5).
-        max_length: most statements of a test case (EvoSuite 1.0.7: 40).
     """
 
-    def __init__(
-        self,
-        calls: Calls,
-        selection: Selection,
-        *,
-        delete_rate: float = 1 / 3,
-        change_rate: float = 1 / 3,
-        insert_rate: float = 1 / 3,
-        insert_again: float = 0.5,
-        max_length: int = 40,
-    ) -> None:
+    def __init__(self, calls: Calls, selection: Selection) -> None:
         self.calls = calls
         self.selection = selection
-        self.delete_rate = delete_rate
-        self.change_rate = change_rate
-        self.insert_rate = insert_rate
-        self.insert_again = insert_again
-        self.max_length = max_length
+        self.rates = calls.rates
         self.operations = calls.subject.operations
         self._alike: dict[int, frozenset[int]] = {}
         self._alike_version = calls.knowledge.version
@@ -72,12 +55,12 @@ class Variation:
         random = rng.random
         old = list(statements)
         new = old
-        if len(new) > 1 and random() < self.delete_rate:
+        if len(new) > 1 and random() < self.rates.delete_rate:
             new = self.deleted(new, rng)
-        if random() < self.change_rate:
+        if random() < self.rates.change_rate:
             new = self.changed(new, rng)
         raises = raises and bool(new) and new[-1].operation == old[-1].operation
-        if random() < self.insert_rate or not self.has_test(new):
+        if random() < self.rates.insert_rate or not self.has_test(new):
             new = self.inserted(new, rng, raises=raises)
         if new == old:
             new = self.changed_at(old, int(random() * len(old)), rng) if old and random() < 0.7 else old
@@ -110,9 +93,9 @@ class Variation:
     def inserted(self, statements: Sequence[Statement], rng: Generator, *, raises: bool = False) -> list[Statement]:
         """Insert one call, then each further one with probability `insert_again`; before the last one if it `raises`."""
         new = list(statements)
-        while len(new) < self.max_length:
+        while len(new) < self.rates.max_length:
             new = self.selection.insert(new, rng, len(new) - 1 if raises else None)
-            if rng.random() >= self.insert_again:
+            if rng.random() >= self.rates.insert_again:
                 break
         return new
 
@@ -136,7 +119,7 @@ class Variation:
         if changed is None:
             changed = self._toggled(statement, draft, rng) or self._other_operation(statement, draft, rng) or statement
         draft.append(changed)
-        if len(draft) + len(statements) - position - 1 > self.max_length:
+        if len(draft) + len(statements) - position - 1 > self.rates.max_length:
             return list(statements)
         draft.extend_moved(statements[position + 1 :], position + 1)
         return draft.statements
@@ -335,7 +318,7 @@ class Variation:
             where = position.get(index)
             if where is None:
                 where = -1
-                if index < start and rng.random() < self.calls.values.object_reuse:
+                if index < start and rng.random() < self.rates.object_reuse:
                     where = self._substitute(donor[index].operation, spliced, rng)
                 if where < 0:
                     statement = donor[index]
@@ -348,7 +331,7 @@ class Variation:
         for index in range(start, len(donor)):
             before = len(spliced)
             copied(index)
-            if len(spliced) > self.max_length:
+            if len(spliced) > self.rates.max_length:
                 del spliced[before:]
                 break
         return self.trimmed(spliced)

@@ -1,0 +1,85 @@
+"""Rates: how often, how many and how large, for everything that chance decides about test cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT", "Rates"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """The numbers that the making of test cases depends on. Probabilities are in [0, 1].
+
+    Where EvoSuite is named, the default is that of its version 1.0.7.
+
+    Attributes:
+        max_length: most statements of a test case (EvoSuite).
+        initial_length: bounds of the length of a random test case, both included. EvoSuite draws from 1 to 39; shorter
+            ones cover as much per execution, because a test case ends at its first exception, and read better.
+        max_attempts: most insertions tried for a random test case (EvoSuite).
+        tested_rate: probability that an inserted call is one of an operation under test, put at the end (EvoSuite).
+        object_rate: probability that it is one on an object of the test case, put somewhere after that (EvoSuite; its
+            remaining 0.1 manipulate the environment, which subjects here do not have, and put a call of an operation
+            under test at a random place instead).
+        delete_rate, change_rate, insert_rate: probability of each of the three mutations (EvoSuite).
+        insert_again: probability of each further insertion after the first (EvoSuite).
+        optional_rate: probability that a parameter with a default is given.
+        repeat_builders: probability that a call which builds an object gets arguments with which it has returned.
+        repeat_calls: the same for other calls.
+        ill_typed: probability that an argument of an operation under test is outside its annotation.
+        null_probability: probability of None where None is one of the allowed values (EvoSuite).
+        object_reuse: probability that an existing object is used again (EvoSuite).
+        primitive_reuse: probability of trying to repeat a constant or a result of the same test case instead of
+            drawing a new one (EvoSuite).
+        accepted_rate: probability of an argument that some operation has accepted for a parameter of the same name and
+            hint, or, as often, of one a little different.
+        max_depth: how deep containers and objects nest.
+        repeat_items: probability that an item of a container equals an earlier one.
+        floor: least factor that bad experience leaves to a kind of value or an operation.
+        trust: probability that a parameter without annotation gets what was demanded of it, once that is known.
+        static_pool: probability of a constant of the pool instead of a random one (EvoSuite).
+        dynamic_pool: probability that a constant of the pool is one seen at a comparison (EvoSuite).
+        dynamic_size: how many constants seen at comparisons are remembered, the oldest is forgotten first.
+        max_int: scale of random numbers (EvoSuite).
+        max_delta: largest step of an integer mutation (EvoSuite).
+        random_perturbation: probability that a mutation draws a new number instead of moving the old (EvoSuite).
+        string_length: longest random string (EvoSuite).
+        pattern_rate: probability that a string is drawn from a regular expression, if the subject has any.
+        assembled_rate: probability that a string is put together from pieces that the subject looks for, if there are
+            any.
+    """
+
+    max_length: int = 40
+    initial_length: tuple[int, int] = (1, 10)
+    max_attempts: int = 1000
+    tested_rate: float = 0.5
+    object_rate: float = 0.4
+    delete_rate: float = 1 / 3
+    change_rate: float = 1 / 3
+    insert_rate: float = 1 / 3
+    insert_again: float = 0.5
+    optional_rate: float = 0.5
+    repeat_builders: float = 0.8
+    repeat_calls: float = 0.1
+    ill_typed: float = 0.05
+    null_probability: float = 0.1
+    object_reuse: float = 0.9
+    primitive_reuse: float = 0.5
+    accepted_rate: float = 0.1
+    max_depth: int = 4
+    repeat_items: float = 0.12
+    floor: float = 0.03
+    trust: float = 0.8
+    static_pool: float = 0.5
+    dynamic_pool: float = 0.5
+    dynamic_size: int = 500
+    max_int: int = 2048
+    max_delta: int = 20
+    random_perturbation: float = 0.2
+    string_length: int = 20
+    pattern_rate: float = 0.25
+    assembled_rate: float = 0.1
+
+
+DEFAULT = Rates()
