@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from fitgym.execution.journal import IDLE, Journal
-from fitgym.execution.program import Outcome, Program, literal
+from fitgym.execution.program import Outcome, Program
+from fitgym.execution.steps import literal
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument

@@ -7,54 +7,49 @@ with a single `try` around it; what went wrong is looked into only when somethin
 
 from __future__ import annotations
 
-import ast
-import builtins
-import dis
-import functools
-import importlib
 import inspect
 import itertools
-import math
-import operator as operators
-import os
 import types
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from fitgym import instrument
+from fitgym.execution.driver import Driver
+from fitgym.execution.frames import Frames, wrappers
 from fitgym.execution.journal import IDLE
+from fitgym.execution.lessons import Lessons
 from fitgym.execution.protocol import WireCalls
 from fitgym.execution.sandbox import Blocked
+from fitgym.execution.steps import (
+    Arguments,
+    Results,
+    SetupError,
+    Step,
+    arguments_of,
+    calling,
+    expressions,
+    failing,
+    no_arguments,
+    operating,
+    reading,
+    resolve,
+    sending,
+    setting,
+)
 from fitgym.instrument.abstraction import abstract
 from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure, Raised
 from fitgym.subject.conformance import conforms
-from fitgym.subject.hints import Hint, of_value, union
 from fitgym.subject.subject import Operation, Subject
-from fitgym.testcase.expression import Collection, Expression, Lambda, Name, Ref, refs
-from fitgym.testcase.expression import Literal as LiteralExpression
+from fitgym.testcase.expression import refs
 from fitgym.testcase.statement import Statement
 
-if TYPE_CHECKING:
-    import asyncio
-
-__all__ = ["MOST_ITEMS", "Lessons", "Outcome", "Program", "SetupError", "TimeUp", "type_name"]
-
-MOST_ITEMS = 100
-"""How many items an iterator is asked for."""
-
-Results = list[Any]
-Step = Callable[[Results], Any]
+__all__ = ["Outcome", "Program", "TimeUp", "type_name"]
 
 
 class TimeUp(BaseException):
     """The clock ran out for the running test case; raised by the timer only."""
-
-
-class SetupError(Exception):
-    """A statement cannot even be tried: what it names does not exist."""
 
 
 @dataclass(slots=True)
@@ -103,59 +98,6 @@ class Outcome:
     error: BaseException | None = None
 
 
-class Lessons:
-    """What running has taught about the subject since the last `drain`.
-
-    Attributes:
-        returns: for each operation what it was seen to return.
-        iterators: operations that returned an iterator though their signature does not say so.
-    """
-
-    MOST_TYPES = 8
-
-    def __init__(self) -> None:
-        self.returns: dict[int, Hint] = {}
-        self.iterators: list[int] = []
-        self._known: dict[int, Hint] = {}
-        self._empty: dict[tuple[int, type], int] = {}
-
-    def note(self, operation: Operation, value: object, seen: set[type], drained: bool) -> None:
-        """An operation returned a value of a type that is not in `seen`."""
-        cls = type(value)
-        if any(cls is exact for exact in (list, set, frozenset, dict, tuple)) and not value:
-            # An empty container does not say what it holds; wait for a better one, though not for ever.
-            count = self._empty[operation.id, cls] = self._empty.get((operation.id, cls), 0) + 1
-            if count == 20:
-                seen.add(cls)
-            elif count > 1:
-                return
-        else:
-            seen.add(cls)
-        if not drained and operation.id not in self.iterators and _is_iterator(cls):
-            self.iterators.append(operation.id)
-        if "<locals>" in _QUALNAME(cls):
-            return
-        hint = of_value(value)
-        known = self._known.get(operation.id)
-        if known is not None:
-            parts = known.args if known.kind == "union" else (known,)
-            if len(parts) >= self.MOST_TYPES:
-                return
-            hint = union([*parts, hint])
-        if hint != known:
-            self._known[operation.id] = self.returns[operation.id] = hint
-
-    def drain(self) -> tuple[dict[int, Hint], list[int]]:
-        """What is new; it is forgotten here."""
-        new = (self.returns, self.iterators)
-        self.returns, self.iterators = {}, []
-        return new
-
-
-def _is_iterator(cls: type) -> bool:
-    return any("__next__" in type.__getattribute__(base, "__dict__") for base in _MRO(cls))
-
-
 class Program:
     """The statements that a worker knows, ready to run.
 
@@ -173,7 +115,7 @@ class Program:
         self._entries: dict[int, Entry] = {}
         self._seen: list[set[type]] = [set() for _ in subject.operations]
         self._frames = Frames(subject, probes)
-        self._driver = _Driver(probes)
+        self._driver = Driver(probes)
         self._targets: list[Any] = []
         self._unbound = [_unbound(operation) if operation.needs_receiver else None for operation in subject.operations]
         for operation in subject.operations:
@@ -182,7 +124,7 @@ class Program:
             except Exception:  # whatever importing it does; running it is a set-up failure
                 self._targets.append(_MISSING)
         self._wrappers = [
-            _wrappers(target if target is not None else unbound)
+            wrappers(target if target is not None else unbound)
             for target, unbound in zip(self._targets, self._unbound, strict=True)
         ]
         probes.runner_codes.update((self.run.__func__.__code__, self._run_abstracting.__func__.__code__))  # type: ignore[attr-defined]
@@ -322,10 +264,10 @@ class Program:
     def _compile(self, statement: Statement) -> Entry:
         operation = self.subject.operations[statement.operation]
         try:
-            arguments = _arguments(statement)
+            arguments = arguments_of(statement)
             call, target = self._call(operation, statement, arguments)
         except SetupError as problem:
-            return Entry(operation, _failing(problem), _no_arguments, set(), (), None, frozenset())
+            return Entry(operation, failing(problem), no_arguments, set(), (), None, frozenset())
         step = self._driver.driving(call, "iterate" if statement.iterate and not operation.drive else operation.drive)
         self._probes.runner_codes.update((call.__code__, step.__code__))
         return Entry(
@@ -336,43 +278,31 @@ class Program:
             _names(operation, len(statement.args)),
             target,
             self._wrappers[operation.id],
-            is_closed=not any(True for argument in _expressions(statement) for _ in refs(argument)),
+            is_closed=not any(True for argument in expressions(statement) for _ in refs(argument)),
         )
 
-    def _call(self, operation: Operation, statement: Statement, arguments: _Arguments) -> tuple[Step, Any]:
+    def _call(self, operation: Operation, statement: Statement, arguments: Arguments) -> tuple[Step, Any]:
         """The bare call, before its result is driven, and what is called where that is known."""
         target = self._targets[operation.id]
         if target is _MISSING:
             raise SetupError(f"'{operation.module}.{operation.name}' cannot be found")
         if not operation.needs_receiver:
-            return _calling(target, arguments), target
+            return calling(target, arguments), target
         if statement.receiver < 0:
             raise SetupError(f"'{operation.name}' needs a receiver")
         receiver = statement.receiver
         name = operation.operator or operation.name.rpartition(".")[2]
         unbound = self._unbound[operation.id]
         if operation.kind == "property":
-            return _reading(receiver, name), unbound
+            return reading(receiver, name), unbound
         if operation.kind == "setter":
-            return _setting(receiver, name, arguments), unbound
+            return setting(receiver, name, arguments), unbound
         if operation.kind == "operator":
-            return _operating(receiver, name, arguments), unbound
-        return _sending(receiver, name, arguments), unbound
+            return operating(receiver, name, arguments), unbound
+        return sending(receiver, name, arguments), unbound
 
 
 _MISSING = object()
-
-
-def resolve(module: str, qualname: str) -> Any:
-    """The object that a module holds under a dotted name; imports the module.
-
-    Raises:
-        ImportError, AttributeError: there is none.
-    """
-    found: Any = importlib.import_module(module)
-    for part in qualname.split("."):
-        found = getattr(found, part)
-    return found
 
 
 def type_name(cls: type) -> str:
@@ -482,462 +412,3 @@ def _names(operation: Operation, count: int) -> tuple[str, ...]:
     rest = [parameter.name for parameter in operation.parameters if parameter.kind == "var_positional"]
     names += (rest or [""]) * max(0, count - len(names))
     return tuple(names[:count])
-
-
-# ------------------------------------------------------------------------------------------------------------ frames
-
-
-class Frames:
-    """Which function of the subject a frame of a traceback belongs to.
-
-    Args:
-        subject: whose source file the frames are compared with.
-        probes: the recorder, which knows the code that holds its probes.
-    """
-
-    def __init__(self, subject: Subject, probes: Recorder) -> None:
-        self._probes = probes
-        self._path = subject.reference.path
-        self._functions = subject.functions
-        self._named: dict[str, list[int]] = {}
-        for function in subject.functions:
-            self._named.setdefault(function.name, []).append(function.id)
-        self._ours = os.path.dirname(os.path.abspath(instrument.__file__ or ""))
-
-    def innermost(self, traceback: types.TracebackType | None) -> tuple[int, bool]:
-        """The innermost function of the subject, -1 for none, and whether its own `raise` or `assert` raised.
-
-        Frames of probes are looked through: they stand for an operator of the subject.
-        """
-        function, explicit = -1, False
-        while traceback is not None:
-            code = traceback.tb_frame.f_code
-            if code.co_filename == self._path:
-                function = self.of_code(code)
-                explicit = code.co_code[traceback.tb_lasti : traceback.tb_lasti + 1] == _RAISE
-            elif not code.co_filename.startswith(self._ours):
-                explicit = False
-            traceback = traceback.tb_next
-        return function, explicit
-
-    def of_code(self, code: types.CodeType) -> int:
-        """Id of the function that a code object of the subject belongs to."""
-        function = self._probes.function_of(code)
-        return function if function >= 0 else self._find(code)
-
-    def _find(self, code: types.CodeType) -> int:
-        """By name; several of one name, or the anonymous code of a comprehension or class body, by line."""
-        line = code.co_firstlineno
-        named = self._named.get(code.co_qualname, [])
-        candidates = [self._functions[i] for i in named] or [
-            function for function in self._functions if function.line <= line <= function.end_line
-        ]
-        if not candidates:
-            return 0
-        # The first line of decorated code is its first decorator, the line of a function its `def`.
-        near = [function for function in candidates if function.line >= line] if named else []
-        if near:
-            return min(near, key=lambda function: (function.line - line, function.id)).id
-        return min(candidates, key=lambda function: (function.end_line - function.line, -function.id)).id
-
-
-def _wrappers(target: Any) -> frozenset[types.CodeType]:
-    """Code that stands between the call of an operation and its own body: its decorators."""
-    found: set[types.CodeType] = set()
-    for _ in range(16):
-        if not hasattr(target, "__wrapped__"):
-            break
-        code = getattr(target, "__code__", None)
-        if isinstance(code, types.CodeType):
-            found.add(code)
-        target = target.__wrapped__
-    return frozenset(found)
-
-
-_RAISE = bytes([dis.opmap["RAISE_VARARGS"]])  # what `raise` and `assert` compile to, and nothing else does
-
-
-# --------------------------------------------------------------------------------------------------------- arguments
-
-
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    """How the arguments of a statement are made: constants in place, the rest built for each execution."""
-
-    constants: list[Any]
-    dynamic: tuple[tuple[int, Step], ...]
-    keywords: tuple[tuple[str, Step], ...]
-
-    def build(self, results: Results) -> tuple[list[Any], dict[str, Any]]:
-        args = self.constants.copy()
-        for index, make in self.dynamic:
-            args[index] = make(results)
-        return args, {name: make(results) for name, make in self.keywords}
-
-
-def _expressions(statement: Statement) -> list[Expression]:
-    return [*statement.args, *(argument for _, argument in statement.kwargs)]
-
-
-def _no_arguments(results: Results) -> tuple[list[Any], dict[str, Any]]:
-    return [], {}
-
-
-def _failing(problem: SetupError) -> Step:
-    def step(results: Results) -> Any:
-        raise SetupError(str(problem))
-
-    return step
-
-
-def _arguments(statement: Statement) -> _Arguments:
-    constants: list[Any] = []
-    dynamic: list[tuple[int, Step]] = []
-    for index, argument in enumerate(statement.args):
-        if isinstance(argument, LiteralExpression):
-            constants.append(literal(argument.text))
-        else:
-            constants.append(None)
-            dynamic.append((index, maker(argument)))
-    return _Arguments(
-        constants, tuple(dynamic), tuple([(name, maker(argument)) for name, argument in statement.kwargs])
-    )
-
-
-_FLOATS = {f"float({quote}{text}{quote})": float(text) for text in ("nan", "inf", "-inf") for quote in "'\""}
-
-
-@functools.lru_cache(maxsize=10_000, typed=True)
-def literal(text: str) -> Any:
-    """The value of a literal's text.
-
-    Raises:
-        SetupError: it is not the text of a literal.
-    """
-    if text in _FLOATS:
-        return _FLOATS[text]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise SetupError(f"not a literal: {text}") from error
-
-
-def maker(expression: Expression) -> Step:
-    """A function from the results so far to the value of the expression, made afresh where it can be changed.
-
-    Raises:
-        SetupError: it names something that does not exist.
-    """
-    match expression:
-        case LiteralExpression(text):
-            return _constant(literal(text))
-        case Ref(index):
-            return operators.itemgetter(index)
-        case Name(module, qualname):
-            try:
-                return _constant(resolve(module, qualname))
-            except Exception as error:
-                raise SetupError(f"'{module}.{qualname}' cannot be found") from error
-        case Collection(kind, items):
-            return _collecting(kind, [maker(item) for item in items])
-        case Lambda(arity, body):
-            return _defining(arity, body)
-
-
-def _constant(value: Any) -> Step:
-    return lambda results: value
-
-
-def _collecting(kind: str, makers: list[Step]) -> Step:
-    if kind == "dict":
-        keys, values = makers[::2], makers[1::2]
-        pairs = list(zip(keys, values, strict=True))
-        return lambda results: {key(results): value(results) for key, value in pairs}
-    if kind == "list":
-        return lambda results: [make(results) for make in makers]
-    convert: Callable[[list[Any]], Any] = _CONVERSIONS[kind]
-    return lambda results: convert([make(results) for make in makers])
-
-
-_CONVERSIONS: dict[str, Callable[[list[Any]], Any]] = {
-    "tuple": tuple,
-    "set": set,
-    "frozenset": frozenset,
-    "iter": iter,
-}
-
-
-def _defining(arity: int, body: Expression) -> Step:
-    """A function of `arity` parameters that returns one of them or the value of an expression."""
-    chosen = -1 - body.index if isinstance(body, Ref) and body.index < 0 else -1
-    make = maker(body) if chosen < 0 else None
-
-    def define(results: Results) -> Any:
-        value = make(results) if make is not None else None
-        if arity < 0:
-            return lambda *args: args[chosen] if chosen >= 0 else value
-        if arity == 0:
-            return lambda: value
-        if arity == 1:
-            return lambda a: a if chosen == 0 else value
-        if arity == 2:
-            return lambda a, b: (a, b)[chosen] if chosen >= 0 else value
-        if arity == 3:
-            return lambda a, b, c: (a, b, c)[chosen] if chosen >= 0 else value
-        names = ", ".join(f"p{i}" for i in range(arity))
-        result = f"p{chosen}" if chosen >= 0 else "value"
-        return eval(f"lambda {names}: {result}", {"value": value})
-
-    return define
-
-
-# ------------------------------------------------------------------------------------------------------------- calls
-
-
-def _calling(target: Any, arguments: _Arguments) -> Step:
-    constants, dynamic, keywords = arguments.constants, arguments.dynamic, arguments.keywords
-    if keywords:
-        build = arguments.build
-
-        def step(results: Results) -> Any:
-            args, kwargs = build(results)
-            return target(*args, **kwargs)
-
-    elif not dynamic:
-        fixed = tuple(constants)
-
-        def step(results: Results) -> Any:
-            return target(*fixed)
-
-    else:
-
-        def step(results: Results) -> Any:
-            args = constants.copy()
-            for index, make in dynamic:
-                args[index] = make(results)
-            return target(*args)
-
-    return step
-
-
-def _sending(receiver: int, name: str, arguments: _Arguments) -> Step:
-    constants, dynamic, keywords = arguments.constants, arguments.dynamic, arguments.keywords
-    if keywords or dynamic:
-        build = arguments.build
-
-        def step(results: Results) -> Any:
-            args, kwargs = build(results)
-            return getattr(results[receiver], name)(*args, **kwargs)
-
-    else:
-        fixed = tuple(constants)
-
-        def step(results: Results) -> Any:
-            return getattr(results[receiver], name)(*fixed)
-
-    return step
-
-
-def _reading(receiver: int, name: str) -> Step:
-    def step(results: Results) -> Any:
-        return getattr(results[receiver], name)
-
-    return step
-
-
-def _setting(receiver: int, name: str, arguments: _Arguments) -> Step:
-    build = arguments.build
-
-    def step(results: Results) -> Any:
-        args, _ = build(results)
-        setattr(results[receiver], name, args[0])
-
-    return step
-
-
-def _operating(receiver: int, name: str, arguments: _Arguments) -> Step:
-    build = arguments.build
-    if name == "__call__":
-
-        def step(results: Results) -> Any:
-            args, kwargs = build(results)
-            return results[receiver](*args, **kwargs)
-
-    elif name == "__enter__":
-
-        def step(results: Results) -> Any:
-            with results[receiver] as entered:
-                return entered
-
-    elif name in _REFLECTED:
-        apply = _REFLECTED[name]
-
-        def step(results: Results) -> Any:
-            args, _ = build(results)
-            return apply(args[0], results[receiver])
-
-    elif name in _OPERATORS:
-        apply = _OPERATORS[name]
-
-        def step(results: Results) -> Any:
-            args, _ = build(results)
-            return apply(results[receiver], *args)
-
-    else:
-        raise SetupError(f"no operator calls '{name}'")
-    return step
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": operators.add,
-    "sub": operators.sub,
-    "mul": operators.mul,
-    "matmul": operators.matmul,
-    "truediv": operators.truediv,
-    "floordiv": operators.floordiv,
-    "mod": operators.mod,
-    "divmod": divmod,
-    "pow": pow,
-    "lshift": operators.lshift,
-    "rshift": operators.rshift,
-    "and": operators.and_,
-    "or": operators.or_,
-    "xor": operators.xor,
-}
-_REFLECTED = {f"__r{name}__": apply for name, apply in _ARITHMETIC.items()}
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    **{f"__{name}__": apply for name, apply in _ARITHMETIC.items()},
-    **{f"__i{name}__": getattr(operators, f"i{name}") for name in _ARITHMETIC if name != "divmod"},
-    **{f"__{name}__": getattr(operators, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs")},
-    **{f"__{name}__": getattr(operators, name) for name in ("invert", "index", "contains", "getitem")},
-    **{f"__{name}__": getattr(operators, name) for name in ("setitem", "delitem")},
-    **{f"__{name}__": getattr(math, name) for name in ("trunc", "floor", "ceil")},
-    **{f"__{name}__": getattr(builtins, name) for name in ("len", "bool", "str", "repr", "bytes", "hash", "format")},
-    **{f"__{name}__": getattr(builtins, name) for name in ("int", "float", "complex", "round", "reversed", "next")},
-    "__iter__": iter,
-    "__anext__": anext,
-    # Driving the result awaits it, iterates over it or enters it.
-    "__await__": _same,
-    "__aiter__": _same,
-    "__aenter__": _same,
-}
-
-
-# ----------------------------------------------------------------------------------------------------------- driving
-
-
-class _Driver:
-    """Does with a result what is needed so that the body behind it runs.
-
-    One event loop serves all test cases of a process; it is replaced when a test case leaves it in an odd state.
-    """
-
-    def __init__(self, probes: Recorder) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._probes = probes
-
-    def driving(self, call: Step, drive: str) -> Step:
-        """The call with its result driven."""
-        if not drive:
-            return call
-        finish: Callable[[Any], Any] = {
-            "iterate": _drained,
-            "enter": _entered,
-            "await": self._awaited,
-            "aiterate": self._awaited_items,
-            "aenter": self._awaited_context,
-        }[drive]
-        self._probes.runner_codes.update(
-            (finish.__code__ if isinstance(finish, types.FunctionType) else finish.__func__.__code__,)  # type: ignore[attr-defined]
-        )
-
-        def step(results: Results) -> Any:
-            return finish(call(results))
-
-        return step
-
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop, made when it is needed first."""
-        import asyncio  # takes 40 ms, and most subjects have no coroutines
-
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-        return self._loop
-
-    def _awaited(self, value: Any) -> Any:
-        return self._complete(_await(value))
-
-    def _awaited_items(self, value: Any) -> Any:
-        return self._complete(_collect(value))
-
-    def _awaited_context(self, value: Any) -> Any:
-        return self._complete(_enter(value))
-
-    def _complete(self, work: Awaitable[Any]) -> Any:
-        loop = self.loop()
-        try:
-            return loop.run_until_complete(work)
-        except BaseException:
-            self._discard_if_odd(loop)
-            raise
-        finally:
-            self._cancel(loop)
-
-    def _cancel(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End what the test case has left running."""
-        import asyncio
-
-        if loop.is_closed() or loop.is_running():
-            return
-        tasks = asyncio.all_tasks(loop)
-        if tasks:
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        generators: Any = getattr(loop, "_asyncgens", ())
-        if generators:
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            self._replace(loop)  # a loop that has shut its generators down warns about new ones
-        elif getattr(loop, "_scheduled", ()):
-            self._replace(loop)
-
-    def _discard_if_odd(self, loop: asyncio.AbstractEventLoop) -> None:
-        if loop.is_closed():
-            self._loop = None
-
-    def _replace(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A fresh loop in the place of one with a history; its descriptors are the same numbers again."""
-        loop.close()
-        self._loop = None
-        self.loop()
-
-
-def _drained(value: Any) -> Any:
-    return list(itertools.islice(value, MOST_ITEMS))
-
-
-def _entered(value: Any) -> Any:
-    with value as entered:
-        return entered
-
-
-async def _await(value: Awaitable[Any]) -> Any:
-    return await value
-
-
-async def _collect(value: Any) -> list[Any]:
-    items: list[Any] = []
-    async for item in value:
-        items.append(item)
-        if len(items) == MOST_ITEMS:
-            break
-    return items
-
-
-async def _enter(value: Any) -> Any:
-    async with value as entered:
-        return entered

@@ -1,0 +1,67 @@
+"""Lessons: what running test cases teaches about the operations of the subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fitgym.subject.hints import Hint, of_value, union
+from fitgym.subject.subject import Operation
+
+__all__ = ["Lessons"]
+
+# Asked past whatever a class of the subject says about itself.
+_MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_QUALNAME: Callable[[type], str] = type.__dict__["__qualname__"].__get__
+
+
+class Lessons:
+    """What running has taught about the subject since the last `drain`.
+
+    Attributes:
+        returns: for each operation what it was seen to return.
+        iterators: operations that returned an iterator though their signature does not say so.
+    """
+
+    MOST_TYPES = 8
+
+    def __init__(self) -> None:
+        self.returns: dict[int, Hint] = {}
+        self.iterators: list[int] = []
+        self._known: dict[int, Hint] = {}
+        self._empty: dict[tuple[int, type], int] = {}
+
+    def note(self, operation: Operation, value: object, seen: set[type], drained: bool) -> None:
+        """An operation returned a value of a type that is not in `seen`."""
+        cls = type(value)
+        if any(cls is exact for exact in (list, set, frozenset, dict, tuple)) and not value:
+            # An empty container does not say what it holds; wait for a better one, though not for ever.
+            count = self._empty[operation.id, cls] = self._empty.get((operation.id, cls), 0) + 1
+            if count == 20:
+                seen.add(cls)
+            elif count > 1:
+                return
+        else:
+            seen.add(cls)
+        if not drained and operation.id not in self.iterators and _is_iterator(cls):
+            self.iterators.append(operation.id)
+        if "<locals>" in _QUALNAME(cls):
+            return
+        hint = of_value(value)
+        known = self._known.get(operation.id)
+        if known is not None:
+            parts = known.args if known.kind == "union" else (known,)
+            if len(parts) >= self.MOST_TYPES:
+                return
+            hint = union([*parts, hint])
+        if hint != known:
+            self._known[operation.id] = self.returns[operation.id] = hint
+
+    def drain(self) -> tuple[dict[int, Hint], list[int]]:
+        """What is new; it is forgotten here."""
+        new = (self.returns, self.iterators)
+        self.returns, self.iterators = {}, []
+        return new
+
+
+def _is_iterator(cls: type) -> bool:
+    return any("__next__" in type.__getattribute__(base, "__dict__") for base in _MRO(cls))
