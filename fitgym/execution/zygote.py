@@ -40,6 +40,8 @@ MARKER = "FITGYM_WORKER"
 
 _PREFIX = "fitgym-"
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
+_LOOK_S = 0.01  # between two looks at a child that has not answered yet; most batches are answered before the first
+_LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
 _RECEIVE = 1 << 20
 
 
@@ -332,12 +334,15 @@ class Zygote:
     def _answer(self, child: Child) -> bytes:
         """Wait for the child's frame with an eye on the journal."""
         journal, limit = self.journal, self._limits.seconds
-        tick = min(0.25, limit / 10)
-        sockets = [child.connection.fileno(), self._control.fileno()]
-        count, since, waited = journal.count, time.monotonic(), _waited(child.pid)
+        ours, zygotes = child.connection.fileno(), self._control.fileno()
+        poll = select.poll()
+        poll.register(ours, select.POLLIN)
+        poll.register(zygotes, select.POLLIN)
+        count, since = journal.count, time.monotonic()
+        noted, waited = since, _waited(child.pid)
         while True:
-            ready = _readable(sockets, tick)
-            if sockets[0] in ready:
+            ready = [descriptor for descriptor, _ in poll.poll(_LOOK_S * 1000)]
+            if ours in ready:
                 data = child.connection.recv(_RECEIVE)
                 if not data:
                     raise self._broken(child, "crash")
@@ -346,11 +351,13 @@ class Zygote:
                 if payload is not None:
                     return payload
                 continue
-            if sockets[1] in ready:  # it can only be news of the child's death
+            if zygotes in ready:  # it can only be news of the child's death
                 raise self._broken(child, "crash")
             now = time.monotonic()
             if journal.count != count:
-                count, since, waited = journal.count, now, _waited(child.pid)
+                count, since = journal.count, now
+                if now - noted > limit / 10:
+                    noted, waited = now, _waited(child.pid)
             # Between test cases a child compares state and packs results, which takes milliseconds; code of the subject
             # runs only where objects die.
             patience = limit if journal.running != IDLE else 2 * limit + 2
@@ -360,7 +367,7 @@ class Zygote:
     def _broken(self, child: Child, failure: Failure) -> Broken:
         """End the child, find out how it ended itself, and say what it was doing."""
         running, last, position = self.journal.running, self.journal.last, self.journal.position
-        status = self._end_child(child)
+        status = self._end_child(child, patience=0.0 if failure == "timeout" else _LAST_WORDS_S)
         if failure != "timeout" and status is not None:
             if os.WIFEXITED(status) and os.WEXITSTATUS(status) != BROKEN:
                 failure = "exit"
@@ -368,15 +375,13 @@ class Zygote:
                 failure = "timeout"
         return Broken(failure, running, last, position)
 
-    def _end_child(self, child: Child) -> int | None:
-        """Kill the child unless it is dead already; its wait status, None if the zygote does not know."""
+    def _end_child(self, child: Child, patience: float) -> int | None:
+        """Kill the child unless it ends by itself in time; its wait status, None if the zygote does not know."""
         self.child = None
         child.connection.close()
         try:
-            # A child that has closed its socket may still be on its way out by itself; how it ends is the news.
-            deadline = time.monotonic() + 0.2
             try:
-                return self._wait_gone(child, deadline)
+                return self._wait_gone(child, time.monotonic() + patience)
             except TimeoutError:
                 self._send(b"K")
                 return self._wait_gone(child, time.monotonic() + _PATIENCE_S)
