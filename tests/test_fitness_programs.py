@@ -1,10 +1,11 @@
 """Fitness of tiny programs that really ran, with numbers by hand."""
 
+from array import array
 from fractions import Fraction
 from textwrap import dedent
 
 import pytest
-from trace_by_hand import dense, reached
+from trace_by_hand import dense
 
 from fitgym.fitness.branch import Branch
 from fitgym.fitness.direct_branch import DirectBranch
@@ -45,14 +46,10 @@ class Program:
             self._called(self.module[name], arguments)
         except Exception as error:
             self.recorder.stopped(error.__traceback__)
-        counts, distances, *direct = map(list, self.recorder.snapshot())
-        sites = self.recorder.sites
-        return Trace(
-            *reached(counts, distances, sites),
-            *reached(*direct, sites),
-            has_direct=True,
-            stops=self.recorder.stops(),
-        )
+        parts = [
+            array(code, part) for reached in self.recorder.snapshot() for code, part in zip("IId", reached, strict=True)
+        ]
+        return Trace(*parts, has_direct=True, stops=self.recorder.stops())
 
     def _called(self, function, arguments):
         result = function(*arguments)

@@ -4,6 +4,7 @@ import functools
 import gc
 import sys
 import weakref
+from array import array
 from itertools import pairwise
 from textwrap import dedent
 
@@ -136,13 +137,47 @@ def test_equal_executions_have_equal_keys_and_others_do_not():
     assert keys[0] == keys[1] != keys[2]
 
 
-def test_snapshots_are_arrays_of_finite_numbers_or_not_reached():
+def unpacked(reached):
+    """Sites, counts and distances as lists."""
+    return [array(code, part).tolist() for code, part in zip("IId", reached, strict=True)]
+
+
+def test_a_snapshot_holds_what_was_reached_and_only_that():
+    tiny = Tiny("def f(x, y):\n    if x < y: pass\n    if x == y and y: pass\n")
+    for _ in range(2):
+        tiny["f"](1, 8)
+    block, less, equal, (true,) = (
+        tiny.sites("block")[1].id,
+        *(site.id for site in tiny.sites("comparison")),
+        [site.id for site in tiny.sites("truth")],
+    )
+    everything, direct = tiny.recorder.snapshot()
+    reached, counts, distances = unpacked(everything)
+    assert reached == sorted(reached) and {block, less, equal} <= set(reached) and true not in reached
+    assert dict(zip(reached, counts, strict=True))[less] == 2
+    assert distances == [0, 7, 8, 0, 7, 8]
+    assert direct is None
+
+
+def test_distances_too_large_for_a_float_are_the_largest_in_a_snapshot():
     tiny = Tiny("def f(x, y):\n    if x < y: pass\n    if x == y and y: pass\n")
     tiny["f"](-(10**400), 10**400)
-    counts, distances, direct_counts, direct_distances = tiny.recorder.snapshot()
-    assert counts.typecode + distances.typecode == "qd"
-    assert distances.tolist() == [0, FURTHEST, FURTHEST, 0, FURTHEST, FURTHEST, INFINITE, INFINITE]
-    assert (len(direct_counts), len(direct_distances)) == (0, 0)
+    assert unpacked(tiny.recorder.snapshot()[0])[2] == [0, FURTHEST, FURTHEST, 0, FURTHEST, FURTHEST]
+
+
+def test_a_snapshot_of_direct_calls_has_both():
+    tiny = Tiny("def inner(x):\n    return 1 if x > 0 else 2\ndef outer(x):\n    inner(x)\n    return inner(x)\n")
+    tiny.recorder.runner_codes.add(run.__code__)
+    tiny.recorder.begin(frozenset({"direct"}))
+    run(tiny["outer"], 4)
+    site = tiny.sites("comparison")[0].id
+    (sites, counts, distances), direct = map(unpacked, tiny.recorder.snapshot())
+    assert (counts[sites.index(site)], distances) == (2, [5, 4, 0])
+    assert site not in direct[0] and direct[0] != [] and direct[2] == []
+    run(tiny["inner"], 1)
+    (sites, counts, distances), direct = map(unpacked, tiny.recorder.snapshot())
+    assert (counts[sites.index(site)], distances) == (3, [2, 1, 0])
+    assert (direct[1][direct[0].index(site)], direct[2]) == (1, [2, 1, 0])
 
 
 def test_what_the_import_recorded_can_be_kept():
@@ -182,7 +217,7 @@ def test_probes_record_exactly_what_the_distance_functions_say(sign, pairs, need
     for left, right in pairs:
         outcome = tiny["f"](left, right)
         expected = [min(pair) for pair in zip(expected, compared(sign, left, right, outcome), strict=True)]
-    found = tiny.recorder.snapshot()[1].tolist()
+    found = unpacked(tiny.recorder.snapshot()[0])[2]
     assert found == pytest.approx(expected)
     for slots, outcome in ((TRUE_SLOTS[sign], True), (FALSE_SLOTS[sign], False)):
         occurred = any(tiny["f"](*pair) is outcome for pair in pairs)
@@ -425,7 +460,7 @@ def test_nothing_is_direct_without_being_asked_for():
     tiny.recorder.begin()
     run(tiny["inner"], 1)
     assert sum(tiny.recorder.direct_counts) == 0
-    assert tiny.recorder.snapshot()[2].tolist() == []
+    assert tiny.recorder.snapshot()[1] is None
 
 
 # Stops

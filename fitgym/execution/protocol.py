@@ -16,6 +16,7 @@ from array import array
 from typing import Any, Final
 
 from fitgym.errors import FitgymError
+from fitgym.instrument.factory import Reached
 from fitgym.instrument.trace import Call, Raised, Stop, Trace
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -25,7 +26,6 @@ __all__ = [
     "TOKEN_SIZE",
     "FrameReader",
     "ProtocolError",
-    "Reached",
     "WireTrace",
     "decode_statement",
     "decode_trace",
@@ -46,9 +46,6 @@ _LENGTH = struct.Struct("<I")
 WireStatement = tuple[int, int, tuple[Any, ...], tuple[Any, ...], bool]
 
 WireCalls = tuple[tuple[int, bool, tuple[tuple[str, float], ...], tuple[tuple[str, str, float], ...]], ...]
-
-Reached = tuple[bytes, bytes, bytes]
-"""Sites, counts and distances, see `Trace`."""
 
 WireTrace = tuple[Reached, Reached | None, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int]
 """A trace as built-in values only: what was reached, what was reached directly (None if that was not recorded), calls,

@@ -10,15 +10,14 @@ import signal
 import sys
 import time
 import types
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from fitgym.execution.chance import Chance
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
 from fitgym.execution.program import Outcome, Program, TimeUp
-from fitgym.execution.protocol import Reached, WireTrace, decode_statement, dumps
+from fitgym.execution.protocol import WireTrace, decode_statement, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, used_memory
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
@@ -27,14 +26,13 @@ from fitgym.instrument.transformer import Instrumented, instrument
 from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.inspection import complete
 from fitgym.subject.source import read
-from fitgym.subject.subject import Reference, Site, Subject
+from fitgym.subject.subject import Reference, Subject
 
 __all__ = ["Runner"]
 
 _MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
 _KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
 _IMPORT_FUEL = 1 << 60
-_MOST_COUNTED = (1 << 32) - 1
 _RAISED = tuple(field.name for field in dataclasses.fields(Raised))
 
 
@@ -207,28 +205,22 @@ class Runner:
             # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
             # optimised by then (a call takes more of the stack at first).
             self.recorder.begin(needs)
-        result = self._described(testcase, outcome, failure, mode, needs, fresh)
+        result = self._described(testcase, outcome, failure, mode, fresh)
         late = self._bury(index, outcome)
         self._haunted = bool(late)
         if late and not failure:
             failure = late
             self.recorder.begin(needs)
-            result = self._described(testcase, outcome, failure, mode, needs, fresh)
+            result = self._described(testcase, outcome, failure, mode, fresh)
         self._last_failure = failure
         return result
 
     def _described(
-        self,
-        testcase: tuple[int, ...],
-        outcome: Outcome,
-        failure: Failure,
-        mode: str,
-        needs: frozenset[str],
-        fresh: list[WireTrace],
+        self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure, mode: str, fresh: list[WireTrace]
     ) -> Any:
         if mode == "observe":
             return self._observed(testcase, outcome, failure)
-        return self._number(outcome, failure, needs, fresh)
+        return self._number(outcome, failure, fresh)
 
     def _bury(self, index: int, outcome: Outcome) -> Failure:
         """Let all objects of the test case die while it still counts as running; what their finalizers did wrong."""
@@ -249,21 +241,18 @@ class Runner:
             return "blocked"
         return "fuel" if self.recorder.fuel_left < 0 else ""
 
-    def _number(self, outcome: Outcome, failure: Failure, needs: frozenset[str], fresh: list[WireTrace]) -> int:
+    def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
         """The number of this trace; one that is not known yet is appended to `fresh`."""
         raised = outcome.raised
         wire_raised = None if raised is None else tuple([getattr(raised, name) for name in _RAISED])
-        direct = "direct" in needs
-        dense = self.recorder.snapshot_key()
-        sites = self.subject.sites
-        recorded = (_reached(sites, *dense[:2]), _reached(sites, *dense[2:4]) if direct else None)
-        key = (*recorded, dense[4], outcome.calls, wire_raised, failure)
+        reached, direct, stops_key = self.recorder.snapshot_key()
+        key = (reached, direct, stops_key, outcome.calls, wire_raised, failure)
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = len(self._known)
-            self._known_bytes += 500 + sum(len(part) for reached in recorded if reached for part in reached)
+            self._known_bytes += 500 + sum(map(len, (*reached, *(direct or ()))))
             stops = tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()])
-            fresh.append((*recorded, outcome.calls, wire_raised, stops, failure, self.recorder.burnt))
+            fresh.append((reached, direct, outcome.calls, wire_raised, stops, failure, self.recorder.burnt))
         return number
 
     def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
@@ -361,22 +350,6 @@ class Runner:
             _, hard = resource.getrlimit(resource.RLIMIT_CPU)
             with self.guard.off():
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
-
-
-def _reached(sites: Sequence[Site], counts: bytes, distances: bytes) -> Reached:
-    """What was reached, out of the numbers of all sites."""
-    all_counts, all_distances = array("q", counts), array("d", distances)
-    reached = [site for site, count in enumerate(all_counts) if count]
-    found = array("d")
-    for number in reached:
-        site = sites[number]
-        if site.slot >= 0:
-            found.extend(all_distances[site.slot : site.slot + site.width])
-    return (
-        array("I", reached).tobytes(),
-        array("I", [min(all_counts[number], _MOST_COUNTED) for number in reached]).tobytes(),
-        found.tobytes(),
-    )
 
 
 def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:

@@ -12,9 +12,13 @@ from typing import Any, Protocol
 
 from fitgym.subject.subject import Site
 
-__all__ = ["Factory", "Listener", "OutOfFuel", "Probe"]
+__all__ = ["Factory", "Listener", "OutOfFuel", "Probe", "Reached"]
 
 Probe = Callable[..., Any]
+
+Reached = tuple[bytes, bytes, bytes]
+"""The sites that were reached, ascending (uint32); how often each was, the largest number standing for all above
+(uint32); and the distances of their slots, one after the other (float64)."""
 
 
 class OutOfFuel(BaseException):
@@ -80,6 +84,9 @@ class Factory(Protocol):
 
     def count(self, site_id: int) -> int:
         """How often the site was reached."""
+
+    def snapshot(self) -> tuple[Reached, Reached | None]:
+        """What was reached, and what was reached directly unless `begin` did not ask for it."""
 
     def make(self, site: Site) -> Probe:
         """The object to be called at a site; asked once for each."""

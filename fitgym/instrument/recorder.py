@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from fitgym.instrument import distance
 from fitgym.instrument import sites as python_sites
-from fitgym.instrument.factory import Factory, Probe
+from fitgym.instrument.factory import Factory, Probe, Reached
 from fitgym.instrument.trace import Stop
 from fitgym.subject.subject import Site
 
@@ -135,21 +134,14 @@ class Recorder:
         """Where exceptions left blocks early since `begin`, ordered by block and line."""
         return tuple(Stop(site, line, count) for (site, line), count in sorted(self._stops.items()))
 
-    def snapshot_key(self) -> tuple[bytes, ...]:
-        """Equal exactly if everything recorded since `begin` is equal; the parts are counts, distances, direct ones, stops."""
-        stops = array("q", (number for key, count in sorted(self._stops.items()) for number in (*key, count)))
-        return (*(part.tobytes() for part in self.snapshot()), stops.tobytes())
+    def snapshot(self) -> tuple[Reached, Reached | None]:
+        """What was reached since `begin`; the second part is the same for direct calls, None unless "direct" was needed."""
+        return self._factory.snapshot()
 
-    def snapshot(self) -> tuple[array[int], array[float], array[int], array[float]]:
-        """Counts, distances and their direct counterparts (empty unless "direct" was needed) as in a trace."""
-        if not self._direct:
-            return array("q", self.counts), _floats(self.distances), array("q"), array("d")
-        return (
-            array("q", self.counts),
-            _floats(self.distances),
-            array("q", self.direct_counts),
-            _floats(self.direct_distances),
-        )
+    def snapshot_key(self) -> tuple[Reached, Reached | None, bytes]:
+        """Equal exactly if everything recorded since `begin` is equal: the parts of `snapshot`, and the stops."""
+        stops = array("q", [number for key, count in sorted(self._stops.items()) for number in (*key, count)])
+        return (*self._factory.snapshot(), stops.tobytes())
 
     def function_of(self, code: CodeType) -> int:
         """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""
@@ -244,14 +236,6 @@ def _subject_frame() -> FrameType | None:
     while frame is not None and frame.f_code.co_filename in _OWN_FILES:
         frame = frame.f_back
     return frame
-
-
-def _floats(values: Sequence[float]) -> array[float]:
-    """Integers wider than a float and infinite differences become the largest finite distance; "not reached" stays."""
-    try:
-        return array("d", values)
-    except OverflowError:
-        return array("d", [value if isinstance(value, float) else distance.finite(value) for value in values])
 
 
 def _line_tables(sites: Sequence[Site]) -> dict[int, tuple[list[int], list[int]]]:

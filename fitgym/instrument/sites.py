@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, compress, islice
 from typing import Any
 
 from fitgym.instrument import distance
-from fitgym.instrument.factory import Listener, OutOfFuel, Probe
+from fitgym.instrument.factory import Listener, OutOfFuel, Probe, Reached
 from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
 from fitgym.subject.subject import Site
 
@@ -48,6 +49,7 @@ _LEAST = 0.5
 
 # Reached, but an exception came instead of an outcome, or an object that is neither true nor false.
 _NO_OUTCOME = (distance.FAR, distance.FAR, distance.FAR)
+_MOST_COUNTED = (1 << 32) - 1
 
 
 class Sites:
@@ -59,9 +61,9 @@ class Sites:
         self.direct = False
         self.collect = False
         self.spent = False
-        n_slots = sum(site.width for site in self.sites)
+        self._site_of_slot = [site.id for site in self.sites for _ in range(site.width)]
         self._zeros = [0] * len(self.sites)
-        self._unreached = [float("inf")] * n_slots
+        self._unreached = [float("inf")] * len(self._site_of_slot)
         self.counts: list[int] = self._zeros[:]
         self.distances: list[float] = self._unreached[:]
         self.direct_counts: list[int] = self._zeros[:]
@@ -109,9 +111,31 @@ class Sites:
     def count(self, site_id: int) -> int:
         return self.counts[site_id]
 
+    def snapshot(self) -> tuple[Reached, Reached | None]:
+        direct = self._reached(self.direct_counts, self.direct_distances) if self.direct else None
+        return self._reached(self.counts, self.distances), direct
+
+    def _reached(self, counts: list[int], distances: list[float]) -> Reached:
+        sites = array("I", compress(range(len(counts)), counts))
+        found = _floats(compress(distances, map(counts.__getitem__, self._site_of_slot)))
+        return (
+            sites.tobytes(),
+            array("I", [min(counts[site], _MOST_COUNTED) for site in sites]).tobytes(),
+            found.tobytes(),
+        )
+
     def interrupt(self) -> None:
         self.spent = True
         self._spend()
+
+
+def _floats(values: Iterable[float]) -> array[float]:
+    """Integers wider than a float and infinite differences become the largest finite distance."""
+    values = list(values)
+    try:
+        return array("d", values)
+    except OverflowError:
+        return array("d", map(distance.finite, values))
 
 
 def _maker(
