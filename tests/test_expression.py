@@ -27,11 +27,11 @@ EXPRESSIONS: st.SearchStrategy[Expression] = st.recursive(
 
 def test_references_are_listed_from_left_to_right() -> None:
     nested = Collection("list", (Ref(4), Collection("dict", (Literal("'k'"), Ref(2))), Lambda(0, Ref(3)), Ref(4)))
-    assert list(refs(nested)) == [4, 2, 3, 4]
+    assert refs(nested) == (4, 2, 3, 4)
 
 
 def test_a_lambda_parameter_is_no_reference() -> None:
-    assert list(refs(Lambda(2, Ref(-2)))) == []
+    assert refs(Lambda(2, Ref(-2))) == ()
     assert map_refs(Lambda(2, Ref(-2)), {}) == Lambda(2, Ref(-2))
 
 
@@ -50,6 +50,12 @@ def test_moving_shifts_every_reference_and_nothing_else(expression: Expression, 
 @given(EXPRESSIONS)
 def test_expressions_survive_pickling(expression: Expression) -> None:
     assert pickle.loads(pickle.dumps(expression)) == expression
+
+
+def test_expressions_of_different_classes_are_never_equal() -> None:
+    alike = [Literal("list"), Ref(1), Name("list", "list"), Collection("list", ()), Lambda(1, Literal("list"))]
+    assert len(set(alike)) == len(alike)
+    assert Lambda(1, Ref(0)) != Collection("list", (Ref(0),))
 
 
 def test_constants_that_compare_equal_in_python_stay_different() -> None:

@@ -39,7 +39,7 @@ def problems(statements: Sequence[Statement], subject: Subject = SUBJECT, longes
         found.append("nothing under test")
     for position, statement in enumerate(statements):
         operation = subject.operations[statement.operation]
-        if any(not 0 <= reference < position for reference in statement.refs()):
+        if any(not 0 <= reference < position for reference in statement.refs):
             found.append(f"{position} refers forward")
         if (statement.receiver >= 0) != operation.needs_receiver:
             found.append(f"{position} has no receiver or one too many")

@@ -133,7 +133,7 @@ def test_minimising_keeps_coverage_and_leaves_nothing_superfluous(
         rest = [other for other in after if other != testcase]
         assert world.union(rest) != world.union(after)
         statements = table.statements(testcase)
-        assert all(use < index for index, s in enumerate(statements) for use in s.refs())
+        assert all(use < index for index, s in enumerate(statements) for use in s.refs)
         assert max(map(len, before)) >= len(testcase)
         # No statement can go without losing a target that only this test was kept for.
         for position in range(len(statements)):

@@ -45,14 +45,13 @@ expressions: st.SearchStrategy[Expression] = st.recursive(
     ),
     max_leaves=8,
 )
-statements = st.builds(
-    Statement,
+statements = st.tuples(
     st.integers(0, 99),
     st.integers(-1, 5),
     st.lists(expressions, max_size=3).map(tuple),
     st.lists(st.tuples(st.sampled_from("ab"), expressions), max_size=2).map(tuple),
     st.booleans(),
-)
+).map(lambda fields: Statement(*fields))
 
 
 @given(statements)

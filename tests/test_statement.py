@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import pickle
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.testcase.expression import Collection, Literal, Ref
+from fitgym.testcase.expression import Collection, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable
 
 
 def test_references_come_receiver_first_then_arguments_in_order() -> None:
     statement = Statement(0, 5, (Ref(1), Collection("list", (Ref(2),))), (("key", Ref(0)),))
-    assert list(statement.refs()) == [5, 1, 2, 0]
+    assert statement.refs == (5, 1, 2, 0)
 
 
 def test_moving_a_statement_keeps_everything_but_references() -> None:
     statement = Statement(3, 0, (Ref(1), Literal("2")), (("key", Ref(0)),), iterate=True)
     assert statement.moved({0: 7, 1: 8}) == Statement(3, 7, (Ref(8), Literal("2")), (("key", Ref(7)),), iterate=True)
+
+
+def test_a_changed_copy_refers_to_what_it_refers_to() -> None:
+    statement = Statement(3, 0, (Ref(1),), (("key", Ref(2)),))
+    assert statement._replace(args=(Literal("1"),), receiver=4).refs == (4, 2)
+    assert statement._replace(kwargs=()) == Statement(3, 0, (Ref(1),))
+
+
+def test_a_statement_cannot_be_changed_and_survives_pickling() -> None:
+    statement = Statement(3, 0, (Ref(1), Lambda(2, Ref(-1))), (("key", Name("shop", "DEFAULT")),), iterate=True)
+    with pytest.raises(AttributeError):
+        statement.receiver = 1  # type: ignore[misc]
+    copy = pickle.loads(pickle.dumps(statement))
+    assert (type(copy), copy) == (Statement, statement)
+    assert eval(repr(statement)) == statement
 
 
 def test_equal_statements_have_one_number() -> None:

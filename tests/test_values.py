@@ -253,7 +253,7 @@ def test_objects_are_built_by_statements_before() -> None:
     for seed in range(40):
         expression, draft = value(CART, seed)
         assert isinstance(expression, Ref)
-        assert SUBJECT.operations[draft.statements[expression.index].operation].name == "Cart"
+        assert SUBJECT.operations[draft.statements[expression.position].operation].name == "Cart"
 
 
 def test_existing_instances_are_used_as_they_are() -> None:

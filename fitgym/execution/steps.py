@@ -165,7 +165,7 @@ _CONVERSIONS: dict[str, Callable[[list[Any]], Any]] = {
 
 def _defining(arity: int, body: Expression) -> Step:
     """A function of `arity` parameters that returns one of them or the value of an expression."""
-    chosen = -1 - body.index if isinstance(body, Ref) and body.index < 0 else -1
+    chosen = -1 - body.position if isinstance(body, Ref) and body.position < 0 else -1
     make = maker(body) if chosen < 0 else None
 
     def define(results: Results) -> Any:

@@ -109,7 +109,7 @@ def assertions(
     for position, share in _ranked(statements, subject, limit):
         facts = [fact for fact in observations if fact.position == position]
         telling = [fact for fact in facts if not _is_weak(fact, subject.operations[statements[position].operation])]
-        if position in statements[-1].refs() and before:
+        if position in statements[-1].refs and before:
             unchanged += [fact for fact in telling if fact in before]
             telling = [fact for fact in telling if fact not in before]
         chosen += telling[:share]
@@ -123,7 +123,7 @@ def _ranked(statements: Sequence[Statement], subject: Subject, limit: int) -> It
     """Positions whose results are worth checking, the best first, each with how many facts it may give."""
     last = len(statements) - 1
     yield last, limit
-    used = [position for position in dict.fromkeys(statements[last].refs()) if position != last]
+    used = [position for position in dict.fromkeys(statements[last].refs) if position != last]
     for position in used:
         yield position, 3
     for position in range(last - 1, -1, -1):

@@ -158,7 +158,7 @@ def _imported(line: str) -> str:
 def _function(test: FinishedTest, subject: Subject, scope: Scope) -> list[str]:
     """The lines of one test function: arrange, act, assert, with a blank line between them where there is a first part."""
     named = {fact.position for fact in test.assertions}
-    named |= {fact.expression.index for fact in test.assertions if isinstance(fact.expression, Ref)}
+    named |= {fact.expression.position for fact in test.assertions if isinstance(fact.expression, Ref)}
     width = BODY - 4 if test.raises is not None else BODY
     rendered = render(test.statements, subject, scope, named=named, width=width)
     arrange = [line for block in rendered.blocks[:-1] for line in block]

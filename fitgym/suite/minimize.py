@@ -118,7 +118,7 @@ def needed(statements: Sequence[Statement], position: int) -> list[int]:
     keep = {position}
     for index in range(position, -1, -1):
         if index in keep:
-            keep.update(statements[index].refs())
+            keep.update(statements[index].refs)
     return sorted(keep)
 
 
@@ -126,7 +126,7 @@ def without(statements: Sequence[Statement], position: int) -> list[int]:
     """Positions that are left when the statement at `position` goes and takes along all that need it."""
     gone = {position}
     for index in range(position + 1, len(statements)):
-        if any(used in gone for used in statements[index].refs()):
+        if any(used in gone for used in statements[index].refs):
             gone.add(index)
     return [index for index in range(len(statements)) if index not in gone]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -22,14 +21,14 @@ def plainer(statement: Statement) -> Iterator[Statement]:
     """
     for index, (_, value) in enumerate(statement.kwargs):
         if not _refers(value):
-            yield replace(statement, kwargs=statement.kwargs[:index] + statement.kwargs[index + 1 :])
+            yield statement._replace(kwargs=statement.kwargs[:index] + statement.kwargs[index + 1 :])
     for index, argument in enumerate(statement.args):
         for smaller in _plainer(argument):
-            yield replace(statement, args=(*statement.args[:index], smaller, *statement.args[index + 1 :]))
+            yield statement._replace(args=(*statement.args[:index], smaller, *statement.args[index + 1 :]))
     for index, (name, value) in enumerate(statement.kwargs):
         for smaller in _plainer(value):
-            yield replace(
-                statement, kwargs=(*statement.kwargs[:index], (name, smaller), *statement.kwargs[index + 1 :])
+            yield statement._replace(
+                kwargs=(*statement.kwargs[:index], (name, smaller), *statement.kwargs[index + 1 :])
             )
 
 

@@ -123,7 +123,7 @@ class Calls:
             found = self.make(hint, draft, rng, depth + 1)
         if found is None:
             found = self.values.existing(hint, draft, rng)
-        return -1 if found is None else found.index
+        return -1 if found is None else found.position
 
     def _arguments(
         self, operation: Operation, draft: Draft, rng: Generator, depth: int

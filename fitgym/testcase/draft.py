@@ -43,7 +43,7 @@ class Draft:
             return
         position = {index: index for index in range(start)}
         for offset, statement in enumerate(rest):
-            for reference in statement.refs():
+            for reference in statement.refs:
                 if reference >= start:
                     statement = statement.moved(position)
                     break

@@ -1,22 +1,22 @@
 """Expressions: the arguments of a statement, as immutable data.
 
 An expression is one of five small classes. It refers to results of earlier statements of its test case by position, so
-a test case is closed: nothing outside it is needed to run it or to write it as Python.
+a test case is closed: nothing outside it is needed to run it or to write it as Python. All five are named tuples, whose
+hash and comparison run in C: every statement of every new test case is looked up in a table. No two of them have the
+same types of fields, so expressions of different classes are never equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal as OneOf
+from typing import NamedTuple
 
 __all__ = ["Collection", "CollectionKind", "Expression", "Lambda", "Literal", "Name", "Ref", "map_refs", "refs"]
 
 CollectionKind = OneOf["list", "tuple", "set", "frozenset", "dict", "iter"]
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(NamedTuple):
     """A constant, held as its Python source text, so that 1, 1.0, True and -0.0, 0.0 are four and two things.
 
     Attributes:
@@ -27,15 +27,13 @@ class Literal:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """The result of statement `index` (from 0) of the same test case."""
+class Ref(NamedTuple):
+    """The result of the statement at `position` (from 0) of the same test case."""
 
-    index: int
+    position: int
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(NamedTuple):
     """A container built afresh at every execution.
 
     Attributes:
@@ -47,8 +45,7 @@ class Collection:
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """An importable object: a class, an enum member, a function, an object at module level.
 
     Attributes:
@@ -60,8 +57,7 @@ class Name:
     qualname: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lambda:
+class Lambda(NamedTuple):
     """A small function as an argument.
 
     Attributes:
@@ -76,16 +72,17 @@ class Lambda:
 Expression = Literal | Ref | Collection | Name | Lambda
 
 
-def refs(expression: Expression) -> Iterator[int]:
+def refs(expression: Expression) -> tuple[int, ...]:
     """Indexes of the earlier statements that the expression uses, from left to right."""
-    if isinstance(expression, Ref):
-        if expression.index >= 0:
-            yield expression.index
-    elif isinstance(expression, Collection):
+    if type(expression) is Ref:
+        return (expression.position,) if expression.position >= 0 else ()
+    if type(expression) is Collection:
+        found: tuple[int, ...] = ()
         for item in expression.items:
-            yield from refs(item)
-    elif isinstance(expression, Lambda):
-        yield from refs(expression.body)
+            if type(item) is not Literal:
+                found += refs(item)
+        return found
+    return refs(expression.body) if type(expression) is Lambda else ()
 
 
 def map_refs(expression: Expression, position: dict[int, int]) -> Expression:
@@ -95,7 +92,7 @@ def map_refs(expression: Expression, position: dict[int, int]) -> Expression:
         KeyError: it refers to a statement that has no new position.
     """
     if isinstance(expression, Ref):
-        return Ref(position[expression.index]) if expression.index >= 0 else expression
+        return Ref(position[expression.position]) if expression.position >= 0 else expression
     if isinstance(expression, Collection):
         return Collection(expression.kind, tuple(map_refs(item, position) for item in expression.items))
     if isinstance(expression, Lambda):

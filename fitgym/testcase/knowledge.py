@@ -18,7 +18,7 @@ from numpy.random import Generator
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
-from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, refs
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name
 from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.statement import Statement
@@ -296,7 +296,7 @@ class Knowledge:
         if not operation.parameters:
             return
         places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
-        if any(True for _, argument in places for _ in refs(argument)):
+        if len(statement.refs) > (statement.receiver >= 0):
             return
         kept = self._worked.setdefault(statement.operation, {})
         kept[identifier] = statement

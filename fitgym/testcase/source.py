@@ -144,7 +144,7 @@ def render(
     """
     scope = Scope() if scope is None else scope
     writer = _Writer(statements, subject, scope, reserved, width)
-    needed = {reference for statement in statements for reference in statement.refs()}.union(named)
+    needed = {reference for statement in statements for reference in statement.refs}.union(named)
     blocks = []
     for position in range(len(statements)):
         if position in needed:
@@ -199,7 +199,7 @@ def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, param
             return Bracket(head + bracket, tuple(inner[:-1].split(", ")), ")", call=True)
         return text
     if isinstance(expression, Ref):
-        return names[expression.index] if expression.index >= 0 else parameters[-1 - expression.index]
+        return names[expression.position] if expression.position >= 0 else parameters[-1 - expression.position]
     if isinstance(expression, Name):
         return scope.text(expression.module, expression.qualname)
     if isinstance(expression, Lambda):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
 
 from fitgym.testcase.expression import Expression, Literal, map_refs, refs
 
@@ -13,9 +13,19 @@ TestCase = tuple[int, ...]
 """A generated test: the ids of its statements in order. References inside statements are positions in this tuple."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class _Fields(NamedTuple):
+    operation: int
+    receiver: int
+    args: tuple[Expression, ...]
+    kwargs: tuple[tuple[str, Expression], ...]
+    iterate: bool
+    refs: tuple[int, ...]
+
+
+class Statement(_Fields):
     """One operation applied to arguments; its result can be referred to by later statements.
+
+    A named tuple, like the expressions it is made of; `_replace` gives a changed copy.
 
     Attributes:
         operation: index in `Subject.operations`.
@@ -24,25 +34,37 @@ class Statement:
         kwargs: keyword arguments, in the order in which they are written.
         iterate: drain the result like `list(itertools.islice(result, 100))`, because the operation was seen to return an
             iterator although its signature does not say so (`Operation.drive` covers those that say so).
+        refs: positions of the earlier statements that this one needs, receiver first; follows from the others.
     """
 
-    operation: int
-    receiver: int = -1
-    args: tuple[Expression, ...] = ()
-    kwargs: tuple[tuple[str, Expression], ...] = ()
-    iterate: bool = False
+    __slots__ = ()
 
-    def refs(self) -> Iterator[int]:
-        """Positions of the earlier statements that this one needs, receiver first."""
-        # Most arguments are literals: this is called for every statement of every mutant.
-        found = [self.receiver] if self.receiver >= 0 else []
-        for argument in self.args:
+    def __new__(
+        cls,
+        operation: int,
+        receiver: int = -1,
+        args: tuple[Expression, ...] = (),
+        kwargs: tuple[tuple[str, Expression], ...] = (),
+        iterate: bool = False,
+    ) -> Self:
+        found: tuple[int, ...] = (receiver,) if receiver >= 0 else ()
+        for argument in args:
+            if type(argument) is not Literal:  # most are
+                found += refs(argument)
+        for _, argument in kwargs:
             if type(argument) is not Literal:
-                found.extend(refs(argument))
-        for _, argument in self.kwargs:
-            if type(argument) is not Literal:
-                found.extend(refs(argument))
-        return iter(found)
+                found += refs(argument)
+        return tuple.__new__(cls, (operation, receiver, args, kwargs, iterate, found))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self[:-1]
+
+    @classmethod
+    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
+        return cls(*tuple(iterable)[:-1])
+
+    def __repr__(self) -> str:
+        return f"Statement{self[:-1]}"
 
     def moved(self, position: dict[int, int]) -> Statement:
         """The same statement with every reference `i` replaced by `position[i]`.
@@ -53,8 +75,8 @@ class Statement:
         return Statement(
             self.operation,
             position[self.receiver] if self.receiver >= 0 else -1,
-            tuple(map_refs(argument, position) for argument in self.args),
-            tuple((name, map_refs(argument, position)) for name, argument in self.kwargs),
+            tuple([map_refs(argument, position) for argument in self.args]),
+            tuple([(name, map_refs(argument, position)) for name, argument in self.kwargs]),
             self.iterate,
         )
 
@@ -88,7 +110,7 @@ class StatementTable:
 
     def testcase(self, statements: Iterable[Statement]) -> TestCase:
         """The statements as a test case."""
-        return tuple(self.intern(statement) for statement in statements)
+        return tuple([self.intern(statement) for statement in statements])
 
     def statements(self, testcase: TestCase) -> list[Statement]:
         """The statements of a test case, in order."""

@@ -193,9 +193,9 @@ class Values:
             return Literal(self.literals.perturbed(expression.text, rng))
         if isinstance(expression, Collection):
             return self._changed_collection(expression, hint, draft, rng, depth)
-        if isinstance(expression, Ref) and expression.index >= 0 and draft.statements:
-            alike = self.providers(self.knowledge.returns(draft.statements[expression.index].operation))
-            others = [position for position in draft.results(alike) if position != expression.index]
+        if isinstance(expression, Ref) and expression.position >= 0 and draft.statements:
+            alike = self.providers(self.knowledge.returns(draft.statements[expression.position].operation))
+            others = [position for position in draft.results(alike) if position != expression.position]
             if others and rng.random() < 0.7:
                 return Ref(others[int(rng.random() * len(others))])
         if isinstance(expression, Lambda) and isinstance(expression.body, Literal) and rng.random() < 0.5:
@@ -341,9 +341,9 @@ class Values:
                 self._hashable(item, draft) for item in expression.items
             )
         if isinstance(expression, Ref):
-            if not 0 <= expression.index < len(draft.statements):
+            if not 0 <= expression.position < len(draft.statements):
                 return False
-            returned = simple_kind(self.knowledge.returns(draft.statements[expression.index].operation))
+            returned = simple_kind(self.knowledge.returns(draft.statements[expression.position].operation))
             return returned in ("class", "int", "str", "float", "bool", "bytes", "complex")
         return True
 

@@ -7,7 +7,6 @@ statements than allowed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from numpy.random import Generator
 
@@ -135,11 +134,11 @@ class Variation:
         if place < positional:
             args = list(statement.args)
             args[place] = self._varied(operation, place, args[place], draft, rng)
-            return replace(statement, args=tuple(args))
+            return statement._replace(args=tuple(args))
         kwargs = list(statement.kwargs)
         name, value = kwargs[place - positional]
         kwargs[place - positional] = (name, self._varied(operation, name, value, draft, rng))
-        return replace(statement, kwargs=tuple(kwargs))
+        return statement._replace(kwargs=tuple(kwargs))
 
     def _varied(
         self, operation: Operation, place: int | str, value: Expression, draft: Draft, rng: Generator
@@ -163,7 +162,7 @@ class Variation:
             return None
         alike = self.alike(draft.statements[statement.receiver].operation)
         others = [position for position in draft.results(alike) if position != statement.receiver]
-        return replace(statement, receiver=others[int(rng.random() * len(others))]) if others else None
+        return statement._replace(receiver=others[int(rng.random() * len(others))]) if others else None
 
     def _toggled(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
         """One optional argument more or less, if the operation has any."""
@@ -189,15 +188,15 @@ class Variation:
         if chosen.kind == "var_positional":
             least = operation.parameters.index(chosen)
             if given > least and rng.random() < 0.5:
-                return replace(statement, args=statement.args[:-1])
+                return statement._replace(args=statement.args[:-1])
             if given - least >= 3:
                 return None
             value = self.calls.values.argument(operation, chosen, draft, rng, 0)
-            return replace(statement, args=(*statement.args, value))
+            return statement._replace(args=(*statement.args, value))
         if chosen.name in names:
-            return replace(statement, kwargs=tuple(pair for pair in statement.kwargs if pair[0] != chosen.name))
+            return statement._replace(kwargs=tuple(pair for pair in statement.kwargs if pair[0] != chosen.name))
         value = self.calls.values.argument(operation, chosen, draft, rng, 0)
-        return replace(statement, kwargs=(*statement.kwargs, (chosen.name, value)))
+        return statement._replace(kwargs=(*statement.kwargs, (chosen.name, value)))
 
     def _other_operation(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
         """Another operation with the same result, with arguments of its own; None if there is none or no room."""
@@ -228,7 +227,7 @@ class Variation:
                 continue
             places = position
             moved = False
-            for reference in statement.refs():
+            for reference in statement.refs:
                 where = places.get(reference)
                 if where is None:
                     where = self._substitute(statements[reference].operation, kept, rng)
@@ -273,7 +272,7 @@ class Variation:
         for index in range(len(statements) - 1, -1, -1):
             statement = statements[index]
             if operations[statement.operation].under_test or index in needed or statement.receiver in needed:
-                needed.update(statement.refs())
+                needed.update(statement.refs)
             else:
                 dead.add(index)
         if not dead:
@@ -322,7 +321,7 @@ class Variation:
                     where = self._substitute(donor[index].operation, spliced, rng)
                 if where < 0:
                     statement = donor[index]
-                    places = {reference: copied(reference) for reference in statement.refs()}
+                    places = {reference: copied(reference) for reference in statement.refs}
                     spliced.append(statement.moved(places))
                     where = len(spliced) - 1
                 position[index] = where
