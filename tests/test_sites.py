@@ -112,6 +112,42 @@ def test_a_site_that_raises_was_reached_without_an_outcome():
     assert tiny.distances("loop", 1) == [0, 1]
 
 
+def test_a_loop_asks_an_iterator_exactly_what_it_was_asked_without_probes():
+    calls = []
+
+    class Numbers:
+        def __iter__(self):
+            calls.append("iter")
+            return Numbers.Next()
+
+        class Next:
+            left = 2
+
+            def __next__(self):
+                calls.append("next")
+                self.left -= 1
+                if self.left < 0:
+                    raise StopIteration
+                return self.left
+
+    source = "def f(xs):\n    return [x for x in xs for y in xs]\ndef g(xs):\n    for x in xs: pass\n"
+    asked = []
+    bare = {}
+    exec(source, bare)
+    for names in (bare, Tiny(source)):
+        calls.clear()
+        assert names["f"](Numbers()) == [1, 1, 0, 0]
+        names["g"](Numbers())
+        asked.append(calls[:])
+    assert asked[0] == asked[1]
+
+
+def test_a_range_longer_than_len_can_tell_is_far_from_empty():
+    tiny = Tiny("def f(xs):\n    if xs: pass\n    for x in xs: break\n")
+    tiny["f"](range(10**30))
+    assert [tiny.distances(kind) for kind in ("truth", "loop")] == [[0, FURTHEST], [0, FURTHEST]]
+
+
 def test_blocks_count_every_run():
     tiny = Tiny("def f(n):\n    for i in range(n):\n        if i: pass\n    return n\n")
     tiny["f"](3)

@@ -39,6 +39,7 @@ __all__ = [
     "contained",
     "finite",
     "nu",
+    "size",
     "text",
     "truth",
 ]
@@ -182,8 +183,16 @@ def truth(value: Any, outcome: bool) -> tuple[float, float]:
         except OverflowError:
             return (0.0, FURTHEST)
     if kind in _SIZED:
-        return (0.0, float(len(value)))
+        return (0.0, size(value))
     return (0.0, 1.0)
+
+
+def size(container: Any) -> float:
+    """The number of elements of a built-in container; `FURTHEST` for a range with more than `len` can tell."""
+    try:
+        return float(len(container))
+    except OverflowError:
+        return FURTHEST
 
 
 def _ordered(sign: int, equality: float, gap: float) -> Relations:

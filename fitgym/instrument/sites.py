@@ -13,7 +13,7 @@ import operator
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, compress, islice
+from itertools import chain, compress, islice, repeat
 from typing import Any
 
 from fitgym.instrument import distance
@@ -41,6 +41,9 @@ _VIEWS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
 _SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, *map(type, _VIEWS))))
 # Iterators whose first element may be taken early: they run no code of the program that could look at its callers.
 _PLAIN_ITERATORS = frozenset(id(type(iter(container))) for container in ([], (), "", b"", range(0), set(), *_VIEWS))
+# Read past the metaclass. Classes that are written in Python have the flag.
+_flags: Callable[[type], int] = type.__dict__["__flags__"].__get__
+_HEAP_TYPE = 1 << 9
 # How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine.
 _UNKNOWN, _DIRECT, _INDIRECT, _RESUMABLE = 0, 1, 2, 4
 
@@ -442,14 +445,16 @@ def _maker(
         def probe(iterable: Any) -> Any:
             counts[number] += 1
             if id(type(iterable)) in _SIZED:
-                size = len(iterable)
-                outcome(size > 0, float(size))
+                size = distance.size(iterable)
+                outcome(size > 0.0, size)
                 return iterable
             if distances[yes] > distance.FAR:  # should it raise before its first element
                 distances[yes] = distances[yes + 1] = distance.FAR
             iterator: Iterator[Any] = iter(iterable)
             if id(type(iterator)) not in _PLAIN_ITERATORS:
-                return chain.from_iterable(stages(iterator))
+                # Asking for the iterator of an iterator may run code of the program; a class of C has nothing to say.
+                again = map(next, repeat(iterator)) if _flags(type(iterator)) & _HEAP_TYPE else iterator
+                return chain.from_iterable(stages(again))
             for first in iterator:
                 outcome(True, 1.0)
                 return chain((first,), iterator)
