@@ -17,6 +17,7 @@ from itertools import chain, compress, islice, repeat
 from typing import Any
 
 from fitgym.instrument import distance
+from fitgym.instrument.async_loop import AsyncLoop
 from fitgym.instrument.factory import Listener, OutOfFuel, Probe, Reached
 from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
 from fitgym.subject.subject import Site
@@ -483,7 +484,7 @@ def _maker(
                 distances[yes] = distances[yes + 1] = distance.FAR
             if not hasattr(type(iterable), "__aiter__"):
                 return iterable  # the loop itself complains
-            return _AsyncLoop(iterable, lambda entered: outcome(entered, 1.0))
+            return AsyncLoop(iterable, lambda entered: outcome(entered, 1.0))
 
         return asynchronous if site.operator == "async for" else probe
 
@@ -519,37 +520,3 @@ def _maker(
         return makers[site.kind](site)
 
     return make, restart, spend
-
-
-class _AsyncLoop:
-    """An asynchronous iterator that tells whether it had a first element."""
-
-    __slots__ = ("_iterator", "_outcome", "_source")
-
-    def __init__(self, source: Any, outcome: Callable[[bool], None]) -> None:
-        self._source = source
-        self._outcome: Callable[[bool], None] | None = outcome
-        self._iterator: Any = None
-
-    def __aiter__(self) -> _AsyncLoop:
-        self._iterator = type(self._source).__aiter__(self._source)
-        if not hasattr(type(self._iterator), "__anext__"):
-            raise TypeError(
-                "'async for' received an object from __aiter__ that does not implement __anext__: "
-                f"{type(self._iterator).__name__}"
-            )
-        return self
-
-    def __anext__(self) -> Any:
-        step = type(self._iterator).__anext__(self._iterator)
-        outcome, self._outcome = self._outcome, None
-        return step if outcome is None else self._first(step, outcome)
-
-    async def _first(self, step: Any, outcome: Callable[[bool], None]) -> Any:
-        try:
-            item = await step
-        except StopAsyncIteration:
-            outcome(False)
-            raise
-        outcome(True)
-        return item
