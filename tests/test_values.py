@@ -25,7 +25,7 @@ from fitgym.subject.subject import Parameter
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref, refs
 from fitgym.testcase.factory import TestFactory
-from fitgym.testcase.literals import KINDS, Literals, canonical, kind_of_text, text_of
+from fitgym.testcase.literals import KINDS, Literals, _normal, canonical, kind_of_text, text_of
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import StatementTable
 from fitgym.testcase.subtyping import fits
@@ -122,6 +122,14 @@ def test_strings_come_from_the_source_whole_in_pieces_and_joined() -> None:
     assert {"needle", "hay", ""} <= set(drawn)
     assert any(text and text != "needle" and text in "needle" for text in drawn)
     assert any(re.fullmatch(r"needle.?hay|hay.?needle", text, re.DOTALL) for text in drawn)
+
+
+def test_the_larger_random_integers_are_normal_with_the_given_scale() -> None:
+    rng = np.random.default_rng(0)
+    numbers = np.array([_normal(rng) for _ in range(4000)])
+    assert abs(numbers.mean()) < 0.06  # 4 standard errors
+    assert abs(numbers.std() - 1.0) < 0.05
+    assert 0.66 < (np.abs(numbers) < 1.0).mean() < 0.71  # 0.683
 
 
 def test_without_a_pool_no_constant_of_the_source_is_drawn() -> None:

@@ -12,11 +12,11 @@ class Factory:
     """Test cases are tuples of numbers; mutation changes one of them."""
 
     def random_test(self, rng):
-        return tuple(int(n) for n in rng.integers(0, 100, size=int(rng.integers(1, 6))))
+        return tuple(int(rng.random() * 100) for _ in range(1 + int(rng.random() * 5)))
 
     def mutate(self, testcase, rng):
         changed = list(testcase)
-        changed[int(rng.integers(len(changed)))] = int(rng.integers(0, 100))
+        changed[int(rng.random() * len(changed))] = int(rng.random() * 100)
         return tuple(changed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
@@ -36,6 +37,10 @@ class Search(ABC):
         archive: covering test cases, as a source of new ones.
         rng: the only source of chance.
         population: number of individuals.
+
+    Attributes:
+        chance: a stream of its own, seeded from `rng`, to pass to the factory: making a test case takes some thirty
+            single numbers, and `random.Random` draws one in a tenth of the time that a `Generator` needs.
     """
 
     def __init__(
@@ -46,6 +51,7 @@ class Search(ABC):
         self.factory = factory
         self.archive = archive
         self.rng = rng
+        self.chance = random.Random(int(rng.integers(2**63)))
         self.size = population
         self.population: list[Individual] = []
         self.fitness: NDArray[np.float64] = np.empty(0)

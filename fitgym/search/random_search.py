@@ -20,7 +20,7 @@ class RandomSearch(Search):
     """
 
     def ask(self) -> list[Individual]:
-        self._asked = [Individual((self.factory.random_test(self.rng),)) for _ in range(self.size)]
+        self._asked = [Individual((self.factory.random_test(self.chance),)) for _ in range(self.size)]
         return self._asked
 
     def tell(self, evaluation: Evaluation) -> None:

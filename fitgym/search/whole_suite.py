@@ -122,7 +122,9 @@ class WholeSuite(Search):
         """A suite with each test case changed with probability 1 / size, and perhaps new ones."""
         if testcases:
             chosen = self.rng.random(len(testcases)) < 1.0 / len(testcases)
-            testcases = [self.factory.mutate(t, self.rng) if c else t for t, c in zip(testcases, chosen, strict=True)]
+            testcases = [
+                self.factory.mutate(t, self.chance) if c else t for t, c in zip(testcases, chosen, strict=True)
+            ]
         probability = self.insertion
         while len(testcases) < self.max_tests and self.rng.random() < probability:
             testcases.append(self._new_test())
@@ -133,10 +135,10 @@ class WholeSuite(Search):
     def _new_test(self) -> TestCase:
         stored = self.archive.testcases() if self.use_archive and self.rng.random() < self.clone else []
         if not stored:
-            return self.factory.random_test(self.rng)
+            return self.factory.random_test(self.chance)
         testcase = stored[int(self.rng.integers(len(stored)))]
         for _ in range(int(self.rng.integers(self.clone_mutations + 1))):
-            testcase = self.factory.mutate(testcase, self.rng)
+            testcase = self.factory.mutate(testcase, self.chance)
         return testcase
 
     def _random_suite(self) -> Individual:

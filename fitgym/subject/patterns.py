@@ -18,7 +18,7 @@ __all__ = ["Chance", "near_miss", "patterns", "sample"]
 
 
 class Chance(Protocol):
-    """The part of `numpy.random.Generator` that is used here, so that this module needs no numpy."""
+    """A source of random numbers: a `random.Random`, or a `numpy.random.Generator`, which is slower at single ones."""
 
     def random(self) -> float:
         """A number in [0, 1)."""

@@ -6,9 +6,8 @@ from bisect import bisect_right
 from itertools import accumulate
 from keyword import iskeyword
 
-from numpy.random import Generator
-
 from fitgym.subject.hints import Hint
+from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression, Ref
@@ -56,7 +55,7 @@ class Calls:
         self.values = Values(subject, knowledge, literals, self.make, rates)
         self._keywords = literals.keywords
 
-    def append(self, operation: Operation, draft: Draft, rng: Generator, *, receiver: int = -1, depth: int = 0) -> int:
+    def append(self, operation: Operation, draft: Draft, rng: Chance, *, receiver: int = -1, depth: int = 0) -> int:
         """Append a call of `operation` and, before it, what it needs.
 
         Args:
@@ -95,7 +94,7 @@ class Calls:
             )
         )
 
-    def make(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Ref | None:
+    def make(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Ref | None:
         """Append statements that build an object for `hint`; None if nothing can build one within the depth."""
         if depth > self.rates.max_depth:
             return None
@@ -116,7 +115,7 @@ class Calls:
             builders.remove(builder)
         return None
 
-    def _receiver(self, operation: Operation, draft: Draft, rng: Generator, depth: int) -> int:
+    def _receiver(self, operation: Operation, draft: Draft, rng: Chance, depth: int) -> int:
         hint = Hint("class", operation.owner)
         found = self.values.existing(hint, draft, rng) if rng.random() < self.rates.object_reuse else None
         if found is None:
@@ -126,7 +125,7 @@ class Calls:
         return -1 if found is None else found.position
 
     def _arguments(
-        self, operation: Operation, draft: Draft, rng: Generator, depth: int
+        self, operation: Operation, draft: Draft, rng: Chance, depth: int
     ) -> tuple[list[Expression], list[tuple[str, Expression]]]:
         """Arguments for the required parameters and some of the others.
 
@@ -175,7 +174,7 @@ class Calls:
         return args, kwargs
 
     def _extra_keywords(
-        self, operation: Operation, draft: Draft, rng: Generator, depth: int, taken: set[str]
+        self, operation: Operation, draft: Draft, rng: Chance, depth: int, taken: set[str]
     ) -> list[tuple[str, Expression]]:
         names = [parameter.name for parameter in operation.parameters]
         found: list[tuple[str, Expression]] = []

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from numpy.random import Generator
-
 from fitgym.instrument.trace import Trace
 from fitgym.subject.affixes import affixes
+from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Subject
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.knowledge import Knowledge, Learned
@@ -25,8 +24,8 @@ _ENDS = 20_000  # test cases whose end is remembered
 class TestFactory:
     """Makes, changes and crosses the test cases of one subject.
 
-    Deterministic: the same calls in the same order with generators in the same state give the same test cases. It can
-    be pickled.
+    Deterministic: the same calls in the same order with sources of chance in the same state give the same test cases.
+    It can be pickled.
 
     Args:
         subject: what is tested.
@@ -52,7 +51,7 @@ class TestFactory:
         self.selection = Selection(self.calls)
         self.variation = Variation(self.calls, self.selection)
 
-    def random_test(self, rng: Generator) -> TestCase:
+    def random_test(self, rng: Chance) -> TestCase:
         """A new test case; empty only if no operation under test can be called at all."""
         least, most = self.rates.initial_length
         length = least + int(rng.random() * (most - least + 1))
@@ -63,7 +62,7 @@ class TestFactory:
             new = self.selection.insert(new, rng)
         return self.table.testcase(self.variation.trimmed(new))
 
-    def mutate(self, testcase: TestCase, rng: Generator) -> TestCase:
+    def mutate(self, testcase: TestCase, rng: Chance) -> TestCase:
         """A changed copy; the same test case only if no change could be made.
 
         What stands after a statement that raised is left out, as in EvoSuite.
@@ -74,7 +73,7 @@ class TestFactory:
         known = dict(zip(map(id, statements), testcase, strict=True))
         return self._interned(self.variation.mutated(statements, rng, raises=raises), known)
 
-    def cross(self, first: TestCase, second: TestCase, rng: Generator) -> tuple[TestCase, TestCase]:
+    def cross(self, first: TestCase, second: TestCase, rng: Chance) -> tuple[TestCase, TestCase]:
         """Two offspring that exchanged their ends; copies of the parents if one of them is empty.
 
         What stands after a statement that raised is left out first, and no head contains such a statement.

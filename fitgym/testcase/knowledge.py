@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Protocol
 
-from numpy.random import Generator
-
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name
 from fitgym.testcase.literals import kind_of_text
@@ -174,12 +173,12 @@ class Knowledge:
         """What was seen to be demanded of a parameter without annotation, if anything."""
         return self._demands.get((operation, parameter))
 
-    def worked(self, operation: int, rng: Generator) -> Statement | None:
+    def worked(self, operation: int, rng: Chance) -> Statement | None:
         """A call of the operation that returned and needed no other statement, or None if none is known."""
         known = self._worked.get(operation)
         return None if not known else list(known.values())[int(rng.random() * len(known))]
 
-    def accepted(self, parameter: Parameter, rng: Generator) -> Expression | None:
+    def accepted(self, parameter: Parameter, rng: Chance) -> Expression | None:
         """An argument accepted for a parameter of the same name and hint by some operation; None if none is known."""
         known = self._accepted.get((parameter.name, parameter.hint))
         return None if not known else list(known)[int(rng.random() * len(known))]

@@ -13,10 +13,9 @@ import string
 from collections.abc import Callable, Iterable, Sequence
 from types import EllipsisType
 
-from numpy.random import Generator
-
 from fitgym.subject import patterns as regular
 from fitgym.subject.affixes import Affixes
+from fitgym.subject.patterns import Chance
 from fitgym.testcase.rates import DEFAULT, Rates
 
 __all__ = ["KINDS", "Literals", "canonical", "kind_of_text", "text_of"]
@@ -193,11 +192,11 @@ class Literals:
         self._values[text] = value
         return value
 
-    def of_kind(self, kind: str, rng: Generator) -> str:
+    def of_kind(self, kind: str, rng: Chance) -> str:
         """The text of a constant of one of `KINDS`."""
         return text_of(self._DRAWS[kind](self, rng))
 
-    def perturbed(self, text: str, rng: Generator) -> str:
+    def perturbed(self, text: str, rng: Chance) -> str:
         """The text of a constant of the same kind, a little different where the kind allows it."""
         kind = kind_of_text(text)
         if kind == "str":
@@ -218,7 +217,7 @@ class Literals:
 
     # Numbers
 
-    def _int(self, rng: Generator) -> int:
+    def _int(self, rng: Chance) -> int:
         random = rng.random
         pooled = self._pooled("int", rng)
         if isinstance(pooled, int):
@@ -231,9 +230,9 @@ class Literals:
             return _BOUNDARIES[int(random() * len(_BOUNDARIES))]
         if where < 0.75:
             return _EXTREMES[int(random() * len(_EXTREMES))]
-        return int(rng.standard_normal() * self.rates.max_int)
+        return int(_normal(rng) * self.rates.max_int)
 
-    def _float(self, rng: Generator) -> float:
+    def _float(self, rng: Chance) -> float:
         random = rng.random
         pooled = self._pooled("float", rng)
         if isinstance(pooled, float) and random() < 0.7:
@@ -246,7 +245,7 @@ class Literals:
         if where < 0.5:
             return self._number(self._int(rng))
         scale = self.rates.max_int if where > 0.75 else 10
-        return round(float(rng.standard_normal()) * scale, int(random() * 4))
+        return round(_normal(rng) * scale, int(random() * 4))
 
     @staticmethod
     def _number(value: int) -> float:
@@ -255,19 +254,19 @@ class Literals:
         except OverflowError:
             return math.inf
 
-    def _complex(self, rng: Generator) -> complex:
+    def _complex(self, rng: Chance) -> complex:
         return complex(self._float(rng), self._float(rng) if rng.random() < 0.7 else 0.0)
 
-    def _bool(self, rng: Generator) -> bool:
+    def _bool(self, rng: Chance) -> bool:
         return bool(rng.random() < 0.5)
 
-    def _none(self, rng: Generator) -> None:
+    def _none(self, rng: Chance) -> None:
         return None
 
-    def _ellipsis(self, rng: Generator) -> Scalar:
+    def _ellipsis(self, rng: Chance) -> Scalar:
         return ...  # type: ignore[return-value]  # the one constant whose class has no public name in `typing`
 
-    def _perturbed_int(self, value: int, rng: Generator) -> int:
+    def _perturbed_int(self, value: int, rng: Chance) -> int:
         random = rng.random
         where = random()
         if where < self.rates.random_perturbation:
@@ -285,7 +284,7 @@ class Literals:
             digits = digits + "0" if random() < 0.5 else digits[:-1] or "0"
         return -int(digits) if value < 0 else int(digits)
 
-    def _perturbed_float(self, value: float, rng: Generator) -> float:
+    def _perturbed_float(self, value: float, rng: Chance) -> float:
         random = rng.random
         where = random()
         if where < self.rates.random_perturbation or not math.isfinite(value):
@@ -293,7 +292,7 @@ class Literals:
         if where < 0.4:
             return value + int(random() * (2 * self.rates.max_delta + 1)) - self.rates.max_delta
         if where < 0.6:
-            return value + float(rng.standard_normal())
+            return value + _normal(rng)
         if where < 0.75:
             return -value
         if where < 0.85:
@@ -304,7 +303,7 @@ class Literals:
 
     # Text
 
-    def _str(self, rng: Generator) -> str:
+    def _str(self, rng: Chance) -> str:
         random = rng.random
         if self.patterns and random() < self.rates.pattern_rate:
             return self._matching(rng)
@@ -330,7 +329,7 @@ class Literals:
             return "".join([string.ascii_lowercase[int(random() * 26)] for _ in range(length)])
         return "".join([self._character(rng) for _ in range(length)])
 
-    def _assembled(self, rng: Generator) -> str:
+    def _assembled(self, rng: Chance) -> str:
         """A start that the subject looks for, words with its separators in between, an end that it looks for."""
         random = rng.random
         starts, ends, separators = self.affixes.starts, self.affixes.ends, self.affixes.separators
@@ -346,11 +345,11 @@ class Literals:
             parts.append(ends[int(random() * len(ends))])
         return "".join(parts)[:_LONGEST]
 
-    def _separator(self, rng: Generator) -> str:
+    def _separator(self, rng: Chance) -> str:
         separators = self.affixes.separators
         return separators[int(rng.random() * len(separators))] if separators else ""
 
-    def _word(self, rng: Generator) -> str:
+    def _word(self, rng: Chance) -> str:
         """A short piece between two separators."""
         random = rng.random
         where = random()
@@ -362,7 +361,7 @@ class Literals:
             return ""
         return "".join([string.ascii_lowercase[int(random() * 26)] for _ in range(1 + int(random() * 3))])
 
-    def _matching(self, rng: Generator) -> str:
+    def _matching(self, rng: Chance) -> str:
         pattern = self.patterns[int(rng.random() * len(self.patterns))]
         stock = self._stock.setdefault(pattern, [])
         if len(stock) == _STOCK and rng.random() < 0.8:
@@ -374,7 +373,7 @@ class Literals:
             stock[int(rng.random() * _STOCK)] = text
         return text
 
-    def _varied(self, text: str, rng: Generator) -> str:
+    def _varied(self, text: str, rng: Chance) -> str:
         """A piece of `text`, `text` joined with another constant, repeated, or in another case."""
         random = rng.random
         where = random()
@@ -391,11 +390,11 @@ class Literals:
             return (text + glue + other)[:_LONGEST]
         return (str.upper, str.lower, str.title, str.swapcase, str.strip)[int(random() * 5)](text)
 
-    def _pooled_str(self, rng: Generator) -> str:
+    def _pooled_str(self, rng: Chance) -> str:
         pooled = self._pooled("str", rng, certainly=True)
         return pooled if isinstance(pooled, str) else _SHAPES[int(rng.random() * len(_SHAPES))]
 
-    def _character(self, rng: Generator) -> str:
+    def _character(self, rng: Chance) -> str:
         random = rng.random
         where = random()
         if where < 0.5 and self._alphabet:
@@ -404,7 +403,7 @@ class Literals:
             return _UNICODE[int(random() * len(_UNICODE))]
         return _PRINTABLE[int(random() * len(_PRINTABLE))]
 
-    def _perturbed_str(self, text: str, rng: Generator) -> str:
+    def _perturbed_str(self, text: str, rng: Chance) -> str:
         """Delete, replace and insert characters, each with probability 1/3 (EvoSuite 1.0.7), or splice a constant."""
         random = rng.random
         where = random()
@@ -431,7 +430,7 @@ class Literals:
                 break
         return changed[:_LONGEST]
 
-    def _pieced(self, text: str, rng: Generator) -> str:
+    def _pieced(self, text: str, rng: Chance) -> str:
         """The text with a start, an end or a separator (and a word) more."""
         random = rng.random
         starts, ends, separators = self.affixes.starts, self.affixes.ends, self.affixes.separators
@@ -446,7 +445,7 @@ class Literals:
         piece = self._separator(rng) + (self._word(rng) if random() < 0.6 else "")
         return (text[:place] + piece + text[place:])[:_LONGEST]
 
-    def _bytes(self, rng: Generator) -> bytes:
+    def _bytes(self, rng: Chance) -> bytes:
         pooled = self._pooled("bytes", rng)
         if isinstance(pooled, bytes):
             return pooled
@@ -454,7 +453,7 @@ class Literals:
             return bytes([int(rng.random() * 256) for _ in range(int(rng.random() * 5))])
         return self._str(rng).encode("utf-8", "replace")
 
-    def _pooled(self, kind: str, rng: Generator, certainly: bool = False) -> Scalar:
+    def _pooled(self, kind: str, rng: Chance, certainly: bool = False) -> Scalar:
         """A constant of the pool, or None if chance or an empty pool says no."""
         random = rng.random
         if not certainly and random() >= self.rates.static_pool:
@@ -465,7 +464,7 @@ class Literals:
             pool = dynamic
         return pool[int(random() * len(pool))] if pool else None
 
-    _DRAWS: dict[str, Callable[[Literals, Generator], Scalar]] = {  # noqa: RUF012 - never changed
+    _DRAWS: dict[str, Callable[[Literals, Chance], Scalar]] = {  # noqa: RUF012 - never changed
         "none": _none,
         "bool": _bool,
         "int": _int,
@@ -475,3 +474,8 @@ class Literals:
         "bytes": _bytes,
         "ellipsis": _ellipsis,
     }
+
+
+def _normal(rng: Chance) -> float:
+    """A number of the standard normal distribution (Box and Muller 1958)."""
+    return math.sqrt(-2.0 * math.log(1.0 - rng.random())) * math.cos(math.tau * rng.random())

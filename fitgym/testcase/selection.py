@@ -6,9 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from numpy.random import Generator
-
 from fitgym.subject.hints import Hint
+from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
@@ -50,7 +49,7 @@ class Selection:
             self._age = 0
             self._weights = []
 
-    def operation(self, rng: Generator) -> Operation | None:
+    def operation(self, rng: Chance) -> Operation | None:
         """An operation under test that is not excluded, by usefulness; None if the subject has none."""
         if not self._weights:
             tested = self.calls.subject.under_test
@@ -61,7 +60,7 @@ class Selection:
             return None
         return self._open[min(bisect_right(self._weights, rng.random() * self._weights[-1]), len(self._open) - 1)]
 
-    def insert(self, statements: Sequence[Statement], rng: Generator, end: int | None = None) -> list[Statement]:
+    def insert(self, statements: Sequence[Statement], rng: Chance, end: int | None = None) -> list[Statement]:
         """The test case with one more call (and what it needs); the same if there was no room or no way to make it.
 
         Args:
@@ -87,7 +86,7 @@ class Selection:
             position = int(rng.random() * (position + 1))
         return self._inserted(statements, position, operation, -1, rng) or list(statements)
 
-    def _on_object(self, statements: Sequence[Statement], end: int, rng: Generator) -> list[Statement] | None:
+    def _on_object(self, statements: Sequence[Statement], end: int, rng: Chance) -> list[Statement] | None:
         """A call on a random object of the test case, at a random place after it and not after `end`."""
         candidates = [index for index in range(end) if self._acts_on(statements[index].operation)]
         if not candidates:
@@ -122,7 +121,7 @@ class Selection:
         return found
 
     def _inserted(
-        self, statements: Sequence[Statement], position: int, operation: Operation, receiver: int, rng: Generator
+        self, statements: Sequence[Statement], position: int, operation: Operation, receiver: int, rng: Chance
     ) -> list[Statement] | None:
         draft = Draft(statements[:position])
         if self.calls.append(operation, draft, rng, receiver=receiver) < 0:

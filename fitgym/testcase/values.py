@@ -11,9 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from numpy.random import Generator
-
 from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Class, Operation, Parameter, Subject
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Name, Ref
@@ -24,7 +23,7 @@ from fitgym.testcase.subtyping import attributes, fits, simple_kind
 
 __all__ = ["Make", "Values"]
 
-Make = Callable[[Hint, Draft, Generator, int], Ref | None]
+Make = Callable[[Hint, Draft, Chance, int], Ref | None]
 """Appends statements that build an object for a hint and refers to the last one; None if that cannot be done."""
 
 _SIZES = (0.15, 0.4, 0.65, 0.88, 1.0)  # cumulative: containers of 0 to 4 elements
@@ -99,20 +98,18 @@ class Values:
 
     # What a parameter gets
 
-    def argument(
-        self, operation: Operation, parameter: Parameter, draft: Draft, rng: Generator, depth: int
-    ) -> Expression:
+    def argument(self, operation: Operation, parameter: Parameter, draft: Draft, rng: Chance, depth: int) -> Expression:
         """An argument for a parameter: as annotated, as demanded at run time, or what has worked so far."""
         return self.tamed(operation, self._argument(operation, parameter, draft, rng, depth), rng)
 
-    def tamed(self, operation: Operation, argument: Expression, rng: Generator) -> Expression:
+    def tamed(self, operation: Operation, argument: Expression, rng: Chance) -> Expression:
         """The argument, mostly without large numbers where those have hit a limit before."""
         if self.knowledge.is_costly(operation.id) and is_large(argument) and rng.random() < 0.95:
             return Literal(str(int(rng.random() * 100)))
         return argument
 
     def _argument(
-        self, operation: Operation, parameter: Parameter, draft: Draft, rng: Generator, depth: int
+        self, operation: Operation, parameter: Parameter, draft: Draft, rng: Chance, depth: int
     ) -> Expression:
         hint = parameter.hint
         if operation.under_test and rng.random() < self.rates.accepted_rate:
@@ -132,18 +129,18 @@ class Values:
             value = self._as_iterator(value, rng)
         return value
 
-    def _as_iterator(self, value: Expression, rng: Generator) -> Expression:
+    def _as_iterator(self, value: Expression, rng: Chance) -> Expression:
         """Now and then an iterator over a list: code that goes over one may treat it differently, and no demand can tell."""
         if isinstance(value, Collection) and value.kind == "list" and rng.random() < _AS_ITERATOR:
             return Collection("iter", value.items)
         return value
 
-    def anything(self, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def anything(self, draft: Draft, rng: Chance, depth: int) -> Expression:
         """Any value at all."""
         kind = _UNKNOWN_KINDS[min(bisect_right(_UNKNOWN_WEIGHTS, rng.random()), len(_UNKNOWN_KINDS) - 1)]
         return self._of_kind(kind, draft, rng, depth)
 
-    def of(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def of(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         """A value that `hint` describes; anything if there is no way to make one.
 
         Args:
@@ -174,14 +171,14 @@ class Values:
             )
         return found
 
-    def existing(self, hint: Hint, draft: Draft, rng: Generator) -> Ref | None:
+    def existing(self, hint: Hint, draft: Draft, rng: Chance) -> Ref | None:
         """A result of the draft that can be used where `hint` is asked for, chosen uniformly; None if there is none."""
         positions = draft.results(self.providers(hint)) if draft.statements else None
         return Ref(positions[int(rng.random() * len(positions))]) if positions else None
 
     # What a change makes of it
 
-    def changed(self, expression: Expression, hint: Hint, draft: Draft, rng: Generator, depth: int = 0) -> Expression:
+    def changed(self, expression: Expression, hint: Hint, draft: Draft, rng: Chance, depth: int = 0) -> Expression:
         """A value like `expression` but a little different, for a place that asks for `hint`.
 
         Constants move by a step, containers lose, gain or change one element, references point elsewhere; what has no
@@ -204,11 +201,11 @@ class Values:
                 return Lambda(expression.arity, body)
         return self._anew(hint, draft, rng, depth)
 
-    def _anew(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _anew(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         return self.anything(draft, rng, depth) if hint.kind == "any" else self.of(hint, draft, rng, depth)
 
     def _changed_collection(
-        self, expression: Collection, hint: Hint, draft: Draft, rng: Generator, depth: int
+        self, expression: Collection, hint: Hint, draft: Draft, rng: Chance, depth: int
     ) -> Expression:
         random = rng.random
         kind, items = expression.kind, list(expression.items)
@@ -242,14 +239,14 @@ class Values:
 
     # Constants
 
-    def _literal(self, kind: str, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _literal(self, kind: str, draft: Draft, rng: Chance, depth: int) -> Expression:
         if depth == 0 and draft.statements and rng.random() < self.rates.primitive_reuse:
             again = self._repeated(kind, draft, rng)
             if again is not None:
                 return again
         return Literal(self.literals.of_kind(kind, rng))
 
-    def _repeated(self, kind: str, draft: Draft, rng: Generator) -> Expression | None:
+    def _repeated(self, kind: str, draft: Draft, rng: Chance) -> Expression | None:
         """A constant or result of the wanted kind from one statement of the draft, if that one has any."""
         position = int(rng.random() * len(draft.statements))
         statement = draft.statements[position]
@@ -262,16 +259,16 @@ class Values:
                 return argument
         return None
 
-    def _of_literal(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_literal(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         text = canonical(hint.texts[int(rng.random() * len(hint.texts))]) if hint.texts else None
         return Literal(text) if text is not None else self.anything(draft, rng, depth + 1)
 
     # Compound hints
 
-    def _of_any(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_any(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         return self.anything(draft, rng, depth)
 
-    def _of_union(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_union(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         parts = [part for part in hint.args if simple_kind(part) != "none"]
         if len(parts) < len(hint.args) and (not parts or rng.random() < self.rates.null_probability):
             return Literal("None")
@@ -281,7 +278,7 @@ class Values:
             parts = parts[:-1]
         return self.of(parts[int(rng.random() * len(parts))], draft, rng, depth)
 
-    def _of_iterable(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_iterable(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         element = hint.args[0] if hint.args else ANY
         textual = element.kind == "any" or element.name == "builtins.str"
         where = rng.random()
@@ -294,31 +291,31 @@ class Values:
             kind = "list" if where < 0.6 else "tuple" if where < 0.75 else "iter" if where < 0.9 else "set"
         return self._collection(kind, element, draft, rng, depth)
 
-    def _of_elements(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_elements(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         kind = simple_kind(hint)
         kinds: dict[str, CollectionKind] = {"list": "list", "set": "set", "frozenset": "frozenset", "iterator": "iter"}
         return self._collection(kinds[kind], hint.args[0] if hint.args else ANY, draft, rng, depth)
 
-    def _of_mapping(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_mapping(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         key, value = hint.args if len(hint.args) == 2 else (ANY, ANY)
         size = bisect_right(_SIZES, rng.random()) if depth < self.rates.max_depth else 0
         keys = _distinct(self._items(key, size, draft, rng, depth, hashed=True))
         values = self._items(value, len(keys), draft, rng, depth, hashed=False)
         return Collection("dict", tuple(part for pair in zip(keys, values, strict=True) for part in pair))
 
-    def _of_tuple(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_tuple(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         if not hint.args or (len(hint.args) == 2 and hint.args[1].kind == "ellipsis"):
             return self._collection("tuple", hint.args[0] if hint.args else ANY, draft, rng, depth)
         return Collection("tuple", tuple(self.of(part, draft, rng, depth + 1) for part in hint.args))
 
-    def _collection(self, kind: CollectionKind, element: Hint, draft: Draft, rng: Generator, depth: int) -> Collection:
+    def _collection(self, kind: CollectionKind, element: Hint, draft: Draft, rng: Chance, depth: int) -> Collection:
         size = bisect_right(_SIZES, rng.random()) if depth < self.rates.max_depth else 0
         hashed = kind in ("set", "frozenset")
         items = self._items(element, size, draft, rng, depth, hashed=hashed)
         return Collection(kind, tuple(_distinct(items) if hashed else items))
 
     def _items(
-        self, element: Hint, size: int, draft: Draft, rng: Generator, depth: int, *, hashed: bool
+        self, element: Hint, size: int, draft: Draft, rng: Chance, depth: int, *, hashed: bool
     ) -> list[Expression]:
         """Elements of a container: where nothing is known of them, most containers get elements of one kind."""
         kind = ""
@@ -349,7 +346,7 @@ class Values:
 
     # Functions and classes
 
-    def _of_callable(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_callable(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         random = rng.random
         result = hint.args[-1] if hint.args else ANY
         given = hint.args[:-1]
@@ -380,7 +377,7 @@ class Values:
         body = self.of(result, draft, rng, depth + 1)
         return Name("builtins", "str") if _has_lambda(body) else Lambda(arity, body)
 
-    def _of_type(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_type(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         wanted = hint.args[0] if hint.args else ANY
         if wanted.kind == "union" and wanted.args:
             wanted = wanted.args[int(rng.random() * len(wanted.args))]
@@ -402,7 +399,7 @@ class Values:
             return _KINDS_OF_CLASS[int(rng.random() * len(_KINDS_OF_CLASS))]
         return Name("builtins", _CLASSES[int(rng.random() * len(_CLASSES))])
 
-    def _of_protocol(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_protocol(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         options = self._protocols.get(hint)
         if options is None:
             options = self._protocols[hint] = self._satisfying(hint)
@@ -430,7 +427,7 @@ class Values:
 
     # Objects
 
-    def _of_class(self, hint: Hint, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_class(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
         random = rng.random
         if hint.name == "builtins.object":
             return self.anything(draft, rng, depth)
@@ -466,7 +463,7 @@ class Values:
             )
         return found
 
-    def _of_kind(self, kind: str, draft: Draft, rng: Generator, depth: int) -> Expression:
+    def _of_kind(self, kind: str, draft: Draft, rng: Chance, depth: int) -> Expression:
         """A value of one of the kinds that `ANY_KINDS` lists."""
         if kind in self._LITERAL_KINDS:
             return self._literal(kind, draft, rng, depth)
@@ -489,7 +486,7 @@ class Values:
         return self._collection(kinds[kind], ANY, draft, rng, depth)
 
     _LITERAL_KINDS = frozenset(("none", "bool", "int", "float", "complex", "str", "bytes", "ellipsis"))
-    _FORMS: dict[str, Callable[[Values, Hint, Draft, Generator, int], Expression]] = {  # noqa: RUF012 - never changed
+    _FORMS: dict[str, Callable[[Values, Hint, Draft, Chance, int], Expression]] = {  # noqa: RUF012 - never changed
         "any": _of_any,
         "union": _of_union,
         "literal": _of_literal,

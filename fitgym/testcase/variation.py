@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from numpy.random import Generator
-
 from fitgym.subject.hints import ANY
+from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation
 from fitgym.testcase.calls import Calls, by_syntax
 from fitgym.testcase.draft import Draft
@@ -40,7 +39,7 @@ class Variation:
 
     # The three mutations
 
-    def mutated(self, statements: Sequence[Statement], rng: Generator, *, raises: bool = False) -> list[Statement]:
+    def mutated(self, statements: Sequence[Statement], rng: Chance, *, raises: bool = False) -> list[Statement]:
         """Delete, then change, then insert, each with its own probability.
 
         Args:
@@ -68,14 +67,14 @@ class Variation:
         new = self.trimmed(new)
         return new if self.has_test(new) else old
 
-    def deleted(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+    def deleted(self, statements: Sequence[Statement], rng: Chance) -> list[Statement]:
         """Every statement is deleted with probability 1/length; what needed it is repaired or deleted too."""
         random = rng.random
         rate = 1.0 / len(statements)
         doomed = [position for position in range(len(statements)) if random() < rate]
         return self.without(statements, doomed, rng) if doomed else list(statements)
 
-    def changed(self, statements: Sequence[Statement], rng: Generator) -> list[Statement]:
+    def changed(self, statements: Sequence[Statement], rng: Chance) -> list[Statement]:
         """Every statement is changed with probability 1/length."""
         random = rng.random
         new = list(statements)
@@ -89,7 +88,7 @@ class Variation:
             position += 1
         return new
 
-    def inserted(self, statements: Sequence[Statement], rng: Generator, *, raises: bool = False) -> list[Statement]:
+    def inserted(self, statements: Sequence[Statement], rng: Chance, *, raises: bool = False) -> list[Statement]:
         """Insert one call, then each further one with probability `insert_again`; before the last one if it `raises`."""
         new = list(statements)
         while len(new) < self.rates.max_length:
@@ -100,7 +99,7 @@ class Variation:
 
     # One statement
 
-    def changed_at(self, statements: Sequence[Statement], position: int, rng: Generator) -> list[Statement]:
+    def changed_at(self, statements: Sequence[Statement], position: int, rng: Chance) -> list[Statement]:
         """The test case with the statement at `position` changed; the same if the change does not fit in."""
         draft = Draft(statements[:position])
         statement = statements[position]
@@ -123,7 +122,7 @@ class Variation:
         draft.extend_moved(statements[position + 1 :], position + 1)
         return draft.statements
 
-    def _other_argument(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+    def _other_argument(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """One argument changed a little (mostly) or drawn anew."""
         positional = len(statement.args)
         count = positional + len(statement.kwargs)
@@ -141,7 +140,7 @@ class Variation:
         return statement._replace(kwargs=tuple(kwargs))
 
     def _varied(
-        self, operation: Operation, place: int | str, value: Expression, draft: Draft, rng: Generator
+        self, operation: Operation, place: int | str, value: Expression, draft: Draft, rng: Chance
     ) -> Expression:
         parameter = parameter_of(operation, place)
         values = self.calls.values
@@ -156,7 +155,7 @@ class Variation:
             hint = self.calls.knowledge.demanded(operation.id, parameter.name) or ANY
         return values.tamed(operation, values.changed(value, hint, draft, rng), rng)
 
-    def _other_receiver(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+    def _other_receiver(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """The same call on another object of the test case, if there is one."""
         if statement.receiver < 0:
             return None
@@ -164,7 +163,7 @@ class Variation:
         others = [position for position in draft.results(alike) if position != statement.receiver]
         return statement._replace(receiver=others[int(rng.random() * len(others))]) if others else None
 
-    def _toggled(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+    def _toggled(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """One optional argument more or less, if the operation has any."""
         operation = self.operations[statement.operation]
         if by_syntax(operation):
@@ -198,7 +197,7 @@ class Variation:
         value = self.calls.values.argument(operation, chosen, draft, rng, 0)
         return statement._replace(kwargs=(*statement.kwargs, (chosen.name, value)))
 
-    def _other_operation(self, statement: Statement, draft: Draft, rng: Generator) -> Statement | None:
+    def _other_operation(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """Another operation with the same result, with arguments of its own; None if there is none or no room."""
         others = sorted(self.alike(statement.operation) - {statement.operation})
         if not others:
@@ -213,7 +212,7 @@ class Variation:
 
     # Deletion and repair
 
-    def without(self, statements: Sequence[Statement], doomed: Iterable[int], rng: Generator) -> list[Statement]:
+    def without(self, statements: Sequence[Statement], doomed: Iterable[int], rng: Chance) -> list[Statement]:
         """The test case without the `doomed` positions.
 
         A statement that needs a deleted result gets another earlier result of the same type, chosen by chance, or is
@@ -253,7 +252,7 @@ class Variation:
             found = self._alike[operation] = same if unknown else same | self.calls.values.providers(returned)
         return found
 
-    def _substitute(self, operation: int, kept: Sequence[Statement], rng: Generator) -> int:
+    def _substitute(self, operation: int, kept: Sequence[Statement], rng: Chance) -> int:
         alike = self.alike(operation)
         candidates = [position for position, statement in enumerate(kept) if statement.operation in alike]
         return candidates[int(rng.random() * len(candidates))] if candidates else -1
@@ -289,7 +288,7 @@ class Variation:
     # Crossover
 
     def crossed(
-        self, first: Sequence[Statement], second: Sequence[Statement], rng: Generator
+        self, first: Sequence[Statement], second: Sequence[Statement], rng: Chance
     ) -> tuple[list[Statement], list[Statement]]:
         """Single point relative crossover: both are cut at the same share of their length and exchange their ends.
 
@@ -302,7 +301,7 @@ class Variation:
         return (one if self.has_test(one) else list(first)), (other if self.has_test(other) else list(second))
 
     def spliced(
-        self, head: Sequence[Statement], donor: Sequence[Statement], start: int, rng: Generator
+        self, head: Sequence[Statement], donor: Sequence[Statement], start: int, rng: Chance
     ) -> list[Statement]:
         """`head` followed by the statements of `donor` from `start` on.
 
