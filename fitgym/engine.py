@@ -122,9 +122,6 @@ class Engine:
         self.deadline = deadline
         self._chunk = 16
         self._ill_typed: dict[tuple[str, str], None] = {}
-        self._values: dict[Individual, dict[str, tuple[int, float]]] = {}
-        self._versions: dict[str, int] = {}
-        self._open: dict[str, NDArray[np.bool_]] = {}
         executor.begin()
         self.activate(fitness)
 
@@ -241,14 +238,14 @@ class Engine:
         """
         total = np.zeros(len(individuals))
         for name in self.active:
-            total += [self._value(name, individual) for individual in individuals]
+            total += self.measurements.suite_fitness(name, individuals)
         return total
 
     # ------------------------------------------------------------------ looking
 
     def fitness_of(self, name: str, individual: Individual) -> float:
         """The suite fitness of one function, in [0, 1], 0 is best."""
-        return self._value(name, individual)
+        return float(self.measurements.suite_fitness(name, [individual])[0])
 
     def coverage(self) -> dict[str, tuple[int, int]]:
         """Targets covered so far and targets known, for each fitness function that was ever active or tracked."""
@@ -319,35 +316,21 @@ class Engine:
         """Run test cases again, each in a fresh process: do they cover what they covered?"""
         again = self.executor.verify(testcases, self.table, self.needs)
         confirmed = np.ones(len(testcases), dtype=bool)
-        for name in self._archived:
+        # Equal executions share one trace.
+        differ = [i for i, testcase in enumerate(testcases) if again[i] is not self.measurements.trace(testcase)]
+        for name in self._archived if differ else ():
             fitness = self.measurements.fitness[name]
-            columns = len(fitness.targets)
-            covers = self.measurements.covers(name, testcases)
-            same = fitness.stack(list(fitness.distances(again)))[:, :columns] == 0.0
-            confirmed &= (same[:, : covers.shape[1]] >= covers).all(axis=1)
+            covers = self.measurements.covers(name, [testcases[i] for i in differ])
+            same = fitness.covered(fitness.distances([again[i] for i in differ]))[:, : covers.shape[1]]
+            confirmed[differ] &= (same >= covers).all(axis=1)
         return [bool(ok) for ok in confirmed]
 
-    def _value(self, name: str, individual: Individual) -> float:
-        version = self._versions.get(name, 0)
-        known = self._values.setdefault(individual, {})
-        if name not in known or known[name][0] != version:
-            fitness = self.measurements.fitness[name]
-            rows = self.measurements.rows(name, individual.testcases)
-            visits = self.measurements.visits(name, individual.testcases)
-            open_ = self._open.get(name)
-            known[name] = (version, fitness.of_suite(rows, visits, open_))
-        return known[name][1]
-
     def _close_covered(self) -> None:
-        """Take covered targets out of the fitness, and forget the values that this changes."""
+        """Take covered targets out of the fitness."""
         if self.keep_covered:
             return
         for name in self.measurements.fitness:
-            open_ = ~self.archive.covered(name)
-            last = self._open.get(name)
-            if last is None or not np.array_equal(last, open_):
-                self._open[name] = open_
-                self._versions[name] = self._versions.get(name, 0) + 1
+            self.measurements.close(name, self.archive.covered(name))
         # Only where covering code is all that is wanted: a covered function can still raise something new.
         if "branch" in self.active and not any(self.measurements.fitness[name].dynamic for name in self.active):
             self.factory.exclude(self.reach.exhausted(self.archive.covered("branch")))
@@ -356,8 +339,6 @@ class Engine:
 
     def _sweep(self) -> None:
         """Forget what neither the population nor the archive needs."""
-        population = dict.fromkeys(self.search.population)
-        self._values = {i: values for i, values in self._values.items() if i in population}
-        living = [*(t for i in population for t in i.testcases), *self.archive.testcases()]
-        self.measurements.retain(living)
-        self.table.retain(living)
+        archived = self.archive.testcases()
+        self.measurements.retain(self.search.population, archived)
+        self.table.retain([*(t for individual in self.search.population for t in individual.testcases), *archived])

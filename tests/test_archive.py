@@ -1,4 +1,4 @@
-"""The archive keeps the shortest covering test case of each target, and measurements compute each row once."""
+"""The archive keeps the shortest covering test case of each target, and measurements measure each trace once."""
 
 from array import array
 
@@ -111,14 +111,14 @@ def test_the_archive_grows_with_a_dynamic_function():
     archive.update(["growing"], [AB])
     assert archive.best("growing") == {0: A, 2: AB}
     assert archive.covered("growing").tolist() == [True, False, True]
-    assert measurements.rows("growing", [A, AB]).tolist() == [[0, 1, 1], [1, 1, 0]]
+    assert measurements.covers("growing", [A, AB]).tolist() == [[True, False, False], [False, False, True]]
 
 
 def test_each_trace_is_measured_once(measurements, columns):
     shared = trace(1, 1, 0)
     measurements.add([A, AB], [shared, shared], frozenset())
     for _ in range(3):
-        assert measurements.rows("columns", [A, AB, A]).shape == (3, 3)
+        assert measurements.covers("columns", [A, AB, A]).tolist() == 3 * [[True, True, False]]
     assert columns.measured == 1
 
 
@@ -131,11 +131,11 @@ def test_a_test_is_unknown_again_when_more_has_to_be_recorded(measurements):
 
 def test_what_is_not_retained_is_forgotten(measurements, columns):
     add(measurements, a=trace(1, 0, 0), ab=trace(0, 1, 0))
-    measurements.rows("columns", [A, AB])
-    measurements.retain([AB])
+    measurements.covers("columns", [A, AB])
+    measurements.retain([], [AB])
     assert A not in measurements
     assert AB in measurements
     with pytest.raises(KeyError):
-        measurements.rows("columns", [A])
-    measurements.rows("columns", [AB])
+        measurements.covers("columns", [A])
+    assert measurements.covers("columns", [AB]).tolist() == [[False, True, False]]
     assert columns.measured == 2

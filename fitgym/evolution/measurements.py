@@ -1,61 +1,73 @@
 """Measurements: what is known about every executed test case, as rows of numbers.
 
-Traces are kept, not numbers: a fitness function that becomes active later measures the same traces, nothing is run
+Traces are kept, not numbers only: a fitness function that becomes active later measures the same traces, nothing is run
 again. Rows are computed for a batch of traces at once, only for functions that are asked for, and only once per trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fitgym.fitness.base import Fitness
+from fitgym.evolution.individual import Individual
+from fitgym.evolution.rows import NOTHING, Rows
+from fitgym.fitness.base import Fitness, Floats, Index, Mask
 from fitgym.instrument.trace import Trace
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Measurements"]
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
 
 class Measurements:
-    """Traces of test cases, and their distances to the targets of fitness functions.
+    """Traces of test cases, their distances to the targets of fitness functions, and the values of suites.
 
     Args:
         fitness: the fitness functions by name; all of them can be asked for, none is computed before it is.
     """
 
     def __init__(self, fitness: Mapping[str, Fitness]) -> None:
-        self.fitness = dict(fitness)
-        self._traces: dict[TestCase, Trace] = {}
+        self.fitness: dict[str, Fitness] = {}
+        self._rows: dict[str, Rows] = {}
         self._needs: dict[TestCase, frozenset[str]] = {}
-        self._rows: dict[str, dict[Trace, Floats]] = {name: {} for name in fitness}
-        self._visits: dict[str, dict[Trace, Counts | None]] = {name: {} for name in fitness}
+        self._row: dict[TestCase, int] = {}
+        self._traces: list[Trace] = [Trace()]  # by row
+        self._row_of: dict[Trace, int] = {self._traces[NOTHING]: NOTHING}
+        for name, function in fitness.items():
+            self.register(name, function)
 
     def register(self, name: str, fitness: Fitness) -> None:
         """Make a further fitness function available."""
         self.fitness[name] = fitness
-        self._rows[name] = {}
-        self._visits[name] = {}
+        self._rows[name] = Rows(fitness)
 
     def __len__(self) -> int:
-        return len(self._traces)
+        return len(self._row)
 
     def __contains__(self, testcase: TestCase) -> bool:
-        return testcase in self._traces
+        return testcase in self._row
 
     def unknown(self, testcases: Iterable[TestCase], needs: frozenset[str]) -> list[TestCase]:
         """Those that have no trace yet, or one that was recorded without what is needed now; each once, in order."""
-        return [t for t in dict.fromkeys(testcases) if t not in self._traces or not needs <= self._needs[t]]
+        recorded = self._needs
+        return [t for t in dict.fromkeys(testcases) if t not in recorded or not needs <= recorded[t]]
 
-    def add(self, testcases: Sequence[TestCase], traces: Sequence[Trace], needs: frozenset[str]) -> None:
-        """Remember the traces of test cases that were executed with `needs` recorded."""
+    def add(self, testcases: Sequence[TestCase], traces: Sequence[Trace], needs: frozenset[str]) -> list[Trace]:
+        """Remember the traces of test cases that were executed with `needs` recorded.
+
+        Returns:
+            The traces that were not known before, each once.
+        """
+        first = len(self._traces)
         for testcase, trace in zip(testcases, traces, strict=True):
-            self._traces[testcase] = trace
+            row = self._row_of.get(trace)
+            if row is None:
+                row = self._row_of[trace] = len(self._traces)
+                self._traces.append(trace)
+            self._row[testcase] = row
             self._needs[testcase] = needs
+        return self._traces[first:]
 
     def recorded(self, testcase: TestCase) -> frozenset[str]:
         """What was recorded beyond the usual when the test case was executed."""
@@ -67,50 +79,49 @@ class Measurements:
         Raises:
             KeyError: it was never executed, or was forgotten.
         """
-        return self._traces[testcase]
+        return self._traces[self._row[testcase]]
 
-    def rows(self, name: str, testcases: Sequence[TestCase]) -> Floats:
-        """Distances of test cases to the columns of a fitness function, shape `(len(testcases), n_columns)`."""
-        self._measure(name, testcases)
-        fitness = self.fitness[name]
-        known = self._rows[name]
-        return fitness.stack([known[self._traces[testcase]] for testcase in testcases])
-
-    def visits(self, name: str, testcases: Sequence[TestCase]) -> Counts | None:
-        """How often each test case executed the decision behind each column, or None where that has no meaning."""
-        self._measure(name, testcases)
-        known = self._visits[name]
-        found = [known[self._traces[testcase]] for testcase in testcases]
-        rows = [row for row in found if row is not None]
-        if len(rows) < len(found) or not rows:
-            return None
-        columns = max(len(row) for row in rows)
-        return np.stack([row if len(row) == columns else np.pad(row, (0, columns - len(row))) for row in rows])
-
-    def covers(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+    def covers(self, name: str, testcases: Sequence[TestCase]) -> Mask:
         """Which test case covers which target, shape `(len(testcases), n_targets)`."""
-        rows = self.rows(name, testcases)
-        covered: NDArray[np.bool_] = rows[:, : len(self.fitness[name].targets)] == 0.0
-        return covered
+        rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
+        self._measure(name, rows)
+        return self._rows[name].covers(rows)
 
-    def retain(self, living: Iterable[TestCase]) -> None:
-        """Forget every test case that is not among the `living`, and every row that none of them needs."""
-        keep = dict.fromkeys(living)
-        self._traces = {t: trace for t, trace in self._traces.items() if t in keep}
-        self._needs = {t: needs for t, needs in self._needs.items() if t in keep}
-        traces = dict.fromkeys(self._traces.values())
-        for name in self.fitness:
-            self._rows[name] = {t: row for t, row in self._rows[name].items() if t in traces}
-            self._visits[name] = {t: row for t, row in self._visits[name].items() if t in traces}
+    def close(self, name: str, covered: Mask) -> None:
+        """Leave the targets that the archive covers out of the values of suites."""
+        self._rows[name].close(covered)
 
-    def _measure(self, name: str, testcases: Sequence[TestCase]) -> None:
-        known = self._rows[name]
-        new = [t for t in dict.fromkeys(self._traces[testcase] for testcase in testcases) if t not in known]
-        if not new:
-            return
-        fitness = self.fitness[name]
-        rows = fitness.distances(new)
-        visits = fitness.visits(new)
-        for index, trace in enumerate(new):
-            known[trace] = rows[index]
-            self._visits[name][trace] = None if visits is None else visits[index]
+    def suite_fitness(self, name: str, individuals: Sequence[Individual]) -> Floats:
+        """The fitness of each suite, shape `(len(individuals),)`; the open targets of one fitness function count."""
+        rows = self._rows[name]
+        # Measuring test cases for the first time can append targets, and then the other values are gone too.
+        while missing := [individual for individual in individuals if individual not in rows.values]:
+            numbers, starts = self._numbers(missing)
+            self._measure(name, numbers)
+            rows.values.update(zip(missing, rows.of_suites(numbers, starts).tolist(), strict=True))
+        return np.array([rows.values[individual] for individual in individuals])
+
+    def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
+        """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""
+        living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))
+        self._needs = {t: needs for t, needs in self._needs.items() if t in living}
+        self._row = {t: row for t, row in self._row.items() if t in living}
+        kept = sorted({NOTHING, *self._row.values()})
+        number = {old: new for new, old in enumerate(kept)}
+        self._row = {t: number[row] for t, row in self._row.items()}
+        self._traces = [self._traces[row] for row in kept]
+        self._row_of = {trace: row for row, trace in enumerate(self._traces)}
+        for rows in self._rows.values():
+            rows.retain(np.array(kept), dict.fromkeys(individuals))
+
+    def _numbers(self, individuals: Sequence[Individual]) -> tuple[Index, Index]:
+        """The rows of all test cases of one individual after the other, and where each individual begins."""
+        suites = [[self._row[t] for t in individual.testcases] or [NOTHING] for individual in individuals]
+        ends = np.cumsum([len(suite) for suite in suites])
+        rows = np.fromiter(chain.from_iterable(suites), np.intp, int(ends[-1]))
+        return rows, np.concatenate([[0], ends[:-1]])
+
+    def _measure(self, name: str, rows: Index) -> None:
+        new = self._rows[name].unmeasured(rows)
+        if len(new):
+            self._rows[name].measure(new, [self._traces[row] for row in new.tolist()])

@@ -24,15 +24,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fitgym.fitness.base import Counts, Floats, nu
+from fitgym.fitness.base import Counts, Floats, Index, nu
 from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.subject.subject import Site, Subject
 
-__all__ = ["Approach", "Index", "outcome_slots"]
-
-Index = NDArray[np.intp]
+__all__ = ["Approach", "outcome_slots"]
 
 
 def outcome_slots(site: Site, outcome: bool) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """What a fitness function is: how far traces are from covering each of its targets.
 
 Targets are columns. A fitness function lists them once and measures any number of traces at once, as an array with a
-row for each trace. Everything else is a reduction or a mask: whole-suite search takes the minimum over the rows of a
-suite (`of_suite`), many-objective search reads rows, the archive looks for zeros, and smart selection, dynamic targets
+row for each trace. Everything else is a reduction or a mask: whole-suite search takes the minimum over the rows of each
+suite (`of_suites`), many-objective search reads rows, the archive looks for zeros, and smart selection, dynamic targets
 and covered targets are masks over columns.
 """
 
@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
-__all__ = ["UNSEEN", "Counts", "Fitness", "Floats", "Mask", "Target", "nu", "pad"]
+__all__ = ["UNSEEN", "Counts", "Fitness", "Floats", "Index", "Mask", "Target", "nu", "pad"]
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+Counts = NDArray[np.integer]
+Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 UNSEEN = 1.0
@@ -87,6 +88,12 @@ class Fitness(ABC):
     monotone: ClassVar[bool] = True
     """A further test case never makes the value of a suite worse."""
 
+    closes: ClassVar[bool] = True
+    """A target that the archive covers leaves the value of a suite."""
+
+    together: ClassVar[np.ufunc] = np.add
+    """What makes the executions of a suite out of those of its test cases (of which any above 2 may be read as 2)."""
+
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.targets: list[Target] = []
@@ -107,7 +114,8 @@ class Fitness(ABC):
     def visits(self, traces: Sequence[Trace]) -> Counts | None:
         """How often each trace executed the decision behind each column, shape `(len(traces), n_columns)`.
 
-        None where targets are not outcomes of decisions; then the executed-twice rule does not apply.
+        None where targets are not outcomes of decisions; then the executed-twice rule does not apply. No value of a
+        suite tells numbers above 2 apart.
         """
         return None
 
@@ -116,14 +124,14 @@ class Fitness(ABC):
         covered: Mask = distances[..., : len(self.targets)] == 0.0
         return covered
 
-    def stack(self, rows: Sequence[Floats]) -> Floats:
-        """Rows that were measured at different times as one array, shape `(len(rows), n_columns)`; see `pad`."""
-        if not rows:
-            return np.empty((0, self.n_columns))
-        return np.stack([pad(row, self.n_columns) for row in rows])
+    def counting(self, open_targets: Mask) -> Index:
+        """The columns that count for the value of a suite: the open targets (see `closes`), then what only guides."""
+        n = len(self.targets)
+        targets = np.flatnonzero(open_targets) if self.closes else np.arange(n)
+        return np.concatenate([targets, np.arange(n, self.n_columns)])
 
-    def suite_columns(self, distances: Floats, visits: Counts | None = None, archived: Mask | None = None) -> Floats:
-        """The distance of a suite to each column, in [0, 1], shape `(n_columns,)`.
+    def suite_columns(self, least: Floats, executed: Counts | None, archived: Counts | int = 0) -> Floats:
+        """The distance of suites to columns, in [0, 1].
 
             d(T, b) = 0               if a test case of T covers b
                     = nu(d_min(T, b)) if the decision was executed at least twice by T
@@ -134,23 +142,39 @@ class Fitness(ABC):
         outcome for the other and back.
 
         Args:
-            distances: the rows of the suite's test cases, shape `(n_tests, n_columns)`.
-            visits: of the same test cases; None switches the executed-twice rule off.
-            archived: targets that the archive covers; a covered outcome counts as one more execution of its decision,
-                because the archive's test case will be part of the final suite. Shape `(n_targets,)`.
+            least: the least distance of each suite to each column, at most 1, shape `(n_suites, n)` for any n columns;
+                may be changed in place.
+            executed: the `visits` of the test cases of each suite, put together by `together`; None switches the
+                executed-twice rule off.
+            archived: executions of the decision behind each of the columns that the archive stands for.
 
         References:
             Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
             Generation, section 3.2, equation 6.
         """
-        least: Floats = pad(distances, self.n_columns).min(axis=0, initial=1.0)
-        if visits is None:
-            return least
-        executed = visits.sum(axis=0)
-        if archived is not None:
-            executed = executed + self._archived_visits(self._mask(archived, fill=False))
-        least[(executed < 2) & (least > 0.0)] = 1.0
+        if executed is not None:
+            np.copyto(least, 1.0, where=(executed < 2 - archived) & (least > 0.0))
         return least
+
+    def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
+        """The fitness of suites, each in [0, 1], 0 is best.
+
+            f(T) = (1 / n) * sum over open targets b of d(T, b)          n = number of all targets
+
+        Dividing by all targets, not by the open ones, keeps the value falling when targets are covered and archived.
+        A function with another formula overrides this.
+
+        Args:
+            columns: d(T, b) of the columns that count, shape `(n_suites, n)`; see `suite_columns` and `counting`.
+            raw: the value of the released EvoSuite code instead, the plain sum, which is not bounded by 1.
+
+        References:
+            Rojas, Vivanti, Arcuri and Fraser 2017, section 3.2, equation 5, and section 3.3, equation 10: the sum.
+            Almulla and Gay 2022, Learning How to Search, section 3.3: each score is normalised to a 0-1 scale before
+            the scores of several functions are added.
+        """
+        total: Floats = columns.sum(axis=1)
+        return total if raw else total / max(1, len(self.targets))
 
     def of_suite(
         self,
@@ -161,32 +185,28 @@ class Fitness(ABC):
         *,
         raw: bool = False,
     ) -> float:
-        """The fitness of a suite, in [0, 1], 0 is best.
-
-            f(T) = (1 / n) * sum over open targets b of d(T, b)          n = number of all targets
-
-        Dividing by all targets, not by the open ones, keeps the value falling when targets are covered and archived.
+        """The fitness of one suite, see `of_suites`.
 
         Args:
             distances: the rows of the suite's test cases, shape `(n_tests, n_columns)`.
             visits: of the same test cases, see `suite_columns`.
             open_targets: the targets that count, by default all; a mask that is too short says yes to later targets.
             archived: targets that the archive covers, by default those that are not open.
-            raw: the value of the released EvoSuite code instead, the plain sum, which is not bounded by 1.
-
-        References:
-            Rojas, Vivanti, Arcuri and Fraser 2017, section 3.2, equation 5, and section 3.3, equation 10: the sum.
-            Almulla and Gay 2022, Learning How to Search, section 3.3: each score is normalised to a 0-1 scale before
-            the scores of several functions are added.
+            raw: see `of_suites`.
         """
         open_ = self._mask(open_targets, fill=True)
-        columns = self.suite_columns(distances, visits, ~open_ if archived is None else archived)
-        total = float(columns[: len(self.targets)][open_].sum())
-        return total if raw else total / max(1, len(self.targets))
+        counting = self.counting(open_)
+        least = pad(distances, self.n_columns).min(axis=0, initial=1.0)[None, counting]
+        executed = None if visits is None else self.together.reduce(visits, axis=0, initial=0)[None, counting]
+        stands_for = self.archived_visits(~open_ if archived is None else self._mask(archived, fill=False))[counting]
+        return float(self.of_suites(self.suite_columns(least, executed, stands_for), raw=raw)[0])
 
-    def _archived_visits(self, archived: Mask) -> Counts | int:
-        """How many executions of the decision behind each column the archive stands for."""
-        return 0
+    def archived_visits(self, archived: Mask) -> Counts:
+        """How many executions of the decision behind each column the archive stands for, shape `(n_columns,)`.
+
+        A covered outcome counts as one, because the archive's test case will be part of the final suite.
+        """
+        return np.zeros(self.n_columns, dtype=np.int64)
 
     def _mask(self, mask: Mask | None, *, fill: bool) -> Mask:
         """A mask over all targets known now."""

@@ -65,7 +65,7 @@ class Branch(Fitness):
         """How often each trace executed the decision, or entered the function."""
         return recorded_counts(self.subject, traces)[:, self._sites]
 
-    def _archived_visits(self, archived: Mask) -> Counts:
+    def archived_visits(self, archived: Mask) -> Counts:
         """Each archived outcome stands for one execution of its decision."""
         both = np.append(archived, False)
         visits: Counts = archived.astype(np.int64) + both[self._opposite]

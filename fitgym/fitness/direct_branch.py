@@ -9,7 +9,7 @@ import numpy as np
 
 from fitgym.fitness._approach import Approach
 from fitgym.fitness._recorded import recorded_counts, recorded_distances
-from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target, pad
+from fitgym.fitness.base import Counts, Fitness, Floats, Target
 from fitgym.fitness.branch import branch_target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
@@ -41,6 +41,7 @@ class DirectBranch(Fitness):
 
     needs: ClassVar[frozenset[str]] = frozenset({"direct"})
     monotone: ClassVar[bool] = False
+    together: ClassVar[np.ufunc] = np.maximum
 
     EXECUTED_ONCE: ClassVar[float] = 0.5
     """What a decision counts that no test case of the suite executed more than once."""
@@ -64,9 +65,8 @@ class DirectBranch(Fitness):
         """How often each trace executed the decision, or entered the function, in direct calls."""
         return recorded_counts(self.subject, traces, direct=True)[:, self._sites]
 
-    def suite_columns(self, distances: Floats, visits: Counts | None = None, archived: Mask | None = None) -> Floats:
+    def suite_columns(self, least: Floats, executed: Counts | None, archived: Counts | int = 0) -> Floats:
         """The value of each column, in [0, 1]; the archive does not count as an execution here."""
-        least: Floats = pad(distances, self.n_columns).min(axis=0, initial=1.0)
-        if visits is not None:
-            least[(visits.max(axis=0, initial=0) == 1) & (least > 0.0)] = self.EXECUTED_ONCE
+        if executed is not None:
+            np.copyto(least, self.EXECUTED_ONCE, where=(executed == 1) & (least > 0.0))
         return least

@@ -39,6 +39,7 @@ class ExceptionCount(Fitness):
     """
 
     dynamic: ClassVar[bool] = True
+    closes: ClassVar[bool] = False
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -54,6 +55,11 @@ class ExceptionCount(Fitness):
                 distances[row, column] = 0.0
         return distances
 
+    def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
+        """1 / (1 + n)."""
+        values: Floats = 1.0 / (1 + (columns == 0.0).sum(axis=1))
+        return values
+
     def of_suite(
         self,
         distances: Floats,
@@ -66,8 +72,7 @@ class ExceptionCount(Fitness):
         """1 / (1 + n); with `raw` the constant 0 if there is an archive, that is if either mask is given."""
         if raw and not (open_targets is None and archived is None):
             return 0.0
-        n = int(self.covered(distances).any(axis=0).sum())
-        return 1.0 / (1 + n)
+        return super().of_suite(distances, visits)
 
     def _seen(self, trace: Trace) -> int | None:
         """The column of the exception that ended the trace, a new one if it has not been seen before."""

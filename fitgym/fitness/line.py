@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fitgym.fitness._approach import Approach, Index
+from fitgym.fitness._approach import Approach
 from fitgym.fitness._recorded import recorded_counts, recorded_distances
-from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target, nu
+from fitgym.fitness.base import Counts, Fitness, Floats, Index, Target, nu
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
@@ -30,7 +30,7 @@ class Line(Fitness):
         f_LC(T) = nu(|L| - |L covered|) + sum over b in B of d(T, b)
 
     with the branches B that lines are control dependent on and d(T, b) as in `Fitness.suite_columns`. Each b is a
-    column after the targets, which guides only. `of_suite` divides by 1 + |B|.
+    column after the targets, which guides only. `of_suites` divides by 1 + |B|.
 
     Lines count if they belong to a function that has a branch: all of the module, or all of the class under test.
     The archive takes lines out of the first term only, never branches out of the guidance, as in EvoSuite.
@@ -101,20 +101,10 @@ class Line(Fitness):
         visits[:, len(self.targets) :] = recorded_counts(self.subject, traces)[:, self._decisions]
         return visits
 
-    def of_suite(
-        self,
-        distances: Floats,
-        visits: Counts | None = None,
-        open_targets: Mask | None = None,
-        archived: Mask | None = None,
-        *,
-        raw: bool = False,
-    ) -> float:
-        """f_LC, divided by 1 + |B| to stay in [0, 1] unless `raw`; see `Fitness.of_suite` for the arguments."""
-        columns = self.suite_columns(distances, visits)
-        missing = columns[: len(self.targets)] > 0.0
-        total = float(nu(np.count_nonzero(missing & self._mask(open_targets, fill=True))))
-        total += float(columns[len(self.targets) :].sum())
+    def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
+        """f_LC, divided by 1 + |B| to stay in [0, 1] unless `raw`."""
+        lines = columns.shape[1] - len(self._decisions)
+        total: Floats = nu(np.count_nonzero(columns[:, :lines], axis=1)) + columns[:, lines:].sum(axis=1)
         return total if raw else total / (1 + len(self._decisions))
 
     def _cut(self, trace: Trace, counts: Counts) -> dict[tuple[int, int], None]:
