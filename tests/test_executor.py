@@ -515,7 +515,7 @@ def test_a_parent_that_dies_in_the_middle_leaves_no_process(tmp_path: Path, numb
     ) as parent:
         assert parent.stdout is not None
         mark = parent.stdout.readline().strip()
-        assert eventually(lambda: len(marked(mark)) == 2)
+        assert eventually(lambda: len(marked(mark)) == 3)  # the zygote, the child that waits, the one that stands by
         parent.send_signal(number)
         parent.wait(30)
     assert eventually(lambda: marked(mark) == [])
@@ -546,6 +546,61 @@ def test_a_child_that_is_killed_while_it_waits_is_replaced(bank: Executor, calls
     (after,) = bank.run([testcase], calls.table)
     assert after is before
     assert bank.crashes == []
+
+
+@pytest.mark.parametrize("doomed", ["stands by", "is parked"])
+def test_a_child_that_is_killed_while_nobody_asks_it_is_replaced(bank: Executor, calls: Calls, doomed: str) -> None:
+    testcase = calls(("numbers", 3))
+    (before,) = bank.run([testcase], calls.table)
+    zygote = bank._zygote
+    assert zygote is not None and zygote.child is not None
+    working = {zygote._process.pid, zygote.child.pid}
+    assert eventually(lambda: len(marked(token(bank))) == 3)
+    (idle,) = set(marked(token(bank))) - working
+    victim = idle if doomed == "stands by" else zygote.child.pid
+    os.kill(victim, signal.SIGKILL)
+    assert eventually(lambda: victim not in marked(token(bank)))
+    assert bank.verify([testcase], calls.table, alone=True) == [before]
+    assert bank.run([testcase], calls.table) == [before]
+    assert bank.crashes == []
+    assert bank._zygote is zygote
+
+
+def test_after_a_verification_the_process_from_before_goes_on(bank: Executor, calls: Calls) -> None:
+    testcases = [calls(("numbers", 3)), calls(("opened",)), calls(("stop", 7))]
+    before = bank.run(testcases[:2], calls.table)
+    zygote = bank._zygote
+    assert zygote is not None and zygote.child is not None
+    working = zygote.child.pid
+    assert [trace.failure for trace in bank.verify(testcases, calls.table)] == ["", "", "exit"]
+    assert zygote.child.pid == working
+    assert bank.run(testcases[:2], calls.table) == before
+    assert zygote.child.pid == working
+    other = Calls(bank)
+    assert bank.verify([other(("opened",))], other.table) == before[1:]  # another statement of the same number
+    assert bank.run(testcases[:2], calls.table) == before
+
+
+def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(tmp_path: Path) -> None:
+    source = """
+    import os
+
+    def leave(n: int) -> None:
+        with open("left", "w") as file:
+            file.write("x" * n)
+
+    def found() -> int:
+        if os.path.exists("left"):
+            return 1
+        return 0
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        leave, found = calls(("leave", 5)), calls(("found",))
+        expected = [plain(trace) for trace in executor.run([found, leave, found], calls.table)]
+        assert expected[0] == expected[2]
+        assert [plain(trace) for trace in executor.verify([found, leave], calls.table)] == expected[:2]
+        assert [plain(trace) for trace in executor.run([found], calls.table)] == expected[2:]
 
 
 def test_a_worker_that_never_stays_alive_is_an_error(

@@ -7,12 +7,13 @@ results never depend on what else was in the batch.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterable, KeysView, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -184,14 +185,12 @@ class Executor:
             testcases, table, needs: as in `run`.
             alone: each test case gets a process of its own nevertheless.
         """
-        with self._lock:
-            self._retire()
+        with self._lock, self._aside(table):
             return self._work("run", testcases, table, needs, _ALONE if alone else 0)
 
     def observe(self, testcases: Sequence[TestCase], table: StatementTable) -> list[Observed]:
         """What each test case lets a test assert when it is over; starts from a fresh process."""
-        with self._lock:
-            self._retire()
+        with self._lock, self._aside(table):
             return self._work("observe", testcases, table, frozenset(), 2)
 
     def learned(self) -> Learned:
@@ -259,12 +258,23 @@ class Executor:
         """
         while True:
             zygote = self._running()
-            if zygote.child is not None and (zygote.child.fresh or not fresh):
-                return zygote, zygote.child
             try:
-                return zygote, zygote.fork()
+                return zygote, zygote.ready(fresh)
             except (ExecutionError, ProtocolError, OSError):  # how often that may happen is counted in `_running`
                 zygote.close(patience=0.0)
+
+    @contextlib.contextmanager
+    def _aside(self, table: StatementTable) -> Iterator[None]:
+        """Inside the block fresh processes work; the one that did before knows its statements still and goes on after."""
+        if table is not self._table:
+            self._switch(table)
+        zygote = self._zygote if self._zygote is not None and self._zygote.is_ours else None
+        parked = None if zygote is None else zygote.park()
+        try:
+            yield
+        finally:
+            if zygote is not None and parked is not None:
+                zygote.resume(parked)
 
     def _retire(self) -> None:
         if self._zygote is not None and self._zygote.is_ours:
@@ -375,7 +385,7 @@ class Executor:
             raise Broken("crash") from None
         self._restarts = 0
         if last:
-            zygote.retire(ahead=True)
+            zygote.retire()
         done: list[Any] | int = redo or results
         return done
 

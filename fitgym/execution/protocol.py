@@ -22,6 +22,10 @@ from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, 
 from fitgym.testcase.statement import Statement
 
 __all__ = [
+    "BROKEN",
+    "COMMAND",
+    "FORK",
+    "KILL",
     "MAX_FRAME",
     "TOKEN_SIZE",
     "FrameReader",
@@ -37,6 +41,18 @@ __all__ = [
 ]
 
 TOKEN_SIZE: Final = 16
+COMMAND: Final = struct.Struct("<cI")
+"""What the parent tells the zygote: a command and the process id it is about, 0 if about none."""
+
+FORK: Final = b"F"
+"""Hand out a fresh child."""
+
+KILL: Final = b"K"
+"""End this child."""
+
+BROKEN: Final = 77
+"""Exit status of a child that can no longer answer."""
+
 MAX_FRAME: Final = 256 << 20
 """Bytes in one frame at most."""
 

@@ -75,8 +75,6 @@ class Runner:
         self._near: State
         self._far: State
         self._process: Process | None = None
-        self._memory = 0
-        self._tasks = 0
         self._chance = chance
         self._known: dict[object, int] = {}
         self._known_bytes = 0
@@ -115,23 +113,25 @@ class Runner:
         gc.collect()
         gc.freeze()
         gc.disable()  # objects in cycles die between test cases, not during an unlucky one
-        self._memory = used_memory()
-        self._tasks = _tasks()
+        with self.guard.off():
+            lower(resource.RLIMIT_AS, used_memory() + self.limits.memory_mb * (1 << 20))
+            lower(resource.RLIMIT_NPROC, _tasks() + _MORE_TASKS)
+        signal.signal(signal.SIGALRM, self._clock())
 
     def begin(self) -> None:
         """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
-        limits = self.limits
-        lower(resource.RLIMIT_AS, self._memory + limits.memory_mb * (1 << 20))
-        lower(resource.RLIMIT_NPROC, self._tasks + _MORE_TASKS)
         isolate_signals()
         if self.program.is_async:
             self.program.open_loop()
-        sys.setrecursionlimit(_depth() + limits.recursion)
-        signal.signal(signal.SIGALRM, self._clock())
-        interval = min(limits.seconds / 8, limits.idle_seconds / 4)
-        signal.setitimer(signal.ITIMER_REAL, interval, interval)
+        sys.setrecursionlimit(_depth() + self.limits.recursion)
         self.guard.refused = ""
         self.guard.mode = "strict"
+        Process()  # what it touches is this process's own by the time the first request comes
+
+    def wake(self) -> None:
+        """The first request has come: let the clock tick."""
+        interval = min(self.limits.seconds / 8, self.limits.idle_seconds / 4)
+        signal.setitimer(signal.ITIMER_REAL, interval, interval)
 
     def answer(self, request: tuple[Any, ...]) -> tuple[bytes, bool]:
         """Run a batch.

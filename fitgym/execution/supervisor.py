@@ -1,4 +1,4 @@
-"""The zygote's work after the import: fork children when told to, and report how each one ended."""
+"""The zygote's work after the import: hand out children, and report how each one ended."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ import shutil
 import signal
 import socket
 import time
+from collections.abc import Collection
 from typing import NoReturn
 
-from fitgym.execution.protocol import FrameReader, dumps, frame, read_trusted
+from fitgym.execution.protocol import BROKEN, COMMAND, FORK, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
 from fitgym.execution.sandbox import die_with_parent
 
 __all__ = ["Supervisor", "high"]
 
-_BROKEN = 77  # exit status of a child that can no longer answer; the parent knows the same number
 _HIGH = 200  # descriptors of ours stand above those that code under test is likely to meet
 
 
 class Supervisor:
-    """The zygote's loop: forks a child when told to, and reports how each one ended.
+    """The zygote's loop: hands out fresh children, and reports how each one ended.
+
+    One child always stands by: it was forked while another one worked, got ready and waits, so that a fresh process
+    costs the parent no more than a message as long as a processor is idle. When it was forked makes no difference to
+    what it does: the zygote does not change, and a child takes note of its surroundings when it is asked first.
 
     Args:
-        control: the socket to the parent; it hears "F" (fork) and "K" (kill the child).
+        control: the socket to the parent; it hears `FORK` and `KILL`.
         token: starts every frame.
         runner: what the children will run.
         home: the private folder.
@@ -39,81 +43,105 @@ class Supervisor:
         self._home = home
         self._kept = frozenset(os.listdir(home))
         self._parent = os.getppid()
-        self._child = 0
+        self._children: dict[int, int] = {}  # by process id the descriptor of each, -1 where the kernel gives none
+        self._standby: tuple[int, socket.socket] | None = None
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
 
     def serve(self) -> NoReturn:
         """Until the parent is gone."""
         try:
+            with self._runner.guard.off():
+                self._stand_by()
             while True:
                 self._turn()
         finally:
             with self._runner.guard.off():
-                self._end_child(report=False)
+                for pid in self._children:
+                    os.kill(pid, signal.SIGKILL)
+                _kill_orphans(())
                 self._tidy()
             os._exit(0)
 
     def _turn(self) -> None:
-        poll = select.poll()
-        poll.register(self._control, select.POLLIN)
-        pidfd = _pidfd(self._child) if self._child else -1
-        if pidfd >= 0:
-            poll.register(pidfd, select.POLLIN)
-        try:
-            # Without a descriptor for the child, or for the parent's death, look again from time to time.
-            ready = dict(poll.poll(20 if self._child and pidfd < 0 else 1000))
-        finally:
-            if pidfd >= 0:
-                os.close(pidfd)
+        # Without a descriptor for a child, or for the parent's death, look again from time to time.
+        ready = dict(self._poll.poll(20 if -1 in self._children.values() else 1000))
         if os.getppid() != self._parent:
             raise SystemExit
-        if self._child and (pidfd in ready or pidfd < 0):
-            self._reap()
-        if self._control.fileno() in ready:
-            command = self._control.recv(1)
-            if not command:
-                raise SystemExit
-            with self._runner.guard.off():
-                self._end_child(report=True)
-                if command == b"F":
-                    self._fork()
+        with self._runner.guard.off():
+            for pid, pidfd in list(self._children.items()):
+                if pidfd < 0 or pidfd in ready:
+                    self._reap(pid)
+            if self._control.fileno() in ready:
+                data = self._control.recv(COMMAND.size, socket.MSG_WAITALL)
+                if len(data) < COMMAND.size:
+                    raise SystemExit
+                command, pid = COMMAND.unpack(data)
+                if command == FORK:
+                    self._hand_over()
+                elif pid in self._children:
+                    os.kill(pid, signal.SIGKILL)
+                    self._reap(pid, 0)
 
-    def _fork(self) -> None:
-        self._tidy()
+    def _hand_over(self) -> None:
+        """Give the parent the child that stands by, and have another one take its place."""
+        if self._standby is not None:
+            self._reap(self._standby[0])
+        refused = "" if self._standby is not None else self._stand_by()
+        if self._standby is None:
+            self._tell("refused", refused)
+            return
+        pid, connection = self._standby
+        self._standby = None
+        socket.send_fds(self._control, [frame(self._token, dumps(("child", pid)))], [connection.fileno()])
+        connection.close()
+        self._stand_by()
+
+    def _stand_by(self) -> str:
+        """Fork a child that stands by; why that is impossible, "" if it is not."""
         ours, theirs = socket.socketpair()
         try:
             child = os.fork()
         except OSError as error:
-            self._control.sendall(frame(self._token, dumps(("refused", str(error)))))
-            return
+            ours.close()
+            theirs.close()
+            return str(error)
         if child == 0:
             try:
                 ours.close()
                 self._control.close()
+                for pidfd in self._children.values():
+                    if pidfd >= 0:
+                        os.close(pidfd)
                 _live(theirs, self._token, self._runner)
             finally:
-                os._exit(_BROKEN)
-        self._child = child
+                os._exit(BROKEN)
         theirs.close()
-        socket.send_fds(self._control, [frame(self._token, dumps(("child", child)))], [ours.fileno()])
-        ours.close()
+        pidfd = self._children[child] = _pidfd(child)
+        if pidfd >= 0:
+            self._poll.register(pidfd, select.POLLIN)
+        self._standby = (child, ours)
+        return ""
 
-    def _reap(self) -> None:
-        """Report the child's death if it has died."""
-        pid, status = os.waitpid(self._child, os.WNOHANG)
-        if pid:
-            self._child = 0
-            with self._runner.guard.off():
-                _kill_orphans()
-            self._control.sendall(frame(self._token, dumps(("gone", pid, status))))
+    def _reap(self, child: int, options: int = os.WNOHANG) -> None:
+        """If the child has died, remove what it has left running and lying about, and report its end."""
+        pid, status = os.waitpid(child, options)
+        if not pid:
+            return
+        pidfd = self._children.pop(child)
+        if pidfd >= 0:
+            self._poll.unregister(pidfd)
+            os.close(pidfd)
+        if self._standby is not None and self._standby[0] == child:  # the parent does not know of it
+            self._standby[1].close()
+            self._standby = None
+            return
+        _kill_orphans(self._children)
+        self._tidy()
+        self._tell("gone", pid, status)
 
-    def _end_child(self, report: bool) -> None:
-        if self._child:
-            os.kill(self._child, signal.SIGKILL)
-            pid, status = os.waitpid(self._child, 0)
-            self._child = 0
-            if report:
-                self._control.sendall(frame(self._token, dumps(("gone", pid, status))))
-        _kill_orphans()
+    def _tell(self, *message: object) -> None:
+        self._control.sendall(frame(self._token, dumps(message)))
 
     def _tidy(self) -> None:
         """Remove what test cases have left in the private folder."""
@@ -134,19 +162,18 @@ def _pidfd(pid: int) -> int:
         return -1
 
 
-def _kill_orphans() -> None:
+def _kill_orphans(spared: Collection[int]) -> None:
     """Kill what dead children have left running; it has become a child of this process, the subreaper."""
     deadline = time.monotonic() + 2.0
     while time.monotonic() < deadline:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
+        orphans = [pid for pid in _children() if pid not in spared]
+        if not orphans:
             return
-        if pid == 0:
-            for child in _children():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
-            time.sleep(0.001)
+        for pid in orphans:
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.001)
 
 
 def _children() -> list[int]:
@@ -173,6 +200,7 @@ def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
     reader = FrameReader(token)
     runner.begin()
     read_, write = os.read, os.write
+    asked = False
     while True:
         payload = reader.next()
         if payload is None:
@@ -181,6 +209,9 @@ def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
                 os._exit(0)
             reader.feed(data)
             continue
+        if not asked:
+            asked = True
+            runner.wake()
         answer, last = runner.answer(read_trusted(payload))
         remaining = memoryview(frame(token, answer))
         while remaining:

@@ -26,14 +26,22 @@ from typing import Any
 import fitgym
 from fitgym.errors import ExecutionError, SubjectError
 from fitgym.execution.journal import IDLE, Journal
-from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, ProtocolError, dumps, frame, read_untrusted
+from fitgym.execution.protocol import (
+    BROKEN,
+    COMMAND,
+    FORK,
+    KILL,
+    TOKEN_SIZE,
+    FrameReader,
+    ProtocolError,
+    dumps,
+    frame,
+    read_untrusted,
+)
 from fitgym.instrument.trace import Failure
 from fitgym.subject.subject import Reference, Subject
 
-__all__ = ["BROKEN", "MARKER", "Broken", "Child", "Limits", "Zygote"]
-
-BROKEN = 77
-"""Exit status of a child that can no longer answer."""
+__all__ = ["MARKER", "Broken", "Child", "Limits", "Zygote"]
 
 MARKER = "FITGYM_WORKER"
 """Environment variable by which every process of one worker can be recognised."""
@@ -167,7 +175,8 @@ class Zygote:
             os.close(memory)
         self._reader = FrameReader(self._seal)
         self._descriptors: list[int] = []
-        self._forking = False
+        self._ending: set[int] = set()  # process ids of children that were told to end
+        self._gone: dict[int, int] = {}  # wait status of children that ended by themselves
         try:
             path = [*reference.search_path, *(os.path.abspath(entry) for entry in sys.path)]
             self._send(self._seal + frame(self._seal, dumps((reference, limits, home, path))))
@@ -190,22 +199,42 @@ class Zygote:
             TimeoutError: it does not answer.
             ProtocolError: it answers something else.
         """
-        self._forget()
-        if not self._forking:
-            self._send(b"F")
-        self._forking = False
+        self.retire()
+        self._send(COMMAND.pack(FORK, 0))
+        message = self._hear(time.monotonic() + _PATIENCE_S)
+        if message[0] != "child" or not self._descriptors:
+            raise ExecutionError(f"the worker process cannot fork: {message[1]}")
+        self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal)
+        return self.child
+
+    def ready(self, fresh: bool) -> Child:
+        """The child, once all that were ended are gone; forked if there is none, or none to which nothing has happened.
+
+        Args:
+            fresh: it must not have been asked for anything yet.
+
+        Raises:
+            ExecutionError, TimeoutError, ProtocolError: as `fork`.
+        """
         deadline = time.monotonic() + _PATIENCE_S
-        while True:
-            message = self._receive(deadline)
-            if message is None:
-                raise ExecutionError(f"the worker process has ended: {self._errors() or 'no message'}")
-            if message[0] == "gone":  # of an earlier child
-                continue
-            if message[0] != "child" or not self._descriptors:
-                raise ExecutionError(f"the worker process cannot fork: {message[1]}")
-            connection = socket.socket(fileno=self._descriptors.pop())
-            self.child = Child(message[1], connection, self._seal)
-            return self.child
+        while self._ending:  # what they have left in the private folder goes with them
+            self._hear(deadline, news=True)
+        if self.child is None or (fresh and not self.child.fresh):
+            return self.fork()
+        return self.child
+
+    def park(self) -> Child | None:
+        """The child, left as it is while others work in its place; `resume` takes it back."""
+        parked, self.child = self.child, None
+        return parked
+
+    def resume(self, parked: Child) -> None:
+        """End the child that works now and go on with one that was parked."""
+        self.retire()
+        if self._closed or parked.pid in self._gone:
+            parked.connection.close()
+        else:
+            self.child = parked
 
     def ask(self, payload: bytes) -> bytes:
         """Send a request to the child and wait for its answer.
@@ -220,20 +249,19 @@ class Zygote:
         try:
             child.connection.sendall(frame(self._seal, payload))
             return self._answer(child)
-        except (ProtocolError, OSError):
+        except (ProtocolError, ExecutionError, OSError):
             raise self._broken(child, "crash") from None
 
-    def retire(self, ahead: bool = False) -> None:
-        """Forget the child; it ends by itself.
-
-        Args:
-            ahead: the next child will be wanted soon, so it may be forked while the parent does something else.
-        """
-        self._forget()
-        if ahead and not self._forking:
-            with contextlib.suppress(ExecutionError):  # `fork` will find out
-                self._send(b"F")
-            self._forking = True
+    def retire(self) -> None:
+        """End the child; nobody waits for that before the next one is asked."""
+        child, self.child = self.child, None
+        if child is None:
+            return
+        child.connection.close()
+        if child.pid not in self._gone:
+            self._ending.add(child.pid)
+            with contextlib.suppress(ExecutionError):  # whoever asks next will find out
+                self._send(COMMAND.pack(KILL, child.pid))
 
     def close(self, patience: float = 2.0) -> None:
         """End the worker and everything below it, and remove its folder; closing twice is harmless.
@@ -250,7 +278,9 @@ class Zygote:
                 self.child.connection.close()
             return
         try:
-            self._forget()
+            if self.child is not None:
+                self.child.connection.close()
+                self.child = None
             self._control.close()  # the zygote sees the end, kills what is below it and exits
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience)
@@ -331,6 +361,27 @@ class Zygote:
                 return None
             self._reader.feed(data)
 
+    def _hear(self, deadline: float, news: bool = False) -> tuple[Any, ...]:
+        """The zygote's next message; of those about children that have ended only with `news`, but all are noted.
+
+        Raises:
+            ExecutionError: it has ended.
+            TimeoutError, ProtocolError: as `_receive`.
+        """
+        while True:
+            message: tuple[Any, ...] | None = self._receive(deadline)
+            if message is None:
+                raise ExecutionError(f"the worker process has ended: {self._errors() or 'no message'}")
+            if message[0] != "gone":
+                return message
+            _, pid, status = message
+            if pid in self._ending:
+                self._ending.discard(pid)
+            else:
+                self._gone[pid] = status
+            if news:
+                return message
+
     def _answer(self, child: Child) -> bytes:
         """Wait for the child's frame with an eye on the journal."""
         journal, limit = self.journal, self._limits.seconds
@@ -351,8 +402,11 @@ class Zygote:
                 if payload is not None:
                     return payload
                 continue
-            if zygotes in ready:  # it can only be news of the child's death
-                raise self._broken(child, "crash")
+            if zygotes in ready:
+                with contextlib.suppress(TimeoutError):
+                    self._hear(0.0, news=True)
+                if child.pid in self._gone:
+                    raise self._broken(child, "crash")
             now = time.monotonic()
             if journal.count != count:
                 count, since = journal.count, now
@@ -383,25 +437,16 @@ class Zygote:
             try:
                 return self._wait_gone(child, time.monotonic() + patience)
             except TimeoutError:
-                self._send(b"K")
+                self._send(COMMAND.pack(KILL, child.pid))
                 return self._wait_gone(child, time.monotonic() + _PATIENCE_S)
         except (TimeoutError, ProtocolError, ExecutionError, OSError):
             self.close()
             return None
 
-    def _wait_gone(self, child: Child, deadline: float) -> int | None:
-        while True:
-            message = self._receive(deadline)
-            if message is None:
-                self.close()
-                return None
-            if message[0] == "gone" and message[1] == child.pid:
-                return int(message[2])
-
-    def _forget(self) -> None:
-        if self.child is not None:
-            self.child.connection.close()  # it sees the end and exits; the zygote kills it before it forks again
-            self.child = None
+    def _wait_gone(self, child: Child, deadline: float) -> int:
+        while child.pid not in self._gone:
+            self._hear(deadline, news=True)
+        return self._gone.pop(child.pid)
 
     # ------------------------------------------------------------------------------------------------------ ending
 
