@@ -16,7 +16,7 @@ from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.plan import plan
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
-from fitgym.subject.dependence import dependences
+from fitgym.subject.dependence import branches, dependences
 
 PROGRAMS = {
     "if_else": """
@@ -573,7 +573,7 @@ def outcomes(recorder):
     for site in recorder.sites:
         if site.kind == "comparison":
             slots = [TRUE_SLOTS[site.operator], FALSE_SLOTS[site.operator]]
-        elif site.kind != "block":
+        elif site.width:
             slots = [(0,), (1,)]
         else:
             continue
@@ -589,13 +589,16 @@ def missed(recorder):
     return " ".join(map(str, sorted(inside - covered_lines(recorder.counts, recorder.stops(), recorder.sites))))
 
 
-def check(source, call, expected, not_run, needs=frozenset()):
+INFECTION = frozenset({"infection"})
+
+
+def check(source, call, expected, not_run, needs=frozenset(), features=frozenset(), *, in_place=False):
     source = dedent(source).strip()
-    instrumented = instrument(source, "tiny.py")
+    instrumented = instrument(source, "tiny.py", features, in_place=in_place)
     recorder = Recorder(instrumented.plan.sites)
     with module(compile(source, "tiny.py", "exec", dont_inherit=True)) as bare:
         wanted = end_of(bare, call)
-    with module(instrumented.code(recorder.probe)) as probed:
+    with module(instrumented.code(recorder.probe, recorder.counter)) as probed:
         recorder.begin(needs)
         assert end_of(probed, call, recorder.stopped) == wanted
         assert set(probed) == set(bare)
@@ -612,18 +615,30 @@ def test_recording_more_records_the_same(name, call, expected, not_run):
     check(PROGRAMS[name], call, expected, not_run, frozenset({"direct", "constants"}))
 
 
+@pytest.mark.parametrize("features", [frozenset(), INFECTION], ids=["", "infection"])
+@pytest.mark.parametrize(("name", "call", "expected", "not_run"), CALLS)
+def test_counting_in_place_records_the_same(name, call, expected, not_run, features):
+    check(PROGRAMS[name], call, expected, not_run, frozenset({"constants"}), features, in_place=True)
+
+
+@pytest.mark.parametrize(("name", "call", "expected", "not_run"), CALLS)
+def test_probes_of_arithmetic_change_nothing_else(name, call, expected, not_run):
+    check(PROGRAMS[name], call, expected, not_run, features=INFECTION)
+
+
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
+@pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize(("name", "call", "expected", "not_run"), CALLS_312)
-def test_outcomes_and_lines_with_new_syntax(name, call, expected, not_run):
-    check(NEW_IN_312[name], call, expected, not_run)
+def test_outcomes_and_lines_with_new_syntax(name, call, expected, not_run, in_place):
+    check(NEW_IN_312[name], call, expected, not_run, features=INFECTION, in_place=in_place)
 
 
-def load(source):
+def load(source, features=frozenset(), **form):
     """A module with probes, and its recorder; the module is not registered."""
-    instrumented = instrument(dedent(source), "tiny.py")
+    instrumented = instrument(dedent(source), "tiny.py", features, **form)
     recorder = Recorder(instrumented.plan.sites)
     namespace = {"__name__": "tiny"}
-    exec(instrumented.code(recorder.probe), namespace)
+    exec(instrumented.code(recorder.probe, recorder.counter), namespace)
     recorder.begin()
     return namespace, recorder
 
@@ -873,11 +888,199 @@ def test_no_warning_is_shown():
         instrument("def f(x):\n    return 1 if x is 3 else x\n", "tiny.py")
 
 
-def test_code_without_source_changes_only_in_its_constants():
-    instrumented = instrument("def f(x):\n    return x < 1\n", "tiny.py")
-    names = [code.co_names for code in all_code(instrumented.code(lambda site: len))]
-    bare = [code.co_names for code in all_code(compile("def f(x):\n    return x < 1\n", "tiny.py", "exec"))]
-    assert names == bare
+NAMES = """
+G = 1
+def f(x):
+    global G
+    G += x
+    x = G + 1
+    return [y for y in (x,) if y < 1], lambda: x - G
+class C:
+    a = G + 1
+    a -= 2
+"""
+
+
+@pytest.mark.parametrize("features", [frozenset(), INFECTION])
+def test_code_without_source_changes_only_in_its_constants(features):
+    instrumented = instrument(NAMES, "tiny.py", features)
+    probed = all_code(instrumented.code(lambda site: len))
+    for code, bare in zip(probed, all_code(compile(NAMES, "tiny.py", "exec")), strict=True):
+        for part in ("co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags", "co_name", "co_firstlineno"):
+            assert getattr(code, part) == getattr(bare, part)
+
+
+def test_counting_in_place_adds_two_names_of_attributes_to_code_and_none_to_any_namespace():
+    recorder = Recorder(instrument(NAMES, "tiny.py", in_place=True).plan.sites)
+    probed = instrument(NAMES, "tiny.py", in_place=True).code(recorder.probe, recorder.counter)
+    for code, bare in zip(all_code(probed), all_code(compile(NAMES, "tiny.py", "exec")), strict=True):
+        assert set(code.co_names) - set(bare.co_names) <= {"counts", "limit"}
+        assert code.co_varnames == bare.co_varnames
+    namespaces = {}, {}
+    exec(probed, namespaces[0])
+    exec(NAMES, namespaces[1])
+    assert set(namespaces[0]) == set(namespaces[1])
+    assert set(vars(namespaces[0]["C"])) == set(vars(namespaces[1]["C"]))
+    assert hash(probed) and hash(namespaces[0]["f"].__code__)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_every_code_object_tells_its_function(in_place):
+    names, recorder = load(NAMES + "    def m(self):\n        pass\n", in_place=in_place)
+    functions = instrument(NAMES + "    def m(self):\n        pass\n", "tiny.py").plan.functions
+    for code in (names["f"].__code__, names["f"](1)[1].__code__, names["C"].m.__code__):
+        assert functions[recorder.function_of(code)].line == code.co_firstlineno
+
+
+# Arithmetic
+
+
+def arithmetic(recorder):
+    """Line, operator and count of every site of arithmetic."""
+    return [
+        (site.line, site.operator, recorder.counts[site.id]) for site in recorder.sites if site.kind == "arithmetic"
+    ]
+
+
+ARITHMETIC = [
+    ("return x + 2 * x ** 2, x - 1, -x, +x", "1"),
+    ("return x / 3 // 2 % 5, x << 2 >> 1, x & 3 | 4 ^ 5", "7"),
+    ("x += 1\n    x *= x\n    return x", "5"),
+    ("x += [3]\n    return x", "[1, 2]"),
+    ("y = x\n    x += [3]\n    return y, x is y", "[1]"),
+    ("x[0] += 1; x[-1] -= 2; x[len(x) - 1] *= 7\n    return x", "[1, 2]"),
+    ("x['k'] += 1\n    return x", "{'k': 1}"),
+    ("x['k'] += 1\n    return x", "{}"),
+    ("x[0] += [9]\n    return x", "([1],)"),
+    ("x[0:1] += [9]\n    return x", "[1, 2]"),
+    ("class C:\n        a = x\n        a += 1\n        __b = a * 2\n        __b += 1\n    return C.a, C._C__b", "3"),
+    ("class __C:\n        def m(self):\n            self.__v = x\n            self.__v += 1\n            return vars(self)\n    return __C().m()", "3"),
+    ("class _:\n        def m(self):\n            self.__v = x\n            self.__v += 1\n            return vars(self)\n    return _().m()", "3"),
+    ("x.a += 1\n    return x", "3"),
+    ("return 'a' % x, f'{x + 1}', [0] * x, 'a' + x", "3"),
+    ("return '%d' % x, [0] * x", "3"),
+    ("return x @ x", "3"),
+    ("if x - 3:\n        return 1\n    return 2 if x % 2 else 3", "3"),
+    ("return [y * 2 for y in range(x) if y & 1], (lambda z: z + x)(1)", "4"),
+    ("return sum(y + 1 for y in range(x))", "3"),
+    ("x /= 0", "1"),
+    ("return 1 + None", "1"),
+    ("y += 1\n    y = 2", "1"),
+    ("def g():\n        nonlocal x\n        x -= 1\n        return x\n    return g() + g()", "5"),
+    ("x: int = 3 + 4\n    return (x := x + 1) * 2", "5"),
+    ("match x:\n        case 3 if x + 1 > 3: return -1\n        case -1 | 1+2j: return 2", "3"),
+    ("def g():\n        y = yield 1\n        y += yield 2\n        return y\n    i = g(); i.send(None); i.send(5)\n    try: i.send(x)\n    except StopIteration as e: return e.value", "6"),
+    ("return int | str, {1, 2} - {x}, {1: 2} | {x: 3}", "2"),
+    ("for i in range(x):\n        x -= i\n    else:\n        x += 10\n    return x", "4"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize(("body", "argument"), ARITHMETIC)
+def test_arithmetic_behaves_as_without_probes(body, argument, in_place):
+    source = f"def f(x):\n    {body}\n"
+    instrumented = instrument(source, "tiny.py", INFECTION, in_place=in_place)
+    recorder = Recorder(instrumented.plan.sites)
+    with module(compile(source, "tiny.py", "exec", dont_inherit=True)) as bare:
+        wanted = end_of(bare, f"f({argument})")
+    with module(instrumented.code(recorder.probe, recorder.counter)) as probed:
+        for needs in (frozenset(), INFECTION, frozenset({"direct", "constants", "infection"})):
+            recorder.begin(needs)
+            assert end_of(probed, f"f({argument})", recorder.stopped) == wanted
+
+
+def test_binary_operators_whose_operands_may_be_numbers_have_sites():
+    names, recorder = load(
+        """
+        def f(x):
+            y = x + 1
+            y *= 2
+            x = "a" * y, "%d" % y, f"{y}" + str(y)  # none of these can be a number
+            z = [y]
+            z[0] <<= 1
+            z[0:1] += z
+            return y @ x if x is None else y & 3 | y
+        """,
+        INFECTION,
+    )
+    assert names["f"](1) == 4
+    assert arithmetic(recorder) == [(3, "+", 1), (4, "*=", 1), (7, "<<=", 1), (9, "&", 1), (9, "|", 1)]
+
+
+def test_the_parts_of_a_target_are_evaluated_once_and_in_order():
+    source = """
+        def f(log, container, index, value):
+            container()[index()] += value()
+            container().n -= value()
+            container()[index()].n *= value()
+        """
+
+    class Box(dict):
+        def __init__(self, log):
+            self.log, self.n = log, 10
+            dict.__init__(self, {"k": self})
+
+        def __getitem__(self, key):
+            self.log.append("read")
+            return dict.__getitem__(self, key)
+
+        def __setitem__(self, key, value):
+            self.log.append("write")
+
+        def __iadd__(self, other):
+            self.log.append("add")
+            return self
+
+    def run_with(features):
+        log = []
+        box = Box(log)
+        names, _ = load(source, features)
+        names["f"](log, lambda: log.append("c") or box, lambda: log.append("i") or "k", lambda: log.append("v") or 2)
+        return log, box.n
+
+    log, n = run_with(INFECTION)
+    assert (log, n) == run_with(frozenset())
+    assert log[:6] == ["c", "i", "read", "v", "add", "write"]
+
+
+def test_features_change_no_other_site_and_no_dependence():
+    for name, source in PROGRAMS.items():
+        plain, more = (instrument(dedent(source), "tiny.py", features) for features in (frozenset(), INFECTION))
+        assert more.plan.sites[: len(plain.plan.sites)] == plain.plan.sites, name
+        assert {site.kind for site in more.plan.sites[len(plain.plan.sites) :]} <= {"arithmetic"}
+        found = [
+            dependences(each.tree, p.at, p.blocks, p.entries, p.sites, p.functions, p.arithmetic)
+            for each in (plain, more)
+            for p in (each.plan,)
+        ]
+        assert found[1][: len(found[0])] == found[0], name
+        assert branches(more.plan.sites, more.plan.functions) == branches(plain.plan.sites, plain.plan.functions)
+
+
+def test_sites_tell_where_their_expression_stands():
+    source = "def f(a, bc):\n    if a + bc < 'ä' + (\n        bc): a *= bc\n"
+    sites = instrument(source, "tiny.py", INFECTION).plan.sites
+    lines = [line.encode() for line in source.splitlines(keepends=True)]
+    texts = {}
+    for site in sites:
+        if site.span:
+            first, start, last, end = site.span
+            text = b"".join(lines[first - 1 : last])
+            texts[site.operator] = text[start : len(text) - len(lines[last - 1]) + end].decode()
+    assert texts == {"<": "a + bc < 'ä' + (\n        bc)", "+": "a + bc", "*=": "a *= bc"}
+
+
+def test_literal_operands_are_told_apart():
+    source = "def f(x, y):\n    return x < 1, 'a' == y, x != -2.5, x in (1, 2), None != x, x > y\n"
+    sites = instrument(source, "tiny.py").plan.sites
+    assert [site.literals for site in sites if site.kind != "block"] == [
+        ("", "int"),
+        ("str", ""),
+        ("", "float"),
+        ("", ""),
+        ("NoneType", ""),
+        ("", ""),
+    ]
 
 
 def all_code(code):
@@ -914,12 +1117,15 @@ def test_a_string_of_the_subject_that_looks_like_a_placeholder_is_left_alone():
 )
 def test_deep_trees_are_no_problem(source):
     limit = sys.getrecursionlimit()
-    instrumented = instrument(source, "tiny.py")
+    instrumented = instrument(source, "tiny.py", INFECTION, in_place=True)
     mapped = instrumented.plan
-    dependences(instrumented.tree, mapped.at, mapped.blocks, mapped.entries, mapped.sites, mapped.functions)
+    dependences(
+        instrumented.tree, mapped.at, mapped.blocks, mapped.entries, mapped.sites, mapped.functions, mapped.arithmetic
+    )
     bare, probed = {}, {}
     exec(source, bare)
-    exec(instrumented.code(Recorder(mapped.sites).probe), probed)
+    recorder = Recorder(mapped.sites)
+    exec(instrumented.code(recorder.probe, recorder.counter), probed)
     assert probed["x"] == bare["x"]
     assert sys.getrecursionlimit() == limit
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fitgym.subject.subject import Function, Site, SiteKind
 from fitgym.subject.syntax import constant_truth, deep_trees, docstring_end, irrefutable
@@ -30,6 +31,35 @@ OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Is: "is",
     ast.IsNot: "is not",
 }
+
+ARITHMETIC: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+
+# Displays of what is no number.
+_NO_NUMBER = (
+    ast.JoinedStr,
+    ast.List,
+    ast.Tuple,
+    ast.Set,
+    ast.Dict,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Lambda,
+)
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -60,6 +90,7 @@ class Plan:
         blocks: the block that starts at a statement; for an `ExceptHandler`, a `match_case` and a `comprehension` the
             block of its header (the evaluation of the exception class, the attempt to match, one iteration).
         entries: the block at the start of a `Module`, `ClassDef`, `FunctionDef`, `AsyncFunctionDef` or `Lambda`.
+        arithmetic: the site of a `BinOp` or `AugAssign`; empty unless "infection" is a feature.
     """
 
     sites: tuple[Site, ...]
@@ -67,19 +98,31 @@ class Plan:
     at: dict[ast.AST, int]
     blocks: dict[ast.AST, int]
     entries: dict[ast.AST, int]
+    arithmetic: dict[ast.AST, int]
 
 
-def plan(tree: ast.Module) -> Plan:
-    """The sites of `tree`, numbered from 0 in order of evaluation; depends on nothing but the tree.
+def plan(tree: ast.Module, features: frozenset[str] = frozenset()) -> Plan:
+    """The sites of `tree`, numbered from 0 in order of evaluation; depends on nothing but the arguments.
 
     Code that the compiler drops (after `return`, under `if False`) gets no sites.
+
+    Args:
+        tree: a module.
+        features: with "infection" there are sites for arithmetic as well; their numbers follow all others.
     """
     planner = _Planner()
     end = max((statement.end_lineno or 1 for statement in tree.body), default=1)
     with deep_trees():
         planner.scope(tree, "<module>", tree.body[0].lineno if tree.body else 1, end, tree.body)
-    sites = tuple(replace(site, lines=tuple(planner.lines.get(site.id, ()))) for site in planner.sites)
-    return Plan(sites, tuple(planner.functions), planner.at, planner.blocks, planner.entries)
+    sites = [
+        replace(site, lines=tuple(lines)) if (lines := planner.lines.get(site.id)) else site for site in planner.sites
+    ]
+    arithmetic: dict[ast.AST, int] = {}
+    if "infection" in features:
+        for node, site in planner.arithmetic:
+            arithmetic[node] = len(sites)
+            sites.append(replace(site, id=len(sites)))
+    return Plan(tuple(sites), tuple(planner.functions), planner.at, planner.blocks, planner.entries, arithmetic)
 
 
 class _Planner:
@@ -92,6 +135,7 @@ class _Planner:
         self.at: dict[ast.AST, int] = {}
         self.blocks: dict[ast.AST, int] = {}
         self.entries: dict[ast.AST, int] = {}
+        self.arithmetic: list[tuple[ast.AST, Site]] = []
         self._slots = 0
         self._function = -1
         self._prefix = ""
@@ -104,32 +148,10 @@ class _Planner:
 
     # Sites
 
-    def _site(
-        self,
-        kind: SiteKind,
-        line: int,
-        operator: str = "",
-        *,
-        in_loop: bool = False,
-        decides: bool = True,
-        passes: bool = False,
-        catches: bool = False,
-        burns: bool = False,
-    ) -> int:
+    def _site(self, kind: SiteKind, line: int, operator: str = "", **more: Any) -> int:
         identifier = len(self.sites)
-        site = Site(
-            identifier,
-            kind,
-            self._function,
-            line,
-            operator,
-            -1 if kind == "block" else self._slots,
-            in_loop=in_loop,
-            decides=decides,
-            passes=passes,
-            catches=catches,
-            burns=burns,
-        )
+        slot = -1 if kind == "block" else self._slots
+        site = Site(identifier, kind, self._function, line, operator, slot, **more)
         self.sites.append(site)
         self._slots += site.width
         if kind == "block":
@@ -247,6 +269,9 @@ class _Planner:
                 self._values([node.value, *node.targets])
             case ast.AnnAssign():
                 self._values([node.value, node.target])
+            case ast.AugAssign():
+                self._values([node.target, node.value])
+                self._arithmetic(node, node.target, node.op, node.value, "=")
             case _ if type(node).__name__ == "TypeAlias":
                 pass  # its parts are evaluated lazily, in a scope of their own
             case _:
@@ -381,6 +406,9 @@ class _Planner:
                 self._comprehension(node)
             case ast.Constant() | ast.Name():
                 pass
+            case ast.BinOp():
+                self._values([node.left, node.right])
+                self._arithmetic(node, node.left, node.op, node.right)
             case ast.Yield() | ast.YieldFrom() | ast.Await():
                 self._values(ast.iter_child_nodes(node))
                 self._pauses = True
@@ -406,7 +434,7 @@ class _Planner:
                 self._compare(node, decides=True, passes=passes, in_loop=in_loop)
             case _:
                 self._value(node)
-                self.at[node] = self._site("truth", node.lineno, passes=passes, in_loop=in_loop)
+                self.at[node] = self._site("truth", node.lineno, passes=passes, in_loop=in_loop, span=_span(node))
 
     def _negated(self, node: ast.expr) -> None:
         """Plan the operand of a `not` whose result is a value."""
@@ -423,7 +451,28 @@ class _Planner:
     def _compare(self, node: ast.Compare, *, decides: bool, passes: bool, in_loop: bool = False) -> None:
         operator = OPERATORS[type(node.ops[0])]
         kind: SiteKind = "membership" if operator in ("in", "not in", "is", "is not") else "comparison"
-        self.at[node] = self._site(kind, node.lineno, operator, decides=decides, passes=passes, in_loop=in_loop)
+        self.at[node] = self._site(
+            kind,
+            node.lineno,
+            operator,
+            decides=decides,
+            passes=passes,
+            in_loop=in_loop,
+            span=_span(node),
+            literals=(_literal(node.left), _literal(node.comparators[0])),
+        )
+
+    def _arithmetic(
+        self, node: ast.BinOp | ast.AugAssign, left: ast.expr, operator: ast.operator, right: ast.expr, ending: str = ""
+    ) -> None:
+        """Plan a binary operator whose operands may be numbers."""
+        sign = ARITHMETIC.get(type(operator))
+        if sign is None or _is_no_number(left) or _is_no_number(right):
+            return
+        if isinstance(left, ast.Subscript) and ending and isinstance(left.slice, ast.Slice):
+            return
+        site = Site(-1, "arithmetic", self._function, node.lineno, sign + ending, decides=False, span=_span(node))
+        self.arithmetic.append((node, site))
 
     def _if_expression(self, node: ast.IfExp, part: Callable[[ast.expr], None]) -> None:
         self._test(node.test)
@@ -445,3 +494,21 @@ class _Planner:
             self._values([node.key, node.value])
         else:
             self._value(node.elt)
+
+
+def _span(node: ast.expr | ast.stmt) -> tuple[int, ...]:
+    return (node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def _literal(node: ast.expr) -> str:
+    """The type of a literal, "" of any other expression."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return type(node.value).__name__ if isinstance(node, ast.Constant) else ""
+
+
+def _is_no_number(node: ast.expr) -> bool:
+    """The value of the expression cannot be a number."""
+    if isinstance(node, ast.Constant):
+        return not isinstance(node.value, (int, float))
+    return isinstance(node, _NO_NUMBER)

@@ -64,6 +64,11 @@ class Recorder:
         self._factory: Factory = python_sites.Sites(self.sites, self, fuel)
 
     @property
+    def counter(self) -> object:
+        """What counts blocks that are counted in place; None if these probes cannot."""
+        return self._factory if isinstance(self._factory, python_sites.Sites) else None
+
+    @property
     def counts(self) -> Sequence[int]:
         """How often each site was reached, by site id."""
         return self._factory.counts

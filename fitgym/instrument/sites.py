@@ -17,6 +17,7 @@ from itertools import chain, compress, islice, repeat
 from typing import Any
 
 from fitgym.instrument import distance
+from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.async_loop import AsyncLoop
 from fitgym.instrument.factory import Listener, OutOfFuel, Probe, Reached
 from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
@@ -65,6 +66,9 @@ class Sites:
         self.direct = False
         self.collect = False
         self.spent = False
+        self.limit = (
+            0  # a burning block that was counted as often leaves the short way; -1 where there is only a long one
+        )
         self._site_of_slot = [site.id for site in self.sites for _ in range(site.width)]
         self._zeros = [0] * len(self.sites)
         self._unreached = [float("inf")] * len(self._site_of_slot)
@@ -155,7 +159,6 @@ def _maker(
     nearest = owner.nearest
     step = 0
     check_at = 0  # a burning block that was visited more often than this adds up what was burnt
-    limit = 0  # one that was counted more often than this leaves the short way: check_at, or -1 when detailed
     detailed = False
     direct = False
     guard_failed = False
@@ -172,29 +175,29 @@ def _maker(
     is_direct = listener.is_direct
 
     def restart(in_detail: bool) -> None:
-        nonlocal step, check_at, limit, detailed, direct, guard_failed
+        nonlocal step, check_at, detailed, direct, guard_failed
         detailed = in_detail
         direct = owner.direct
         ways[:] = unknown
         guard_failed = False
         step = owner.fuel // 16 + 1
         check_at = step
-        limit = -1 if detailed else check_at
+        owner.limit = -1 if detailed else check_at
 
     def spend() -> None:
-        nonlocal check_at, limit
-        check_at = limit = -1
+        nonlocal check_at
+        check_at = owner.limit = -1
 
     def check(visits: int) -> None:
         """Some burning block was visited so often since `begin`: is there fuel left?"""
-        nonlocal check_at, limit
+        nonlocal check_at
         if owner.fuel_left < 0:
             owner.spent = True
             spend()
             raise OutOfFuel
         check_at = max(check_at, visits) + step
         if not detailed:
-            limit = check_at
+            owner.limit = check_at
 
     def beyond(number: int, count: int) -> None:
         """The longer way of a burning block."""
@@ -233,7 +236,7 @@ def _maker(
 
         def burning() -> None:
             counts[number] = count = counts[number] + 1
-            if count > limit:
+            if count > owner.limit:
                 beyond(number, count)
 
         def catching() -> None:
@@ -507,7 +510,21 @@ def _maker(
 
         return probe
 
+    def arithmetic(site: Site) -> Probe:
+        number = site.id
+        sign = site.operator.rstrip("=")
+        apply = (APPLY if sign == site.operator else IN_PLACE)[sign]
+
+        def probe(left: Any, right: Any) -> Any:
+            counts[number] += 1
+            if direct:
+                detail(number, 0, ())
+            return apply(left, right)
+
+        return probe
+
     makers = {
+        "arithmetic": arithmetic,
         "block": block,
         "comparison": comparison,
         "membership": membership,

@@ -3,10 +3,18 @@
     a < b           becomes   P(a, b)              x (a condition)      becomes   P(x)
     for x in xs:    becomes   for x in P(xs):      a straight run       begins with   P()
     lambda: x       becomes   lambda: P() or x     case p:              becomes   case p if P(1):, then case _ if P(0):
+    a + b           becomes   P(a, b)              a += b               becomes   a = P(a, b)
 
 where P stands for a constant. The compiler only knows constants of a few types, so it sees a unique string in the place of
 each P; afterwards the strings are exchanged for the probes in `co_consts`. The module gains no name, nothing can be
-shadowed, and the line numbers are those of the source. A probe of a block returns None.
+shadowed, and the line numbers are those of the source. A probe of a block returns None. Arithmetic has probes only if
+"infection" is a feature.
+
+Blocks can be counted in place, without a call, where the probes are written in Python; C is the object that counts:
+
+    a straight run that burns no fuel   begins with   C.counts[17] += 1
+    one that does                       begins with   if C.counts[17] >= C.limit: P()
+                                                      else: C.counts[17] += 1
 """
 
 from __future__ import annotations
@@ -18,6 +26,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, TypeVar
 
+from fitgym.instrument.arithmetic import attribute, item, with_attribute, with_item
 from fitgym.instrument.plan import Comprehension, FunctionNode, Plan, plan
 from fitgym.subject.syntax import deep_trees, docstring_end
 
@@ -27,8 +36,12 @@ MISSED, MATCHED, GUARD_DECIDED = 0, 1, 2
 """What the first argument of the probe of a `case` says: the pattern did not match, it matched, its guard came out as the
 second argument. After a guard that came out false the probe is called with MISSED although the pattern had matched."""
 
-# No source can hold this string by accident: it begins with a NUL and goes on with nothing but the site's number.
+# No source can hold this string by accident: it begins with a NUL and goes on with nothing but the site's number, or one
+# of the following.
 _MARK = "\0fitgym:"
+_COUNTER, _ITEM, _ATTRIBUTE = "counter", "item", "attribute"
+# The probe of an operator that also stores what comes out, as a number with one of these behind it.
+_STORING: dict[str, Callable[[Any], object]] = {"[]": with_item, ".": with_attribute}
 
 Factory = Callable[[int], object]
 Node = TypeVar("Node", bound=ast.AST)
@@ -44,23 +57,39 @@ class Instrumented:
             mappings in `plan`.
         filename: what tracebacks show.
         template: the compiled code with placeholders.
+        in_place: blocks are counted without a call.
     """
 
     plan: Plan
     tree: ast.Module
     filename: str
     template: CodeType
+    in_place: bool = False
 
-    def code(self, factory: Factory) -> CodeType:
+    def code(self, factory: Factory, counter: object = None) -> CodeType:
         """The code of the module with `factory(site id)` in the place of each probe.
 
         The factory may be asked several times for one site and must then give the same object, which must be hashable.
+
+        Args:
+            factory: makes the probes.
+            counter: what counts blocks in place, with attributes `counts` (a list) and `limit` (of the counts of blocks
+                that burn); not needed otherwise. It must be hashable as well.
         """
-        return _swap(self.template, factory)
+        assert counter is not None or not self.in_place, "blocks that are counted in place need a counter"
+        return _swap(self.template, lambda mark: _meant(mark, factory, counter))
 
 
-def instrument(source: str, filename: str) -> Instrumented:
+def instrument(
+    source: str, filename: str, features: frozenset[str] = frozenset(), *, in_place: bool = False
+) -> Instrumented:
     """Instrument the source of one module; nothing is executed.
+
+    Args:
+        source: its text.
+        filename: what tracebacks show.
+        features: with "infection" there are probes for arithmetic; other names are for others.
+        in_place: blocks are counted without a call where that is possible.
 
     Raises:
         SyntaxError: the source is not valid Python.
@@ -71,22 +100,32 @@ def instrument(source: str, filename: str) -> Instrumented:
         tree = ast.parse(source, filename)
         with deep_trees():
             _Chains().visit(tree)
-            where = plan(tree)
-            instrumented = _Rewriter(where).module(tree)
+            where = plan(tree, features)
+            instrumented = _Rewriter(where, in_place).module(tree)
         template = compile(instrumented, filename, "exec", dont_inherit=True)
-    return Instrumented(where, tree, filename, template)
+    return Instrumented(where, tree, filename, template, in_place)
 
 
-def _swap(code: CodeType, factory: Factory) -> CodeType:
+def _swap(code: CodeType, meant: Callable[[str], object]) -> CodeType:
     constants: list[object] = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            constants.append(_swap(constant, factory))
-        elif isinstance(constant, str) and constant.startswith(_MARK) and constant[len(_MARK) :].isdigit():
-            constants.append(factory(int(constant[len(_MARK) :])))
+            constants.append(_swap(constant, meant))
+        elif isinstance(constant, str) and constant.startswith(_MARK):
+            constants.append(meant(constant))
         else:
             constants.append(constant)
     return code.replace(co_consts=tuple(constants))
+
+
+def _meant(mark: str, factory: Factory, counter: object) -> object:
+    """What a placeholder stands for; the string itself if it is none."""
+    name = mark.removeprefix(_MARK)
+    number = name.rstrip("[].")
+    if number.isdigit():
+        probe = factory(int(number))
+        return probe if number == name else _STORING[name[len(number) :]](probe)
+    return {_COUNTER: counter, _ITEM: item, _ATTRIBUTE: attribute}.get(name, mark)
 
 
 class _Chains(ast.NodeTransformer):
@@ -205,10 +244,14 @@ def _local_names(node: FunctionNode) -> frozenset[str]:
 class _Rewriter:
     """Builds the tree with probes; shares with the original what needs none and changes nothing in it."""
 
-    def __init__(self, where: Plan) -> None:
+    def __init__(self, where: Plan, in_place: bool) -> None:
         self._at = where.at
         self._blocks = where.blocks
         self._entries = where.entries
+        self._arithmetic = where.arithmetic
+        self._sites = where.sites
+        self._in_place = in_place
+        self._class = ""  # the name that private names are extended by
 
     def module(self, node: ast.Module) -> ast.Module:
         """The whole module; its probe stands after the docstring and the `from __future__` imports."""
@@ -217,14 +260,14 @@ class _Rewriter:
             start += 1
         body = self._statements(node.body[start:])
         like = node.body[0] if node.body else None
-        return _changed(node, body=[*node.body[:start], _probe_statement(self._entries[node], like), *body])
+        return _changed(node, body=[*node.body[:start], self._counted(self._entries[node], like), *body])
 
     def _statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         statements: list[ast.stmt] = []
         for statement in body:
             block = self._blocks.get(statement)
             if block is not None:
-                statements.append(_probe_statement(block, statement))
+                statements.append(self._counted(block, statement))
             statements.append(self._node(statement))
         return statements
 
@@ -234,7 +277,26 @@ class _Rewriter:
             return body
         start = docstring_end(body)
         like = body[start] if start < len(body) else body[0]
-        return [*body[:start], _probe_statement(entry, like), *self._statements(body[start:])]
+        if isinstance(node, ast.ClassDef):
+            # A call in any case: from the probes among its constants it is known which function a code object belongs to.
+            first: ast.stmt = _probe_statement(entry, like)
+        else:
+            first = self._counted(entry, like)
+        return [*body[:start], first, *self._statements(body[start:])]
+
+    def _counted(self, block: int, like: ast.stmt | None) -> ast.stmt:
+        """The statement that a block begins with, located at `like`."""
+        if like is None:
+            like = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+        site = self._sites[block]
+        if not self._in_place or site.catches:
+            return _probe_statement(block, like)
+        count = ast.copy_location(ast.AugAssign(_count(block, ast.Store(), like), ast.Add(), _number(1, like)), like)
+        if not site.burns:
+            return count
+        limit = ast.copy_location(ast.Attribute(_constant(_COUNTER, like), "limit", ast.Load()), like)
+        test = ast.copy_location(ast.Compare(_count(block, ast.Load(), like), [ast.GtE()], [limit]), like)
+        return ast.copy_location(ast.If(test, [_probe_statement(block, like)], [count]), like)
 
     def _fields(self, node: Node, **ready: Any) -> Node:
         """The node with its children rewritten; the node itself if none of them changes."""
@@ -265,8 +327,13 @@ class _Rewriter:
                 return _probe(self._at[node], node, node) if node in self._at else node
             case ast.Constant() | ast.expr_context() | ast.operator():
                 return node
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return self._fields(node, body=self._scope_body(node, node.body))
+            case ast.ClassDef():
+                outer, self._class = self._class, node.name
+                body = self._scope_body(node, node.body)
+                self._class = outer
+                return self._fields(node, body=body)
             case ast.Lambda():
                 new = self._fields(node)
                 entry = self._entries.get(node)
@@ -283,11 +350,32 @@ class _Rewriter:
             case ast.Compare(ops=[_]) if node in self._at:
                 operands = [self._node(node.left), self._node(node.comparators[0])]
                 return _probe(self._at[node], node, *operands)
+            case ast.BinOp() if node in self._arithmetic:
+                result = _probe(self._arithmetic[node], node, self._node(node.left), self._node(node.right))
+                return _probe(self._at[node], node, result) if node in self._at else result
+            case ast.AugAssign() if node in self._arithmetic:
+                return self._augmented(node)
             case _:
                 new = self._fields(node)
                 if node in self._at and isinstance(new, ast.expr):
                     return _probe(self._at[node], new, new)
                 return new
+
+    def _augmented(self, node: ast.AugAssign) -> ast.stmt:
+        """An augmented assignment; the parts of its target are evaluated once."""
+        site, target, value = self._arithmetic[node], node.target, self._node(node.value)
+        if isinstance(target, ast.Name):
+            old = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            return ast.copy_location(ast.Assign([target], _probe(site, node, old, value)), node)
+        # The old value is read before the right side is evaluated; the place goes on to where the new one is stored.
+        if isinstance(target, ast.Subscript):
+            parts, helper, ending = [self._node(target.value), self._node(target.slice)], _ITEM, "[]"
+        else:
+            name = ast.copy_location(ast.Constant(_mangled(target.attr, self._class)), target)
+            parts, helper, ending = [self._node(target.value), name], _ATTRIBUTE, "."
+        place = ast.copy_location(ast.Call(_constant(helper, target), parts, []), target)
+        store = ast.Call(_constant(f"{site}{ending}", node), [place, value], [])
+        return ast.copy_location(ast.Expr(ast.copy_location(store, node)), node)
 
     def _cases(self, node: ast.Match) -> list[ast.match_case]:
         """The cases, with cases in between that never match and tell that the one before did not either."""
@@ -332,10 +420,26 @@ def _changed(node: Node, **changes: Any) -> Node:
     return ast.copy_location(type(node)(**{**fields, **changes}), node)
 
 
+def _constant(name: str, like: ast.AST) -> ast.Constant:
+    """A placeholder, located at `like`."""
+    return ast.copy_location(ast.Constant(f"{_MARK}{name}"), like)
+
+
+def _count(block: int, context: ast.expr_context, like: ast.stmt) -> ast.Subscript:
+    """`C.counts[block]`"""
+    counts = ast.copy_location(ast.Attribute(_constant(_COUNTER, like), "counts", ast.Load()), like)
+    return ast.copy_location(ast.Subscript(counts, _number(block, like), context), like)
+
+
+def _mangled(name: str, owner: str) -> str:
+    """The name of an attribute as the compiler knows it inside the class `owner`."""
+    stripped = owner.lstrip("_")
+    return f"_{stripped}{name}" if stripped and name.startswith("__") and not name.endswith("__") else name
+
+
 def _probe(site: int, like: ast.expr | ast.pattern | ast.stmt, *args: ast.expr) -> ast.Call:
     """A call of the site's placeholder, located at `like`."""
-    placeholder = ast.copy_location(ast.Constant(f"{_MARK}{site}"), like)
-    return ast.copy_location(ast.Call(placeholder, list(args), []), like)
+    return ast.copy_location(ast.Call(_constant(str(site), like), list(args), []), like)
 
 
 def _before(block: int, like: ast.expr, expression: ast.expr) -> ast.expr:
@@ -343,9 +447,7 @@ def _before(block: int, like: ast.expr, expression: ast.expr) -> ast.expr:
     return ast.copy_location(ast.BoolOp(ast.Or(), [_probe(block, like), expression]), like)
 
 
-def _probe_statement(site: int, like: ast.stmt | None) -> ast.Expr:
-    if like is None:
-        like = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+def _probe_statement(site: int, like: ast.stmt) -> ast.Expr:
     return ast.copy_location(ast.Expr(_probe(site, like)), like)
 
 

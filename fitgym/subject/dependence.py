@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from fitgym.subject.subject import Branch, Function, Site
 from fitgym.subject.syntax import constant_truth, deep_trees, docstring_end, irrefutable
@@ -43,13 +44,15 @@ def dependences(
     entries: Mapping[ast.AST, int],
     sites: Sequence[Site],
     functions: Sequence[Function],
+    arithmetic: Mapping[ast.AST, int] = MappingProxyType({}),
 ) -> tuple[Dependence, ...]:
     """What each site is control dependent on, by site id.
 
     An entry block depends on nothing; a site that runs whenever its function runs depends on `(entry block, True)`.
 
     Args:
-        tree, at, blocks, entries: the syntax tree of the module and where its sites are; see the plan of the probes.
+        tree, at, blocks, entries, arithmetic: the syntax tree of the module and where its sites are; see the plan of the
+            probes.
         sites: by id.
         functions: by id.
     """
@@ -57,7 +60,7 @@ def dependences(
     found: list[Dependence] = [((entry_of[site.function], True),) for site in sites]
     for entry in entry_of:
         found[entry] = ()
-    graphs = _Graphs(at, blocks, entries)
+    graphs = _Graphs(at, blocks, entries, arithmetic)
     with deep_trees():
         graphs.of_module(tree)
     for graph in graphs.done:
@@ -103,8 +106,13 @@ class _Graph:
         self.successors: list[list[tuple[int, bool | None]]] = [[], []]
         # Decisions whether a statement raises: true if it does not.
         self.may_raise: set[int] = set()
+        # Sites of arithmetic are numbered after all others; this is the number that each would have in order of evaluation.
+        self.order: dict[int, int] = {}
+        self.latest = -1
 
     def add(self, site: int = -1) -> int:
+        if site not in self.order:
+            self.latest = max(self.latest, site)
         self.site.append(site)
         self.successors.append([])
         return len(self.site) - 1
@@ -131,12 +139,17 @@ class _Graphs:
     """Builds one graph for each function of a module; class bodies belong to the function around them."""
 
     def __init__(
-        self, at: Mapping[ast.AST, int], blocks: Mapping[ast.AST, int], entries: Mapping[ast.AST, int]
+        self,
+        at: Mapping[ast.AST, int],
+        blocks: Mapping[ast.AST, int],
+        entries: Mapping[ast.AST, int],
+        arithmetic: Mapping[ast.AST, int],
     ) -> None:
         self.done: list[_Graph] = []
         self._at = at
         self._blocks = blocks
         self._entries = entries
+        self._arithmetic = arithmetic
         self._graph = _Graph(-1)
         self._frame = _Frame(lambda how, ends: None, None)
         # Each body of a `finally` is walked once for every way to reach it; the functions in it must be walked once only.
@@ -173,6 +186,14 @@ class _Graphs:
         node = self._graph.add(site)
         self._attach(ends, node)
         return [(node, None)]
+
+    def _compute(self, node: ast.AST, ends: _Ends) -> _Ends:
+        """After the operands of an operator: the operator itself, if it has a site."""
+        site = self._arithmetic.get(node)
+        if site is None:
+            return ends
+        self._graph.order.setdefault(site, self._graph.latest + 1)
+        return self._step(ends, site)
 
     def _decide(self, ends: _Ends, site: int = -1) -> tuple[_Ends, _Ends]:
         """A new decision after the loose ends: its ends when true and when false."""
@@ -232,7 +253,7 @@ class _Graphs:
             case _ if type(node).__name__ == "TypeAlias":
                 pass
             case _:
-                ends = self._values(ast.iter_child_nodes(node), ends)
+                ends = self._compute(node, self._values(ast.iter_child_nodes(node), ends))
         return ends
 
     def _if(self, node: ast.If, ends: _Ends) -> _Ends:
@@ -377,6 +398,7 @@ class _Graphs:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.expr, ast.keyword)):
                 ends = self._value(child, ends)
+        ends = self._compute(node, ends)
         if node in self._at:
             ends = self._step(ends, self._at[node])
         return ends
@@ -423,7 +445,7 @@ class _Graphs:
         """The parts of an expression without its own site."""
         if isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             return self._value(node, ends)
-        return self._values(ast.iter_child_nodes(node), ends)
+        return self._compute(node, self._values(ast.iter_child_nodes(node), ends))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, ends: _Ends) -> _Ends:
         """Nested loops, each of which may go on or end without a site."""
@@ -476,7 +498,7 @@ def _control_dependences(graph: _Graph) -> dict[int, Dependence]:
     found: dict[int, Dependence] = {}
     for site in sorted(nodes_of):
         if site != graph.entry:
-            pairs = _pairs(graph, direct, nodes_of[site], site, found)
+            pairs = _pairs(graph, direct, nodes_of[site], graph.order.get(site, site), found)
             found[site] = tuple(sorted(pairs)) or ((graph.entry, True),)
     return found
 
@@ -551,7 +573,9 @@ def _post_order(graph: _Graph) -> tuple[list[int], set[int]]:
         lost = reached - set(order)
         if not lost:
             return order, reached
-        graph.successors[max(lost)].append((1, None))
+        # Not behind arithmetic, so that it changes nothing whether that has sites.
+        last = max(lost, key=lambda node: (graph.site[node] not in graph.order, node))
+        graph.successors[last].append((1, None))
 
 
 def _closure(successors: list[list[tuple[int, bool | None]]], start: int) -> set[int]:

@@ -50,6 +50,7 @@ SiteKind = Literal[
     "loop",  # for: entered, not entered, two slots
     "case",  # match case: matched, not matched, two slots
     "block",  # a straight run of code: counted only, no slot
+    "arithmetic",  # a binary operator: counted, and which other operators would have given another result; no slot
 ]
 
 
@@ -91,6 +92,10 @@ class Site:
         catches: for a block, it is the start of an `except` body.
         burns: for a block, each visit takes one unit of fuel: it is the entry of a function, the start of the body of a
             loop, or one round of a comprehension. Whatever goes on for ever passes such blocks for ever.
+        span: where the expression of a condition or operator stands in the source: first line, offset in it, last line,
+            offset behind the end, offsets in bytes of UTF-8; empty for what is no expression.
+        literals: for a comparison or membership the types of the two operands as far as they are literals of the source
+            ("int", "str", ...), "" for any other operand. Nothing can be learnt from a literal.
     """
 
     id: int
@@ -105,11 +110,13 @@ class Site:
     passes: bool = False
     catches: bool = False
     burns: bool = False
+    span: tuple[int, ...] = ()
+    literals: tuple[str, str] = ("", "")
 
     @property
     def width(self) -> int:
         """How many distance slots the site has."""
-        return {"comparison": 3, "block": 0}.get(self.kind, 2)
+        return {"comparison": 3, "block": 0, "arithmetic": 0}.get(self.kind, 2)
 
 
 @dataclass(frozen=True, slots=True)
