@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -q
+SPEED_ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
@@ -11,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
-.PHONY: help demo test lint types format bench hostile clean
+.PHONY: help demo test lint types format bench hostile speed clean
 
 help:
 	@echo "make demo    UCB and the goal's own fitness function, at the same budget, on a standard-library module"
@@ -19,6 +20,7 @@ help:
 	@echo "make lint    ruff: rules and format        make format   apply both"
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
 	@echo "make bench   the 25 core subjects (20 min) make hostile  the 18 that do harm (10 min)"
+	@echo "make speed   what everything costs, beside other tools (an hour; SPEED_ARGS=--quick: 2 min)"
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -47,6 +49,9 @@ bench: $(VENV)/.installed
 
 hostile: $(VENV)/.installed
 	$(BIN)/python benchmarks/hostile_subjects.py --install results/subjects
+
+speed: $(VENV)/.installed
+	$(BIN)/python benchmarks/speed.py $(SPEED_ARGS)
 
 clean:
 	rm -rf build dist demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

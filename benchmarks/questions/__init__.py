@@ -1,0 +1,1 @@
+"""What `speed.py` asks, one file for each question."""

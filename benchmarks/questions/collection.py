@@ -1,0 +1,218 @@
+"""What does collecting cost? The same calls with and without probes, beside three other tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workload import SUBJECTS
+
+from questions.answer import Answer, Settings, Table, Target
+from questions.estimate import Ratio, geometric_mean, ratio
+
+__all__ = ["answer"]
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to collect.
+
+    Attributes:
+        name: in tables.
+        collector: a file of `collectors/`.
+        peer: whose Python runs it, "" for that of fitgym.
+        options: for the collector.
+        environment: further variables.
+        always: in quick runs too.
+    """
+
+    name: str
+    collector: str
+    peer: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    always: bool = True
+
+
+C, PYTHON, PYNGUIN = "fitgym, C sites", "fitgym, Python sites", "Pynguin, branch and line"
+
+WAYS = (
+    Way("plain copy", "nothing"),
+    Way(C, "fitgym_sites", environment={"FITGYM_SITES": "c"}),
+    Way(f"{C}, operands", "fitgym_sites", "", {"needs": "constants"}, {"FITGYM_SITES": "c"}, always=False),
+    Way(PYTHON, "fitgym_sites", environment={"FITGYM_SITES": "python"}),
+    Way(f"{PYTHON}, operands", "fitgym_sites", "", {"needs": "constants"}, {"FITGYM_SITES": "python"}, always=False),
+    Way("coverage.py, branch", "coverage_py", "coverage"),
+    Way("SlipCover, branch", "slipcover_probes", "slipcover"),
+    Way("Pynguin, branch", "pynguin_tracer", "pynguin", {"metrics": "BRANCH"}, always=False),
+    Way(PYNGUIN, "pynguin_tracer", "pynguin", {"metrics": "BRANCH,LINE"}),
+)
+
+LIMITS = {C: (1.35, 1.8, 30.0), PYTHON: (2.0, 3.5, 15.0)}
+"""For each factory of sites: geometric mean, worst subject, how many times below Pynguin."""
+
+
+class CollectorFailed(Exception):
+    """The process of a collector has ended; its last words."""
+
+
+class Collector:
+    """The process of one way to collect."""
+
+    def __init__(self, way: Way, settings: Settings) -> None:
+        environment = {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "PYTHONPATH": os.pathsep.join([str(HERE), *([] if way.peer else [str(HERE.parent)])]),
+            "PYTHONHASHSEED": "0",
+            "PYNGUIN_DANGER_AWARE": "1",
+            **way.environment,
+        }
+        python = settings.peers[way.peer] if way.peer else sys.executable
+        self._process = subprocess.Popen(
+            [python, str(HERE / "collect.py"), way.collector, str(settings.subjects), json.dumps(way.options)],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Its answer.
+
+        Raises:
+            CollectorFailed: there is none.
+        """
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        try:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            said = self._process.stderr.read().strip().splitlines()
+            raise CollectorFailed(said[-1] if said else f"ended with status {self._process.wait()}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+
+@dataclass
+class Costs:
+    """Repeats of one way on one subject, in nanoseconds per round of all tests."""
+
+    tests: int
+    version: str
+    bare: list[float] = field(default_factory=list)
+    together: list[float] = field(default_factory=list)
+    one_by_one: list[float] = field(default_factory=list)
+    why: str = ""
+
+
+def measure(ways: list[Way], subject: str, settings: Settings) -> tuple[dict[str, Costs], dict[str, str]]:
+    """The costs of each way, repeated in turns, and the reason for each that has none."""
+    repeats, least = settings.choose((3, 2_000_000), (20, 10_000_000))
+    costs: dict[str, Costs] = {}
+    failed: dict[str, str] = {}
+    collectors: dict[str, Collector] = {}
+    try:
+        for way in ways:
+            if way.peer in settings.absent:
+                failed[way.name] = settings.absent[way.peer]
+                continue
+            collector = collectors[way.name] = Collector(way, settings)
+            try:
+                introduced = collector.ask(subject=subject)
+                costs[way.name] = Costs(introduced["tests"], introduced["version"])
+            except CollectorFailed as reason:
+                failed[way.name] = str(reason)
+        for number in range(repeats):
+            for name in list(costs)[:: -1 if number % 2 else 1]:
+                answer = collectors[name].ask(repeat=True, least=least)
+                of_way = costs[name]
+                of_way.bare.append(answer["bare"])
+                of_way.together.append(answer["together"])
+                of_way.why = answer["why"]
+                if "one_by_one" in answer:
+                    of_way.one_by_one.append(answer["one_by_one"])
+    finally:
+        for collector in collectors.values():
+            collector.close()
+    return costs, failed
+
+
+def answer(settings: Settings) -> Answer:
+    """Ratios of every way on every subject."""
+    subjects = settings.pick(("semver", "numeric"), SUBJECTS)
+    measured: dict[str, dict[str, Costs]] = {}
+    notes: dict[str, None] = {}
+    ways = [way for way in WAYS if way.always or not settings.quick]
+    for subject in subjects:
+        measured[subject], failed = measure(ways, subject, settings)
+        notes |= {f"{name}: {reason}": None for name, reason in failed.items()}
+        notes |= {f"{name}: no data for each test: {c.why}": None for name, c in measured[subject].items() if c.why}
+    header = ("", *subjects, "geo. mean", "worst", "median repeat of the geo. mean")
+    rows: list[tuple[str, ...]] = []
+    bare = {s: [min(c.bare) / c.tests / 1000 for c in measured[s].values()] for s in subjects}
+    rows.append(("a bare test, us", *(f"{min(costs):.2f}" for costs in bare.values()), "", "", ""))
+    means: dict[str, tuple[float, float]] = {}
+    ratios: dict[str, dict[str, dict[str, Ratio]]] = {}
+    for way in ways:
+        for kind, label in (("one_by_one", ", per test"), ("together", ", probes only")):
+            found = {
+                subject: ratio(getattr(costs[way.name], kind), costs[way.name].bare)
+                for subject, costs in measured.items()
+                if way.name in costs and getattr(costs[way.name], kind)
+            }
+            if len(found) < len(subjects):
+                continue
+            least = [r.least for r in found.values()]
+            means[way.name + label] = geometric_mean(least), max(least)
+            ends = [
+                geometric_mean([getattr(r.median, end) for r in found.values()]) for end in ("value", "low", "high")
+            ]
+            rows.append(
+                (
+                    way.name + label,
+                    *(f"{value:.2f}" for value in least),
+                    *(f"{value:.2f}" for value in means[way.name + label]),
+                    "{:.2f} [{:.2f}, {:.2f}]".format(*ends),
+                )
+            )
+            ratios.setdefault(way.name, {})[kind] = found
+    targets = []
+    for name, (mean, worst, below) in LIMITS.items():
+        for label in (", per test", ", probes only"):
+            value, most = means.get(name + label, (None, None))
+            pynguin = means.get(PYNGUIN + label, (None, None))[0]
+            targets += [
+                Target(f"{name}{label}: geometric mean of collected / bare", mean, value),
+                Target(f"{name}{label}: worst subject", worst, most),
+                Target(
+                    f"{name}{label}: times below Pynguin", below, value and pynguin and pynguin / value, at_least=True
+                ),
+            ]
+    figures = {
+        "garbage_collector": "off while tests run",
+        "ratios": {
+            name: {
+                kind: {s: vars(r) | {"median": vars(r.median)} for s, r in found.items()}
+                for kind, found in kinds.items()
+            }
+            for name, kinds in ratios.items()
+        },
+        "nanoseconds_per_round": {s: {n: vars(c) for n, c in costs.items()} for s, costs in measured.items()},
+    }
+    title = "Collected / bare, processor time, least of all repeats over least of all repeats"
+    return Answer([Table(title, header, rows)], targets, figures, list(notes))

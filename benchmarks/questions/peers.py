@@ -1,0 +1,65 @@
+"""Other tools, each in a virtual environment of its own, so that neither they nor fitgym see the other's packages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["install_peers", "install_subjects", "versions"]
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+def install_subjects(folder: Path) -> None:
+    """Put the pinned subjects into a folder, unless it has them already."""
+    pins = HERE / "requirements_speed.txt"
+    stamp = folder / ".installed"
+    if stamp.exists() and stamp.read_text("utf-8") == pins.read_text("utf-8"):
+        return
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(folder)]
+    subprocess.run([*command, "-r", str(pins)], check=True)
+    stamp.write_text(pins.read_text("utf-8"), "utf-8")
+
+
+def pinned() -> dict[str, str]:
+    """The peers as pip wants them, by name."""
+    lines = (HERE / "requirements_peers.txt").read_text("utf-8").splitlines()
+    requirements = [line for line in lines if line and not line.startswith("#")]
+    return {requirement.partition("==")[0]: requirement for requirement in requirements}
+
+
+def install_peers(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Install every peer that can be installed.
+
+    Returns:
+        The Python of each peer that is there, and for each of the others the reason.
+    """
+    present, absent = {}, {}
+    for name, requirement in pinned().items():
+        home = folder / name
+        python = home / "bin" / "python"
+        stamp = home / ".installed"
+        if not (stamp.exists() and stamp.read_text("utf-8") == requirement):
+            try:
+                for command in (
+                    [sys.executable, "-m", "venv", "--clear", str(home)],
+                    [str(python), "-m", "pip", "install", "--quiet", requirement],
+                ):
+                    subprocess.run(command, check=True, capture_output=True, text=True, timeout=900)
+            except subprocess.CalledProcessError as failed:
+                lines = [line for line in failed.stderr.splitlines() if line.startswith("ERROR")] or [str(failed)]
+                absent[name] = f"{requirement} cannot be installed: {lines[-1].removeprefix('ERROR: ')}"
+                continue
+            except (OSError, subprocess.TimeoutExpired) as failed:
+                absent[name] = f"{requirement} cannot be installed: {failed}"
+                continue
+            stamp.write_text(requirement, "utf-8")
+        present[name] = str(python)
+    return present, absent
+
+
+def versions(python: str) -> list[str]:
+    """Everything installed beside a Python, as pip lists it."""
+    command = [python, "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.split()

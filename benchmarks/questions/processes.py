@@ -1,0 +1,87 @@
+"""Processor time and memory of process trees, and processes to measure in."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+__all__ = ["apart", "below", "cpu_of", "cpu_of_tree", "memory_of"]
+
+Result = TypeVar("Result")
+_TICK = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def apart(function: Callable[..., Result], *arguments: Any, environment: dict[str, str] | None = None) -> Result:
+    """The result of a function that is called in a new Python process; what it raises is raised here.
+
+    Args:
+        function: one that can be found by its name.
+        arguments: pickled.
+        environment: variables set before anything else of ours is imported there.
+    """
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, spawn, _set, (environment or {},)) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def _set(environment: dict[str, str]) -> None:
+    os.environ.update(environment)
+
+
+def below(pid: int | None = None) -> list[int]:
+    """The processes that descend from a process, by default from this one; it is not in the list."""
+    found = []
+    open_ = [os.getpid() if pid is None else pid]
+    while open_:
+        for child in _children(open_.pop()):
+            found.append(child)
+            open_.append(child)
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        threads = Path(f"/proc/{pid}/task").iterdir()
+        return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:
+        return []
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of processor time of a process with one thread, and of its children that have ended; 0 once it has ended.
+
+    What the children took comes in steps of 10 ms on most machines.
+    """
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            fields = stat.read().rpartition(")")[2].split()
+        with open(f"/proc/{pid}/schedstat") as schedstat:
+            own = int(schedstat.read().split()[0]) / 1e9
+    except OSError:
+        return 0.0
+    return own + (int(fields[13]) + int(fields[14])) * _TICK
+
+
+def cpu_of_tree() -> tuple[float, float]:
+    """Seconds of processor time of this process, and of everything that descends from it, ended processes included."""
+    ended = os.times()
+    return time.process_time(), ended.children_user + ended.children_system + sum(map(cpu_of, below()))
+
+
+def memory_of(pid: int) -> tuple[float, float]:
+    """Resident and proportional size of a process in MiB; the latter shares pages out among those who use them."""
+    sizes = {}
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as rollup:
+            for line in rollup:
+                name, _, rest = line.partition(":")
+                if name in ("Rss", "Pss"):
+                    sizes[name] = int(rest.split()[0]) / 1024
+    except OSError:
+        return 0.0, 0.0
+    return sizes.get("Rss", 0.0), sizes.get("Pss", 0.0)
