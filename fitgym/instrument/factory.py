@@ -82,6 +82,10 @@ class Factory(Protocol):
     def fuel_left(self) -> int:
         """How much fuel is left, negative when it ran out or after `interrupt`."""
 
+    @property
+    def spent(self) -> bool:
+        """A block has raised `OutOfFuel` since `begin`, or `interrupt` was called; costs less than `fuel_left`."""
+
     def count(self, site_id: int) -> int:
         """How often the site was reached."""
 

@@ -132,6 +132,11 @@ class Recorder:
         """How much fuel is left, negative when it ran out or after `interrupt`."""
         return self._factory.fuel_left
 
+    @property
+    def spent(self) -> bool:
+        """The fuel ran out, as a block noticed that then raised, or `interrupt` has taken it."""
+        return self._factory.spent
+
     def interrupt(self) -> None:
         """Take all fuel away, so that the next call or round of a loop raises `OutOfFuel`. Safe in a signal's callback."""
         self._factory.interrupt()
