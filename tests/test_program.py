@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 import importlib
 import math
 import sys
@@ -11,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.program import Outcome, Program
-from fitgym.execution.steps import literal
+from fitgym.execution.protocol import encode_statement
+from fitgym.execution.steps import SetupError, literal
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
@@ -202,6 +207,14 @@ def loop() -> None:
 
 def deep(n: int) -> int:
     return deep(n + 1)
+
+def brood() -> None:
+    class Chick(Exception):
+        pass
+    raise Chick("peep")
+
+def crowd(numbers: set, label: int = 0) -> None:
+    raise ValueError(label)
 '''
 
 
@@ -241,7 +254,7 @@ class Bench:
 
     def run(self, *statements: Statement, needs: frozenset[str] = frozenset()) -> Outcome:
         for identifier, statement in enumerate(statements):
-            self.program.define(identifier, statement)
+            self.program.define(identifier, encode_statement(statement))
         self.recorder.begin(needs)
         return self.program.run(tuple(range(len(statements))), needs)
 
@@ -333,7 +346,7 @@ def test_operators_are_applied_as_python_applies_them(
     zoo: Bench, name: str, arguments: tuple[object, ...], result: object
 ) -> None:
     outcome = zoo.run(zoo.call("Number", 5), zoo.call(name, *arguments, receiver=0))
-    assert outcome.raised is None, outcome.raised
+    assert outcome.error is None, outcome.error
     assert outcome.results[1] == result
     assert type(outcome.results[1]) is type(result)
 
@@ -352,7 +365,7 @@ def test_statements_that_change_their_receiver_do(
     zoo: Bench, name: str, arguments: tuple[object, ...], value: object
 ) -> None:
     outcome = zoo.run(zoo.call("Number", 5), zoo.call(name, *arguments, receiver=0))
-    assert outcome.raised is None, outcome.raised
+    assert outcome.error is None, outcome.error
     assert outcome.results[0].value == value
 
 
@@ -376,7 +389,7 @@ def test_statements_that_change_their_receiver_do(
 )
 def test_results_are_driven_to_the_end(zoo: Bench, steps: Callable[[Bench], list[Statement]], result: object) -> None:
     outcome = zoo.run(*steps(zoo))
-    assert outcome.raised is None, outcome.raised
+    assert outcome.error is None, outcome.error
     assert outcome.results[-1] == result
 
 
@@ -444,7 +457,26 @@ def test_what_is_not_a_literal_is_a_failure_of_the_set_up(zoo: Bench, text: str)
 
 def test_a_name_that_does_not_exist_is_a_failure_of_the_set_up(zoo: Bench) -> None:
     outcome = zoo.run(zoo.call("same", 1), zoo.call("same", Name("os", "nothing")))
-    assert (outcome.failure, outcome.raised, len(outcome.results)) == ("setup", None, 1)
+    assert (outcome.failure, zoo.program.raised(outcome), len(outcome.results)) == ("setup", None, 1)
+
+
+@given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.just(...)))
+def test_a_literal_is_what_its_text_says(value: object) -> None:
+    text = "..." if value is ... else repr(value)
+    if text in ("nan", "inf", "-inf"):
+        text = f'float("{text}")'
+    assert (type(literal(text)), repr(literal(text))) == (type(value), repr(value))
+
+
+@given(st.text(alphabet="0123456789-+._e'\"\\ajb\n ", max_size=8))
+def test_short_cuts_read_a_literal_as_python_does(text: str) -> None:
+    try:
+        expected = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        with pytest.raises(SetupError):
+            literal(text)
+    else:
+        assert (type(literal(text)), repr(literal(text))) == (type(expected), repr(expected))
 
 
 def test_one_and_true_are_different_literals() -> None:
@@ -487,7 +519,7 @@ def test_exceptions_are_told_apart(
     counted: bool,
 ) -> None:
     outcome = zoo.run(*steps(zoo))
-    raised = outcome.raised
+    raised = zoo.program.raised(outcome)
     assert raised is not None
     name = zoo.subject.functions[raised.function].name if raised.function >= 0 else ""
     assert (raised.type, name, raised.kind, raised.counted) == (type_, function, kind, counted)
@@ -496,24 +528,80 @@ def test_exceptions_are_told_apart(
     assert outcome.failure == ""
 
 
+def test_the_same_statement_is_judged_by_what_its_arguments_are_this_time(zoo: Bench) -> None:
+    judged = []
+    for literal_ in ("0", "'text'", "0"):
+        outcome = zoo.run(zoo.call("same", Literal(literal_)), zoo.call("implicit", Ref(0)))
+        raised = zoo.program.raised(outcome)
+        assert raised is not None
+        judged.append((raised.type, raised.ill_typed, raised.counted))
+    assert judged == [
+        ("ZeroDivisionError", False, True),
+        ("TypeError", True, False),
+        ("ZeroDivisionError", False, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ill_typed"),
+    [
+        ((Collection("set", (ONE,)),), False),
+        ((Collection("list", (ONE,)),), True),
+        ((Literal("1"),), True),
+        ((Name("zoo", "same"),), True),
+        ((Collection("set", (Ref(0),)),), False),
+        ((Collection("set", ()), Ref(0)), True),
+    ],
+)
+def test_an_argument_that_is_not_what_its_annotation_asks_for_is_the_fault_of_the_test(
+    zoo: Bench, arguments: tuple[Expression, ...], ill_typed: bool
+) -> None:
+    for _ in range(2):  # what was found out about a statement is kept
+        raised = zoo.program.raised(zoo.run(zoo.call("Number", 1), zoo.call("crowd", *arguments)))
+        assert raised is not None
+        assert (raised.ill_typed, raised.counted) == (ill_typed, not ill_typed)
+
+
+def test_what_is_done_to_judge_an_exception_is_not_recorded(zoo: Bench) -> None:
+    (hash_entry,) = [function.entry for function in zoo.subject.functions if function.name == "Number.__hash__"]
+    for _ in range(2):
+        zoo.run(zoo.call("Number", 1), zoo.call("crowd", Collection("set", (Ref(0),))))
+        assert zoo.recorder.counts[hash_entry] == 1
+
+
+def test_a_class_of_exceptions_dies_with_its_test_case(zoo: Bench) -> None:
+    outcome = zoo.run(zoo.call("brood"))
+    raised = zoo.program.raised(outcome)
+    assert raised is not None
+    assert (raised.type, raised.mro) == (
+        "zoo.brood.<locals>.Chick",
+        ("zoo.brood.<locals>.Chick", "Exception", "BaseException"),
+    )
+    del outcome
+    gc.collect()
+    assert "Chick" not in {cls.__name__ for cls in Exception.__subclasses__()}
+
+
 def test_a_test_case_stops_at_its_first_exception(zoo: Bench) -> None:
     outcome = zoo.run(zoo.call("same", 1), zoo.call("helper", 5), zoo.call("same", 2))
-    assert outcome.raised is not None
-    assert outcome.raised.position == 1
+    raised = zoo.program.raised(outcome)
+    assert raised is not None
+    assert raised.position == 1
     assert [returned for _, returned, _, _ in outcome.calls] == [True, False]
     assert outcome.results == [1]
 
 
 def test_a_loop_without_end_runs_out_of_fuel(zoo: Bench) -> None:
     outcome = zoo.run(zoo.call("loop"))
-    assert (outcome.failure, outcome.raised) == ("fuel", None)
+    assert (outcome.failure, zoo.program.raised(outcome)) == ("fuel", None)
     assert zoo.run(zoo.call("same", 1)).failure == ""
 
 
 def test_a_recursion_without_end_is_a_failure_and_does_not_count(zoo: Bench) -> None:
     outcome = zoo.run(zoo.call("deep", 0))
     assert outcome.failure == "fuel"
-    assert outcome.raised is None or (outcome.raised.type, outcome.raised.counted) == ("RecursionError", False)
+    raised = zoo.program.raised(outcome)
+    assert raised is None or (raised.type, raised.counted) == ("RecursionError", False)
 
 
 def test_the_journal_is_idle_after_every_test_case(zoo: Bench) -> None:

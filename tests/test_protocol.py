@@ -15,7 +15,6 @@ from fitgym.execution.protocol import (
     MAX_FRAME,
     FrameReader,
     ProtocolError,
-    decode_statement,
     decode_trace,
     dumps,
     encode_statement,
@@ -54,9 +53,11 @@ statements = st.tuples(
 ).map(lambda fields: Statement(*fields))
 
 
-@given(statements)
-def test_a_statement_survives_the_way(statement: Statement) -> None:
-    assert decode_statement(read_untrusted(dumps(encode_statement(statement)))) == statement
+@given(statements, statements)
+def test_statements_are_sent_as_built_in_values_different_ones_differently(one: Statement, other: Statement) -> None:
+    wire = encode_statement(one)
+    assert read_untrusted(dumps(wire)) == wire
+    assert (encode_statement(other) == wire) is (other == one)
 
 
 @given(st.lists(st.binary(max_size=40), max_size=5), st.integers(1, 30))

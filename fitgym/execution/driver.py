@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from fitgym.execution.steps import Results, Step
-from fitgym.instrument.recorder import Recorder
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,24 +24,33 @@ class Driver:
     One event loop serves all test cases of a process; it is replaced when a test case leaves it in an odd state.
     """
 
-    def __init__(self, probes: Recorder) -> None:
+    def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._probes = probes
-
-    def driving(self, call: Step, drive: str) -> Step:
-        """The call with its result driven."""
-        if not drive:
-            return call
-        finish: Callable[[Any], Any] = {
+        self._finishes: dict[str, Callable[[Any], Any]] = {
             "iterate": _drained,
             "enter": _entered,
             "await": self._awaited,
             "aiterate": self._awaited_items,
             "aenter": self._awaited_context,
-        }[drive]
-        self._probes.runner_codes.update(
-            (finish.__code__ if isinstance(finish, types.FunctionType) else finish.__func__.__code__,)  # type: ignore[attr-defined]
+        }
+
+    @property
+    def codes(self) -> frozenset[types.CodeType]:
+        """Its own code: what it calls is called by the test case itself."""
+        return frozenset(
+            (
+                self.driving(_nothing, "iterate").__code__,
+                _drained.__code__,
+                _entered.__code__,
+                Driver._awaited.__code__,
+                Driver._awaited_items.__code__,
+                Driver._awaited_context.__code__,
+            )
         )
+
+    def driving(self, call: Step, drive: str) -> Step:
+        """The call with its result driven."""
+        finish = self._finishes[drive]
 
         def step(results: Results) -> Any:
             return finish(call(results))
@@ -103,6 +111,10 @@ class Driver:
         loop.close()
         self._loop = None
         self.loop()
+
+
+def _nothing(results: Results) -> None:
+    pass
 
 
 def _drained(value: Any) -> Any:

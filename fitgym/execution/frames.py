@@ -38,16 +38,24 @@ class Frames:
 
         Frames of probes are looked through: they stand for an operator of the subject.
         """
-        function, explicit = -1, False
+        path, ours = self._path, self._ours
+        found: types.TracebackType | None = None
+        left = False
         while traceback is not None:
-            code = traceback.tb_frame.f_code
-            if code.co_filename == self._path:
-                function = self.of_code(code)
-                explicit = code.co_code[traceback.tb_lasti : traceback.tb_lasti + 1] == _RAISE
-            elif not code.co_filename.startswith(self._ours):
-                explicit = False
+            filename = traceback.tb_frame.f_code.co_filename
+            if filename == path:
+                found, left = traceback, False
+            elif not filename.startswith(ours):
+                left = True
             traceback = traceback.tb_next
-        return function, explicit
+        if found is None:
+            return -1, False
+        code = found.tb_frame.f_code
+        return self.of_code(code), not left and self._raises(code, found.tb_lasti)
+
+    def _raises(self, code: types.CodeType, instruction: int) -> bool:
+        """The instruction at this place is a `raise` or `assert`."""
+        return code.co_code[instruction : instruction + 1] == _RAISE
 
     def of_code(self, code: types.CodeType) -> int:
         """Id of the function that a code object of the subject belongs to."""

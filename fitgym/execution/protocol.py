@@ -30,8 +30,11 @@ __all__ = [
     "TOKEN_SIZE",
     "FrameReader",
     "ProtocolError",
+    "WireCall",
+    "WireCalls",
+    "WireExpression",
+    "WireStatement",
     "WireTrace",
-    "decode_statement",
     "decode_trace",
     "dumps",
     "encode_statement",
@@ -59,9 +62,15 @@ MAX_FRAME: Final = 256 << 20
 _NOTHING = (b"", b"", b"")
 _LENGTH = struct.Struct("<I")
 
-WireStatement = tuple[int, int, tuple[Any, ...], tuple[Any, ...], bool]
+WireExpression = Any
+"""A literal is its text, a reference the number of its result; `("c", kind, items)` is a collection, `("n", module,
+qualname)` a name, `("f", arity, body)` a small function."""
 
-WireCalls = tuple[tuple[int, bool, tuple[tuple[str, float], ...], tuple[tuple[str, str, float], ...]], ...]
+WireStatement = tuple[int, int, tuple[WireExpression, ...], tuple[tuple[str, WireExpression], ...], bool]
+"""A statement as built-in values only."""
+
+WireCall = tuple[int, bool, tuple[tuple[str, float], ...], tuple[tuple[str, str, float], ...]]
+WireCalls = tuple[WireCall, ...]
 
 WireTrace = tuple[Reached, Reached | None, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int]
 """A trace as built-in values only: what was reached, what was reached directly (None if that was not recorded), calls,
@@ -183,41 +192,18 @@ def encode_statement(statement: Statement) -> WireStatement:
     )
 
 
-def decode_statement(wire: WireStatement) -> Statement:
-    """What `encode_statement` was given."""
-    operation, receiver, args, kwargs, iterate = wire
-    return Statement(
-        operation,
-        receiver,
-        tuple([_decode(argument) for argument in args]),
-        tuple([(name, _decode(argument)) for name, argument in kwargs]),
-        iterate,
-    )
-
-
-def _encode(expression: Expression) -> Any:
+def _encode(expression: Expression) -> WireExpression:
     match expression:
         case Literal():
             return expression.text
         case Ref():
             return expression.position
         case Collection():
-            return ("c", expression.kind, [_encode(item) for item in expression.items])
+            return ("c", expression.kind, tuple([_encode(item) for item in expression.items]))
         case Name():
             return ("n", expression.module, expression.qualname)
         case Lambda():
             return ("f", expression.arity, _encode(expression.body))
-
-
-def _decode(wire: Any) -> Expression:
-    if isinstance(wire, str):
-        return Literal(wire)
-    if isinstance(wire, int):
-        return Ref(wire)
-    tag, first, second = wire
-    if tag == "c":
-        return Collection(first, tuple([_decode(item) for item in second]))
-    return Name(first, second) if tag == "n" else Lambda(first, _decode(second))
 
 
 # ------------------------------------------------------------------------------------------------------------- traces

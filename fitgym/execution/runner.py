@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gc
 import resource
 import signal
@@ -14,14 +13,15 @@ from collections.abc import Callable
 from typing import Any
 
 from fitgym.execution.chance import Chance
+from fitgym.execution.endings import TimeUp
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
-from fitgym.execution.program import Outcome, Program, TimeUp
-from fitgym.execution.protocol import WireTrace, decode_statement, dumps
+from fitgym.execution.program import Outcome, Program
+from fitgym.execution.protocol import WireTrace, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, used_memory
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.trace import Failure, Raised
+from fitgym.instrument.trace import Failure
 from fitgym.instrument.transformer import Instrumented, instrument
 from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.inspection import complete
@@ -33,7 +33,6 @@ __all__ = ["Runner"]
 _MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
 _KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
 _IMPORT_FUEL = 1 << 60
-_RAISED = tuple(field.name for field in dataclasses.fields(Raised))
 
 
 class Runner:
@@ -151,7 +150,7 @@ class Runner:
             self._process = Process()
         define = self.program.define
         for identifier, wire in definitions:
-            define(identifier, decode_statement(wire))
+            define(identifier, wire)
         forgot = self._forget_if_full()
         self._limit_processor_time(len(testcases))
         results: list[Any] = []
@@ -193,7 +192,7 @@ class Runner:
         try:
             outcome = self.program.run(testcase, needs)
         except TimeUp:  # in the narrow gap after the last statement
-            outcome = Outcome(())
+            outcome = Outcome((), "timeout", [], [])
         cells[1] = IDLE
         cells[0] += 1
         failure: Failure = outcome.failure
@@ -201,7 +200,7 @@ class Runner:
             failure = "timeout"
         elif guard.refused:
             failure = "blocked"
-        if failure in ("timeout", "memory") or (failure and outcome.raised and outcome.raised.type == "RecursionError"):
+        if failure in ("timeout", "memory") or issubclass(type(outcome.error), RecursionError):
             # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
             # optimised by then (a call takes more of the stack at first).
             self.recorder.begin(needs)
@@ -239,19 +238,19 @@ class Runner:
             return "timeout"
         if self.guard.refused:
             return "blocked"
-        return "fuel" if self.recorder.fuel_left < 0 else ""
+        return "fuel" if self.recorder.spent else ""
 
     def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
         """The number of this trace; one that is not known yet is appended to `fresh`."""
-        raised = outcome.raised
-        wire_raised = None if raised is None else tuple([getattr(raised, name) for name in _RAISED])
         reached, direct, stops_key = self.recorder.snapshot_key()
-        key = (reached, direct, stops_key, outcome.calls, wire_raised, failure)
+        raised = self.program.raised(outcome)
+        key = (reached, direct, stops_key, outcome.calls, raised, failure)
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = len(self._known)
             self._known_bytes += 500 + sum(map(len, (*reached, *(direct or ()))))
             stops = tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()])
+            wire_raised = raised and tuple(raised)
             fresh.append((reached, direct, outcome.calls, wire_raised, stops, failure, self.recorder.burnt))
         return number
 

@@ -1,5 +1,6 @@
 """Steps: a statement as a function from the results so far to its own result.
 
+Statements arrive as the built-in values of the wire (`fitgym.execution.protocol`) and become closures from there.
 Everything that does not change is looked up beforehand: the callable, the literals, the keyword names.
 """
 
@@ -11,26 +12,24 @@ import functools
 import importlib
 import math
 import operator as operators
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from fitgym.testcase.expression import Collection, Expression, Lambda, Name, Ref
-from fitgym.testcase.expression import Literal as LiteralExpression
-from fitgym.testcase.statement import Statement
+from fitgym.execution.protocol import WireExpression
 
 __all__ = [
+    "CODES",
     "Arguments",
     "Results",
     "SetupError",
     "Step",
-    "arguments_of",
     "calling",
-    "expressions",
     "failing",
+    "is_constant",
     "literal",
     "maker",
-    "no_arguments",
     "operating",
     "reading",
     "resolve",
@@ -58,49 +57,96 @@ def resolve(module: str, qualname: str) -> Any:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """How the arguments of a statement are made: constants in place, the rest built for each execution."""
+# --------------------------------------------------------------------------------------------------------- arguments
 
-    constants: list[Any]
-    dynamic: tuple[tuple[int, Step], ...]
-    keywords: tuple[tuple[str, Step], ...]
+
+class Arguments:
+    """How the arguments of a statement are made: what is always the same object in place, the rest for each execution.
+
+    Args:
+        args, kwargs: expressions as they are sent.
+
+    Attributes:
+        fixed: the positional ones, with None where they are made anew.
+        late: those, by position.
+        keywords: the keyword ones, with None where they are made anew.
+        late_keywords: those, by name.
+
+    Raises:
+        SetupError: one of them names something that does not exist.
+    """
+
+    __slots__ = ("fixed", "keywords", "late", "late_keywords")
+
+    def __init__(self, args: tuple[WireExpression, ...], kwargs: tuple[tuple[str, WireExpression], ...]) -> None:
+        self.fixed: list[Any] = []
+        self.late: list[tuple[int, Step]] = []
+        self.keywords: dict[str, Any] = {}
+        self.late_keywords: list[tuple[str, Step]] = []
+        for argument in args:
+            if type(argument) is str:
+                self.fixed.append(literal(argument))
+            else:
+                self.late.append((len(self.fixed), maker(argument)))
+                self.fixed.append(None)
+        for name, argument in kwargs:
+            if type(argument) is str:
+                self.keywords[name] = literal(argument)
+            else:
+                self.keywords[name] = None
+                self.late_keywords.append((name, maker(argument)))
+
+    @property
+    def are_fixed(self) -> bool:
+        """Nothing is made anew."""
+        return not self.late and not self.late_keywords
 
     def build(self, results: Results) -> tuple[list[Any], dict[str, Any]]:
-        args = self.constants.copy()
-        for index, make in self.dynamic:
+        """The arguments for the results so far, positional ones and keyword ones."""
+        args = self.fixed.copy()
+        for index, make in self.late:
             args[index] = make(results)
-        return args, {name: make(results) for name, make in self.keywords}
+        keywords = self.keywords.copy()
+        for name, make in self.late_keywords:
+            keywords[name] = make(results)
+        return args, keywords
 
 
-def expressions(statement: Statement) -> list[Expression]:
-    return [*statement.args, *(argument for _, argument in statement.kwargs)]
+def is_constant(expression: WireExpression) -> bool:
+    """It is made of literals only, so that its value is always the same and making it runs no code of the subject."""
+    if type(expression) is tuple:
+        return expression[0] == "c" and all(map(is_constant, expression[2]))
+    return type(expression) is str
 
 
-def no_arguments(results: Results) -> tuple[list[Any], dict[str, Any]]:
-    return [], {}
+def maker(expression: WireExpression) -> Step:
+    """A function from the results so far to the value of the expression, made afresh where it can be changed.
+
+    Raises:
+        SetupError: it names something that does not exist.
+    """
+    if type(expression) is str:
+        return _constant(literal(expression))
+    if type(expression) is int:
+        return operators.itemgetter(expression)
+    tag, first, second = expression
+    if tag == "c":
+        return _collecting(first, [maker(item) for item in second])
+    if tag == "f":
+        return _defining(first, second)
+    try:
+        return _constant(resolve(first, second))
+    except Exception as error:
+        raise SetupError(f"'{first}.{second}' cannot be found") from error
 
 
-def failing(problem: SetupError) -> Step:
-    def step(results: Results) -> Any:
-        raise SetupError(str(problem))
-
-    return step
-
-
-def arguments_of(statement: Statement) -> Arguments:
-    constants: list[Any] = []
-    dynamic: list[tuple[int, Step]] = []
-    for index, argument in enumerate(statement.args):
-        if isinstance(argument, LiteralExpression):
-            constants.append(literal(argument.text))
-        else:
-            constants.append(None)
-            dynamic.append((index, maker(argument)))
-    return Arguments(constants, tuple(dynamic), tuple([(name, maker(argument)) for name, argument in statement.kwargs]))
-
-
-_FLOATS = {f"float({quote}{text}{quote})": float(text) for text in ("nan", "inf", "-inf") for quote in "'\""}
+_WORDS = {"None": None, "True": True, "False": False} | {
+    f"float({quote}{text}{quote})": float(text) for text in ("nan", "inf", "-inf") for quote in "'\""
+}
+# What most literals look like; `ast` takes ten times as long to read them.
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,99})").fullmatch
+_REAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+(e[+-][0-9]+)?").fullmatch
+_TEXT = re.compile(r"'[^'\\\n\r\0\ud800-\udfff]*'|\"[^\"\\\n\r\0\ud800-\udfff]*\"").fullmatch
 
 
 @functools.lru_cache(maxsize=10_000, typed=True)
@@ -110,34 +156,18 @@ def literal(text: str) -> Any:
     Raises:
         SetupError: it is not the text of a literal.
     """
-    if text in _FLOATS:
-        return _FLOATS[text]
+    if _INTEGER(text):
+        return int(text)
+    if _TEXT(text):
+        return text[1:-1]
+    if _REAL(text):
+        return float(text)
+    if text in _WORDS:
+        return _WORDS[text]
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise SetupError(f"not a literal: {text}") from error
-
-
-def maker(expression: Expression) -> Step:
-    """A function from the results so far to the value of the expression, made afresh where it can be changed.
-
-    Raises:
-        SetupError: it names something that does not exist.
-    """
-    match expression:
-        case LiteralExpression(text):
-            return _constant(literal(text))
-        case Ref(index):
-            return operators.itemgetter(index)
-        case Name(module, qualname):
-            try:
-                return _constant(resolve(module, qualname))
-            except Exception as error:
-                raise SetupError(f"'{module}.{qualname}' cannot be found") from error
-        case Collection(kind, items):
-            return _collecting(kind, [maker(item) for item in items])
-        case Lambda(arity, body):
-            return _defining(arity, body)
 
 
 def _constant(value: Any) -> Step:
@@ -163,9 +193,9 @@ _CONVERSIONS: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def _defining(arity: int, body: Expression) -> Step:
+def _defining(arity: int, body: WireExpression) -> Step:
     """A function of `arity` parameters that returns one of them or the value of an expression."""
-    chosen = -1 - body.position if isinstance(body, Ref) and body.position < 0 else -1
+    chosen = -1 - body if type(body) is int and body < 0 else -1
     make = maker(body) if chosen < 0 else None
 
     def define(results: Results) -> Any:
@@ -188,53 +218,78 @@ def _defining(arity: int, body: Expression) -> Step:
 
 
 # ------------------------------------------------------------------------------------------------------------- calls
+# Each has a closure of its own for the arguments that most statements have: none, constants, a single one made anew.
+
+
+def failing(problem: SetupError) -> Step:
+    """A statement that cannot be tried."""
+
+    def step(results: Results) -> Any:
+        raise SetupError(str(problem))
+
+    return step
 
 
 def calling(target: Any, arguments: Arguments) -> Step:
-    constants, dynamic, keywords = arguments.constants, arguments.dynamic, arguments.keywords
-    if keywords:
-        build = arguments.build
+    """The call of a known object."""
+    fixed, keywords, build = tuple(arguments.fixed), arguments.keywords, arguments.build
+    if arguments.are_fixed and keywords:
+
+        def step(results: Results) -> Any:
+            return target(*fixed, **keywords)
+
+    elif arguments.are_fixed:
+
+        def step(results: Results) -> Any:
+            return target(*fixed)
+
+    elif len(fixed) == 1 and not keywords:
+        ((_, make),) = arguments.late
+
+        def step(results: Results) -> Any:
+            return target(make(results))
+
+    else:
 
         def step(results: Results) -> Any:
             args, kwargs = build(results)
             return target(*args, **kwargs)
 
-    elif not dynamic:
-        fixed = tuple(constants)
-
-        def step(results: Results) -> Any:
-            return target(*fixed)
-
-    else:
-
-        def step(results: Results) -> Any:
-            args = constants.copy()
-            for index, make in dynamic:
-                args[index] = make(results)
-            return target(*args)
-
     return step
 
 
 def sending(receiver: int, name: str, arguments: Arguments) -> Step:
-    constants, dynamic, keywords = arguments.constants, arguments.dynamic, arguments.keywords
-    if keywords or dynamic:
-        build = arguments.build
+    """The call of a method of an earlier result."""
+    fixed, keywords, build = tuple(arguments.fixed), arguments.keywords, arguments.build
+    if arguments.are_fixed and keywords:
+
+        def step(results: Results) -> Any:
+            return getattr(results[receiver], name)(*fixed, **keywords)
+
+    elif arguments.are_fixed:
+
+        def step(results: Results) -> Any:
+            return getattr(results[receiver], name)(*fixed)
+
+    elif len(fixed) == 1 and not keywords:
+        ((_, make),) = arguments.late
+
+        def step(results: Results) -> Any:
+            argument = make(results)
+            return getattr(results[receiver], name)(argument)
+
+    else:
 
         def step(results: Results) -> Any:
             args, kwargs = build(results)
             return getattr(results[receiver], name)(*args, **kwargs)
 
-    else:
-        fixed = tuple(constants)
-
-        def step(results: Results) -> Any:
-            return getattr(results[receiver], name)(*fixed)
-
     return step
 
 
 def reading(receiver: int, name: str) -> Step:
+    """An attribute of an earlier result."""
+
     def step(results: Results) -> Any:
         return getattr(results[receiver], name)
 
@@ -242,6 +297,7 @@ def reading(receiver: int, name: str) -> Step:
 
 
 def setting(receiver: int, name: str, arguments: Arguments) -> Step:
+    """An assignment to an attribute of an earlier result."""
     build = arguments.build
 
     def step(results: Results) -> Any:
@@ -252,6 +308,11 @@ def setting(receiver: int, name: str, arguments: Arguments) -> Step:
 
 
 def operating(receiver: int, name: str, arguments: Arguments) -> Step:
+    """An operator or built-in function applied to an earlier result.
+
+    Raises:
+        SetupError: nothing calls a special method of this name.
+    """
     build = arguments.build
     if name == "__call__":
 
@@ -321,3 +382,17 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__aiter__": _same,
     "__aenter__": _same,
 }
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code of everything that is defined inside a function."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _codes(constant)
+
+
+CODES = frozenset(
+    code for make in (failing, calling, sending, reading, setting, operating) for code in _codes(make.__code__)
+)
+"""The code of all steps: what they call is called by the test case itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 __all__ = ["Call", "Failure", "Raised", "Stop", "Trace"]
 
@@ -14,8 +14,7 @@ ran out; "memory" the limit was hit; "crash" and "exit" the process ended; "bloc
 "setup" an error of the test's own code. A test case with a failure is never archived nor exported."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One executed statement.
 
     Attributes:
@@ -32,8 +31,7 @@ class Call:
     inputs: tuple[tuple[str, str, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(NamedTuple):
     """The exception that ended a test case.
 
     Attributes:
