@@ -147,6 +147,8 @@ def read_trusted(payload: bytes) -> Any:
 def read_untrusted(payload: bytes) -> Any:
     """A message from a worker, read in the parent; no code of anyone's choosing runs.
 
+    What is made up with care can still ask for more memory than there is (an index for the unpickler's memo).
+
     Raises:
         ProtocolError: it cannot be read or asks for a class that is not ours.
     """
