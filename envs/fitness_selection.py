@@ -56,7 +56,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     A budget in seconds cannot be reproduced and is refused here: wrap the environment in a time limit instead.
 
     ## Arguments
-    All are names, numbers or lists of these, so the spec can be written as JSON.
+    All but the last are names, numbers or lists of these, so the spec can be written as JSON.
 
     * `subject`: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
     * `path`: a folder that is searched first.
@@ -69,6 +69,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * `population`: number of its individuals.
     * `generations_per_step`: 3, as published (3 to 5).
     * `render_mode`: "ansi" or None.
+    * `timeout_s`: seconds that one test case may take.
+    * `executor`: one that has been started for this subject, for a caller that could not wait.
 
     ## References
     Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
@@ -95,6 +97,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         generations_per_step: int = 3,
         render_mode: str | None = None,
         timeout_s: float = 2.0,
+        executor: Executor | None = None,
     ) -> None:
         self.subject_name = subject
         self.goal = GOALS.load(goal)(reward)
@@ -119,7 +122,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(self.catalogue))
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
-        self.executor = Executor(locate(subject, path), Limits(seconds=timeout_s))
+        self.executor = executor or Executor(locate(subject, path), Limits(seconds=timeout_s))
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
         self.seed: int | None = None

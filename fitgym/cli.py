@@ -78,27 +78,32 @@ def generate(
     quiet
         No progress on stderr.
     """
-    from fitgym.generation import Request, generate_request
-    from fitgym.live import LiveView
+    from fitgym.execution.executor import Executor
+    from fitgym.subject.source import locate
 
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:
         raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
-    request = Request(
-        subject,
-        path=path,
-        goal=goal,
-        agent=agent,
-        search=search,
-        budget=budget,
-        seed=seed,
-        population=population,
-        reward=reward,
-        output=output,
-        json=None if to_stdout else json,
-    )
-    with LiveView(subject, goal, agent or "the goal's own", quiet=quiet) as view:
-        run = generate_request(request, progress=view)
+    with Executor(locate(subject, path)) as executor:
+        executor.start()  # the worker imports the subject while this process imports what a search needs
+        from fitgym.generation import Request, generate_request
+        from fitgym.live import LiveView
+
+        request = Request(
+            subject,
+            path=path,
+            goal=goal,
+            agent=agent,
+            search=search,
+            budget=budget,
+            seed=seed,
+            population=population,
+            reward=reward,
+            output=output,
+            json=None if to_stdout else json,
+        )
+        with LiveView(subject, goal, agent or "the goal's own", quiet=quiet) as view:
+            run = generate_request(request, progress=view, executor=executor)
     if to_stdout:
         sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
     else:

@@ -19,6 +19,7 @@ from fitgym.envs.catalogue import action_name, parse_action
 from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor
 from fitgym.suite.export import GENERATED, file_name, write
 from fitgym.suite.finishing import Finished, finish
 
@@ -142,15 +143,22 @@ def generate(
     return generate_request(Request(subject, output=output, **options), progress=progress)
 
 
-def generate_request(request: Request, *, progress: Callable[[Progress], None] | None = None) -> Run:
+def generate_request(
+    request: Request, *, progress: Callable[[Progress], None] | None = None, executor: Executor | None = None
+) -> Run:
     """Generate a suite as requested.
 
     An interruption (Ctrl-C) ends the search; what has been found is finished in a hurry and written.
 
+    Args:
+        request: what is wanted.
+        progress: told where the run is.
+        executor: of the subject, if one has been started already; it is closed in the end.
+
     Raises:
         InputError: see `generate`.
     """
-    return _Job(request, progress or (lambda _: None)).run()
+    return _Job(request, progress or (lambda _: None), executor).run()
 
 
 class _Job:
@@ -159,9 +167,10 @@ class _Job:
     Args:
         request: checked here; nothing is started or written before it is found good.
         report: told where the run is.
+        executor: of the subject, None to make one.
     """
 
-    def __init__(self, request: Request, report: Callable[[Progress], None]) -> None:
+    def __init__(self, request: Request, report: Callable[[Progress], None], executor: Executor | None = None) -> None:
         self.started = time.monotonic()
         self.request = request
         self.report = report
@@ -190,6 +199,7 @@ class _Job:
             population=request.population,
             reward=request.reward or ("gain" if learns else "paper"),
             features="full-v1",
+            executor=executor,
         )
         _refuse_to_replace(self.output, file_name(self.env.executor.reference))
         self.agent = make(self.agent_text, self.env.action_space, action_names=self.env.action_names, seed=request.seed)

@@ -132,6 +132,29 @@ def test_the_help_loads_neither_the_engine_nor_gymnasium() -> None:
     assert loaded & {"gymnasium", "numpy", "fitgym.engine", "fitgym.generation", "coverage", "pytest"} == set()
 
 
+def test_what_is_needed_in_the_end_only_is_loaded_in_the_end() -> None:
+    loaded = loaded_by("import fitgym.generation, fitgym.envs.fitness_selection")
+    assert loaded & {"coverage", "pytest", "rich", "cyclopts", "rapidfuzz", "typeshed_client"} == set()
+
+
+def test_the_worker_is_on_its_way_before_its_parent_loads_the_engine() -> None:
+    code = """
+import subprocess
+from fitgym.cli import main
+
+def started(*arguments, **options):
+    print(*sorted({"numpy", "gymnasium", "coverage", "fitgym.engine"} & set(sys.modules)), "start")
+    raise SystemExit
+
+subprocess.Popen = started
+try: main(["generate", "colorsys"])
+except SystemExit: pass
+"""
+    text = f"import sys{code}"
+    done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("start\n", "")
+
+
 def test_the_command_of_pyproject_exists(project: dict[str, Any]) -> None:
     module, _, function = project["project"]["scripts"]["fitgym"].partition(":")
     defined = ast.parse((ROOT / Path(*module.split("."))).with_suffix(".py").read_text("utf-8")).body

@@ -128,6 +128,11 @@ class Executor:
         self._window = self.limits.batch
         self._restarts = 0
 
+    def start(self) -> None:
+        """Start the worker if there is none, and do not wait for it: it imports the subject meanwhile."""
+        with self._lock:
+            self._started()
+
     @property
     def subject(self) -> Subject:
         """What is known about the code under test; starts the worker if nothing is known yet.
@@ -234,6 +239,14 @@ class Executor:
     # ------------------------------------------------------------------------------------------------- the worker
 
     def _running(self) -> Zygote:
+        """The worker when it has described the subject."""
+        zygote = self._started()
+        if zygote.seconds == 0.0:
+            self._subject = zygote.subject
+            self.timings["start"] += zygote.seconds
+        return zygote
+
+    def _started(self) -> Zygote:
         """The worker, started if there is none of ours."""
         if self._zygote is None or not self._zygote.is_ours:
             if self._zygote is not None:
@@ -246,8 +259,6 @@ class Executor:
             zygote = Zygote(self.reference, self.limits)
             self._finalizer = weakref.finalize(self, _close, zygote)
             self._zygote = zygote
-            self._subject = zygote.subject
-            self.timings["start"] += zygote.seconds
         return self._zygote
 
     def _ready(self, fresh: bool) -> tuple[Zygote, Child]:

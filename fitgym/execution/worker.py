@@ -37,6 +37,8 @@ def main(arguments: list[str]) -> NoReturn:
     Journal.seal(int(arguments[1]))
     for argument in arguments:
         os.close(int(argument))
+    sys.dont_write_bytecode = True  # from here on: compiling the worker's own files takes longer than all they do
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     token = control.recv(TOKEN_SIZE, socket.MSG_WAITALL)
     reader = FrameReader(token)
     while (payload := reader.next()) is None:

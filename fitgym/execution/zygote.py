@@ -122,25 +122,26 @@ class Child:
 
 
 class Zygote:
-    """Starts the worker process and waits until it has imported the subject.
+    """Starts the worker process, which imports the subject while the parent does something else.
 
     Args:
         reference: the subject.
         limits: what its test cases may use.
 
     Attributes:
-        subject: what the worker found out.
-        seconds: wall time of starting it.
+        seconds: wall time from its start until it had described the subject, 0.0 before.
         child: the child that was forked last and is still alive.
 
     Raises:
-        SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
         ExecutionError: the worker itself does not start.
     """
 
     def __init__(self, reference: Reference, limits: Limits) -> None:
-        started = time.monotonic()
+        self.seconds = 0.0
         self.child: Child | None = None
+        self._started = time.monotonic()
+        self._reference = reference
+        self._subject: Subject | None = None
         self._owner = os.getpid()
         self._limits = limits
         self._token = secrets.token_bytes(TOKEN_SIZE)  # everything below can read it in its environment
@@ -180,11 +181,26 @@ class Zygote:
         try:
             path = [*reference.search_path, *(os.path.abspath(entry) for entry in sys.path)]
             self._send(self._seal + frame(self._seal, dumps((reference, limits, home, path))))
-            self.subject: Subject = self._introduction(reference, started + limits.import_seconds)
         except BaseException:
-            self.close(patience=0.0)
+            self.close()
             raise
-        self.seconds = time.monotonic() - started
+
+    @property
+    def subject(self) -> Subject:
+        """What the worker has found out about the subject; waits until it has.
+
+        Raises:
+            SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
+            ExecutionError: the worker itself does not start.
+        """
+        if self._subject is None:
+            try:
+                self._subject = self._introduction(self._started + self._limits.import_seconds)
+            except BaseException:
+                self.close()
+                raise
+            self.seconds = time.monotonic() - self._started
+        return self._subject
 
     @property
     def is_ours(self) -> bool:
@@ -267,7 +283,8 @@ class Zygote:
         """End the worker and everything below it, and remove its folder; closing twice is harmless.
 
         Args:
-            patience: seconds that it has to end by itself before it is killed.
+            patience: seconds that it has to end by itself before it is killed; none while it imports, when it does not
+                listen.
         """
         if self._closed:
             return
@@ -283,7 +300,7 @@ class Zygote:
                 self.child = None
             self._control.close()  # the zygote sees the end, kills what is below it and exits
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(patience)
+                self._process.wait(patience if self._subject is not None else 0.0)
         finally:
             self._kill_all()
             self.journal.close()
@@ -291,8 +308,9 @@ class Zygote:
 
     # ---------------------------------------------------------------------------------------------------- starting
 
-    def _introduction(self, reference: Reference, deadline: float) -> Subject:
+    def _introduction(self, deadline: float) -> Subject:
         """Wait for the description of the subject."""
+        reference = self._reference
         importing = False
         while True:
             try:
@@ -305,7 +323,7 @@ class Zygote:
             except (ProtocolError, OSError) as error:
                 raise _subject_error(f"importing '{reference.module}' disturbed the worker: {error}") from None
             if message is None:
-                raise self._ended_early(reference, importing)
+                raise self._ended_early(importing)
             if message[0] == "importing":
                 importing = True
             elif message[0] == "ready" and isinstance(message[1], Subject):
@@ -313,15 +331,15 @@ class Zygote:
             elif message[0] == "failed":
                 raise _subject_error(str(message[1]), str(message[2]))
 
-    def _ended_early(self, reference: Reference, importing: bool) -> Exception:
+    def _ended_early(self, importing: bool) -> Exception:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(2.0)
         status = self._process.poll()
         if not importing:
             return ExecutionError(f"the worker process does not start: {self._errors() or f'status {status}'}")
         if status is not None and status < 0:
-            return _subject_error(f"importing '{reference.module}' crashed the process ({_signal_name(-status)})")
-        return _subject_error(f"importing '{reference.module}' ended the process (exit status {status})")
+            return _subject_error(f"importing '{self._reference.module}' crashed the process ({_signal_name(-status)})")
+        return _subject_error(f"importing '{self._reference.module}' ended the process (exit status {status})")
 
     def _errors(self) -> str:
         """The last line that the worker wrote before it began to import."""
@@ -485,7 +503,6 @@ def _environment(home: str, token: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return kept | {
         "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONSAFEPATH": "1",
         "PYTHONPATH": str(Path(fitgym.__file__).parent.parent),
         "LC_ALL": "C.UTF-8",
@@ -494,6 +511,7 @@ def _environment(home: str, token: str) -> dict[str, str]:
         "HOME": home,
         "TMPDIR": home,
         MARKER: token,
+        **({"PYTHONDONTWRITEBYTECODE": "1"} if sys.dont_write_bytecode else {}),
     }
 
 

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import coverage
-
 from fitgym.errors import FitgymError
 from fitgym.subject.subject import Reference
 from fitgym.suite.rerun import Rerun
@@ -76,7 +74,9 @@ def measure(file: str | Path, reference: Reference, *, limit_s: float = 120.0) -
 
 
 def read_coverage(data_file: Path, reference: Reference) -> Measured:
-    """What a data file of coverage.py says about the subject; nothing is imported."""
+    """What a data file of coverage.py says about the subject; nothing of it is imported."""
+    import coverage  # takes as long as numpy, and nothing needs it before a search is over
+
     path = os.path.realpath(reference.path)
     with tempfile.TemporaryDirectory(prefix="fitgym-measure-") as folder:
         report = Path(folder) / "coverage.json"
@@ -101,6 +101,8 @@ def read_coverage(data_file: Path, reference: Reference) -> Measured:
 
 def arcs_by_test(data_file: Path, reference: Reference) -> dict[str, frozenset[Arc]]:
     """The jumps in the subject's file that each test function made, by its name; imports are left out."""
+    import coverage
+
     data = coverage.CoverageData(basename=str(data_file))
     data.read()
     path = os.path.realpath(reference.path)
