@@ -95,7 +95,7 @@ def generate(
     """Run `fitgym generate` as a process of its own; the record, or None with the reason in `row.findings`."""
     for stale in [folder / "record.json", *(folder / "suite").glob("*.py")]:
         stale.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "fitgym.cli", "generate", subject.text, "--goal", options.goal, "--quiet"]
+    command = [sys.executable, "-m", "fitgym", "generate", subject.text, "--goal", options.goal, "--quiet"]
     command += ["--budget", options.budget, "--seed", str(seed), "--output", "suite", "--json", "record.json"]
     command += ["--agent", options.agent] if options.agent else []
     command += ["--search", options.search] if options.search else []

@@ -116,7 +116,7 @@ def measure(subject: Subject, options: argparse.Namespace) -> Row:
             stale.unlink(missing_ok=True)
         watched = [(scratch, ()), (options.subjects.resolve(), ()), (HERE.parent, (HERE.parent / "results", output))]
         before = [snapshot(folder, left_out) for folder, left_out in watched]
-        command = [sys.executable, "-m", "fitgym.cli", "generate", subject.text, "--goal", options.goal, "--quiet"]
+        command = [sys.executable, "-m", "fitgym", "generate", subject.text, "--goal", options.goal, "--quiet"]
         command += ["--budget", options.budget, "--seed", str(options.seed)]
         command += ["--output", str(output / "suite"), "--json", str(output / "record.json")]
         limit = float(options.budget[:-1]) * 1.5 + 30 if options.budget.endswith("s") else 600.0

@@ -1,6 +1,22 @@
-"""`python -m fitgym` is the command `fitgym`."""
+"""The command `fitgym`, also run as `python -m fitgym`."""
 
-from fitgym.cli import main
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """The command line of `fitgym.cli`; whoever interrupts before that is loaded gets no traceback either."""
+    try:
+        from fitgym.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("fitgym: interrupted, nothing was written\n")
+        sys.exit(130)
+
 
 if __name__ == "__main__":
     main()

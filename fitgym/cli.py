@@ -23,6 +23,7 @@ app = App(
     version=__version__,
     help="Generate pytest suites by search, with an agent that chooses what the search optimises.",
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,
 )
 
 EXAMPLES = """Examples:
@@ -135,7 +136,11 @@ def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "feature
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 a finding, 2 bad input, 130 interrupted, 128 + n ended by signal n."""
+    """Run the command line and exit: 0 done, 1 a finding, 2 bad input, 130 interrupted, 128 + n ended by signal n.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted before anything was found; `fitgym.__main__` says so.
+    """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     try:
@@ -147,9 +152,6 @@ def main(arguments: list[str] | None = None) -> None:
         code = _complain(str(error), getattr(error, "traceback", ""))
     except (InputError, ExecutionError) as error:
         code = _complain(str(error))
-    except KeyboardInterrupt:
-        sys.stderr.write("fitgym: interrupted, nothing was written\n")
-        code = INTERRUPTED
     sys.exit(code)
 
 
@@ -164,7 +166,3 @@ def _complain(message: str, traceback: str = "") -> int:
         sys.stderr.write(traceback.rstrip() + "\n\n")
     sys.stderr.write(f"fitgym: {message}\n")
     return BAD_INPUT
-
-
-if __name__ == "__main__":
-    main()

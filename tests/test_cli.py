@@ -14,7 +14,7 @@ TRIANGLE = str(PROGRAMS / "triangle.py")
 
 
 def fitgym(*arguments, cwd, **options):
-    command = [sys.executable, "-m", "fitgym.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "fitgym", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, **options)
 
 
@@ -101,7 +101,7 @@ def test_json_to_stdout_is_for_machines(tmp_path):
 
 
 def test_ctrl_c_writes_what_has_been_found_and_exits_with_130(tmp_path):
-    command = [sys.executable, "-m", "fitgym.cli", "generate", TRIANGLE, "--goal", "exceptions", "--budget", "600s"]
+    command = [sys.executable, "-m", "fitgym", "generate", TRIANGLE, "--goal", "exceptions", "--budget", "600s"]
     running = subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -124,10 +124,40 @@ def test_ctrl_c_writes_what_has_been_found_and_exits_with_130(tmp_path):
     assert "Traceback" not in stderr
 
 
+def test_ctrl_c_while_the_command_is_still_loading_is_quiet(tmp_path):
+    write(tmp_path, "cyclopts.py", "raise KeyboardInterrupt\n")
+    result = subprocess.run(
+        [sys.executable, "-m", "fitgym", "list", "goals"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (result.returncode, result.stderr) == (130, "fitgym: interrupted, nothing was written\n")
+
+
+def test_ctrl_c_before_there_is_anything_to_finish_is_quiet(tmp_path):
+    file = write(tmp_path, "slow.py", "for n in range(10**12): pass\n\ndef f(): pass\n")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "fitgym", "generate", str(file)],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(temporary)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    while not list(temporary.iterdir()):
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    _, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stderr) == (130, "fitgym: interrupted, nothing was written\n")
+    assert not list(temporary.iterdir())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["slow.py", "temporary"]
+
+
 def test_a_request_to_end_leaves_no_process_and_no_folder(tmp_path):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    command = [sys.executable, "-m", "fitgym.cli", "generate", TRIANGLE, "--goal", "exceptions", "--budget", "600s"]
+    command = [sys.executable, "-m", "fitgym", "generate", TRIANGLE, "--goal", "exceptions", "--budget", "600s"]
     running = subprocess.Popen(
         command,
         cwd=tmp_path,

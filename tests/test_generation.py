@@ -127,7 +127,7 @@ def test_same_seed_same_bytes_in_two_processes_with_different_hash_seeds(tmp_pat
     outputs = []
     for hash_seed in ("1", "77"):
         folder = tmp_path / hash_seed
-        command = [sys.executable, "-m", "fitgym.cli", "generate", ACCOUNT, "--goal", goal, "--agent", "ucb"]
+        command = [sys.executable, "-m", "fitgym", "generate", ACCOUNT, "--goal", goal, "--agent", "ucb"]
         command += ["--budget", "15g", "--population", "10", "--output", str(folder), "--json", str(folder / "r.json")]
         subprocess.run(
             [*command, "--quiet"], check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": hash_seed}
