@@ -67,6 +67,11 @@ def unbound(operation: Operation, statement: Statement) -> list[str]:
     return found + [f"{name} missing" for name in required if name not in given_]
 
 
+def argument(made: TestFactory, operation: Operation, rng: np.random.Generator) -> Expression:
+    """An argument for the first parameter, in an empty test case."""
+    return made.calls.values.argument(made.calls.signature(operation.id).places[0], Draft(), rng, 0)
+
+
 @dataclass
 class Lesson:
     constants: tuple[str, ...] = ()
@@ -223,7 +228,7 @@ def test_an_operation_seen_to_return_an_iterator_is_drained() -> None:
     seen = [one for _ in range(100) for one in made.table.statements(made.random_test(rng)) if one.operation == mystery]
     assert seen
     assert all(one.iterate for one in seen)
-    assert made.knowledge.returns(mystery).kind == "list"
+    assert made.knowledge.results.hints[mystery].kind == "list"
 
 
 def test_an_observed_type_makes_an_operation_a_builder() -> None:
@@ -259,18 +264,16 @@ def test_an_annotation_is_not_overruled_by_what_was_demanded() -> None:
 
 
 def weight(knowledge: Knowledge, operation: int, parameter: str, kind: str) -> float:
-    weights, kinds = knowledge.mixture(operation, parameter)
-    index = kinds.index(kind)
-    return weights[index] - (weights[index - 1] if index else 0.0)
+    return knowledge.mixture(operation, parameter).shares()[kind]
 
 
 def test_kinds_that_fail_lose_weight_and_kinds_that_work_gain() -> None:
     knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
     before = {kind: weight(knowledge, operation, "n", kind) for kind in ("int", "str", "list")}
-    for number in range(20):
-        knowledge.note([(number, Statement(operation, args=(Literal("'a'"),)))], trace((operation, True)))
-        failing = trace((operation, False), raised=raised("TypeError", operation))
-        knowledge.note([(100 + number, Statement(operation, args=(Literal("1"),)))], failing)
+    failing = trace((operation, False), raised=raised("TypeError", operation))
+    for _ in range(20):
+        knowledge.note([Statement(operation, args=(Literal("'a'"),))], trace((operation, True)))
+        knowledge.note([Statement(operation, args=(Literal("1"),))], failing)
     assert weight(knowledge, operation, "n", "int") < before["int"] / 10
     assert weight(knowledge, operation, "n", "str") > before["str"] * 2
     assert weight(knowledge, operation, "n", "int") > 0
@@ -280,7 +283,7 @@ def test_an_exception_of_the_subject_itself_says_nothing_about_kinds() -> None:
     knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
     before = weight(knowledge, operation, "n", "int")
     failing = trace((operation, False), raised=raised("ValueError", operation))
-    knowledge.note([(0, Statement(operation, args=(Literal("1"),)))], failing)
+    knowledge.note([Statement(operation, args=(Literal("1"),))], failing)
     assert weight(knowledge, operation, "n", "int") == before
 
 
@@ -341,7 +344,7 @@ def test_a_constructor_that_always_fails_is_avoided_as_a_builder() -> None:
 
 def test_counts_stay_bounded_so_that_late_experience_counts() -> None:
     knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
-    statement = [(0, Statement(operation, args=(Literal("1"),)))]
+    statement = [Statement(operation, args=(Literal("1"),))]
     for _ in range(5000):
         knowledge.note(statement, trace((operation, False), raised=raised("TypeError", operation)))
     low = weight(knowledge, operation, "n", "int")
@@ -399,9 +402,9 @@ def test_calls_that_failed_or_need_other_statements_are_not_repeated() -> None:
     knowledge, rng = Knowledge(SUBJECT), np.random.default_rng(0)
     item = operation_named(SUBJECT, "Cart.Item").id
     failing = trace((item, False), raised=raised("ValueError", item))
-    knowledge.note([(0, Statement(item, args=(Literal("''"), Literal("0.0"))))], failing)
-    knowledge.note([(1, Statement(item, args=(Ref(0), Literal("0.0"))))], trace((item, True)))
-    assert knowledge.worked(item, rng) is None
+    knowledge.note([Statement(item, args=(Literal("''"), Literal("0.0")))], failing)
+    knowledge.note([Statement(item, args=(Ref(0), Literal("0.0")))], trace((item, True)))
+    assert knowledge.worked(item).draw(rng) is None
 
 
 def test_what_worked_is_bounded_and_the_oldest_is_forgotten() -> None:
@@ -409,8 +412,8 @@ def test_what_worked_is_bounded_and_the_oldest_is_forgotten() -> None:
     item = operation_named(SUBJECT, "Cart.Item").id
     for number in range(100):
         statement = Statement(item, args=(Literal(repr(str(number))), Literal("1.0")))
-        knowledge.note([(number, statement)], trace((item, True)))
-    remembered = {knowledge.worked(item, rng) for _ in range(1000)}
+        knowledge.note([statement], trace((item, True)))
+    remembered = {knowledge.worked(item).draw(rng) for _ in range(1000)}
     assert len(remembered) == 24
     assert all(one is not None and int(one.args[0].text[1:-1]) >= 76 for one in remembered)  # type: ignore[union-attr]
 
@@ -420,9 +423,9 @@ def test_an_argument_accepted_once_is_tried_for_parameters_of_the_same_name_and_
     opened, connected = operation_named(SUBJECT, "opened"), operation_named(SUBJECT, "connected")
     known = Statement(opened.id, args=(Literal("'/etc/motd'"),))
     made.note(made.table.testcase([known]), trace((opened.id, True)))
-    drawn = [made.calls.values.argument(connected, connected.parameters[0], Draft(), rng, 0) for _ in range(100)]
+    drawn = [argument(made, connected, rng) for _ in range(100)]
     assert 30 < drawn.count(Literal("'/etc/motd'")) < 80
-    assert made.knowledge.accepted(operation_named(SUBJECT, "Version.parse").parameters[0], rng) is None
+    assert not made.knowledge.accepted(operation_named(SUBJECT, "Version.parse").parameters[0])
 
 
 # What never runs
@@ -455,12 +458,12 @@ def test_names_beyond_the_parameters_are_given_up_where_they_are_never_taken() -
     knowledge = Knowledge(SUBJECT)
     add, item = operation_named(SUBJECT, "Cart.add").id, Literal("1")
     refused = trace((add, False), raised=raised("TypeError", add, counted=False))
-    for number in range(9):
-        knowledge.note([(number, Statement(add, 0, (item,), (("b", item),)))], refused)
-        knowledge.note([(100 + number, Statement(add, 0, (item,), (("count", item),)))], refused)
+    for _ in range(9):
+        knowledge.note([Statement(add, 0, (item,), (("b", item),))], refused)
+        knowledge.note([Statement(add, 0, (item,), (("count", item),))], refused)
     assert knowledge.extra_keywords(add) == 0.1  # (0 + 1) / (0 + 9 + 1); `count` is a parameter
-    for number in range(10):
-        knowledge.note([(number, Statement(add, 0, (item,), (("b", item),)))], trace((add, True)))
+    for _ in range(10):
+        knowledge.note([Statement(add, 0, (item,), (("b", item),))], trace((add, True)))
     assert knowledge.extra_keywords(add) == 0.55  # (10 + 1) / (10 + 9 + 1)
 
 
@@ -481,6 +484,6 @@ def test_what_is_demanded_as_a_list_is_an_iterator_now_and_then() -> None:
     made, rng = factory(), np.random.default_rng(0)
     mystery = operation_named(SUBJECT, "mystery")
     made.learn(Lesson(parameters={(mystery.id, "n"): Hint("list", args=(INT,))}))
-    drawn = [made.calls.values.argument(mystery, mystery.parameters[0], Draft(), rng, 0) for _ in range(400)]
+    drawn = [argument(made, mystery, rng) for _ in range(400)]
     iterators = sum(isinstance(one, Collection) and one.kind == "iter" for one in drawn)
     assert 10 < iterators < 80  # 0.8 * 0.1 of them, 32 expected

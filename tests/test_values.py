@@ -293,14 +293,16 @@ def test_an_argument_outside_its_annotation_is_rare_and_can_be_switched_off() ->
     operation = operation_named(SUBJECT, "Version.parse")
     for rate, least, most in ((0.0, 0, 0), (0.05, 5, 60), (1.0, 300, 600)):
         values, rng = factory(ill_typed=rate).calls.values, np.random.default_rng(1)
-        drawn = [values.argument(operation, operation.parameters[0], Draft(), rng, 0) for _ in range(600)]
+        place = values.place(operation, operation.parameters[0])
+        drawn = [values.argument(place, Draft(), rng, 0) for _ in range(600)]
         assert least <= sum(not literal("str")(one) for one in drawn) <= most
 
 
 def test_helpers_are_always_called_with_what_they_ask_for() -> None:
     operation = operation_named(SUBJECT, "Cart.Item")
     values, rng = factory(ill_typed=1.0).calls.values, np.random.default_rng(1)
-    assert all(literal("str")(values.argument(operation, operation.parameters[0], Draft(), rng, 0)) for _ in range(50))
+    place = values.place(operation, operation.parameters[0])
+    assert all(literal("str")(values.argument(place, Draft(), rng, 0)) for _ in range(50))
 
 
 @given(st.sampled_from([hint for hint, _ in HINTS] + [ANY, CART, VERSION]), SEEDS)
@@ -421,7 +423,7 @@ def test_where_nothing_was_promised_a_list_may_come_as_an_iterator() -> None:
     for declared in kinds:
         parameter = Parameter("x", "positional_or_keyword", Hint("list", args=(INT,)), True, declared)
         for _ in range(200):
-            made = values.argument(operation, parameter, Draft(), rng, 0)
+            made = values.argument(values.place(operation, parameter), Draft(), rng, 0)
             kinds[declared].add(made.kind if isinstance(made, Collection) else "")
     assert kinds == {True: {"list"}, False: {"list", "iter"}}
 

@@ -14,8 +14,10 @@ from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.knowledge import Knowledge
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import Rates
+from fitgym.testcase.recent import Recent
+from fitgym.testcase.results import Providers
 from fitgym.testcase.statement import Statement
-from fitgym.testcase.values import Values
+from fitgym.testcase.values import Place, Values
 
 __all__ = ["Calls", "by_syntax"]
 
@@ -31,6 +33,35 @@ def by_syntax(operation: Operation) -> bool:
     )
 
 
+class Signature:
+    """An operation with everything that decides how it is called.
+
+    Attributes:
+        operation: the operation.
+        receiver: hint of the object that it is called on, None if it needs none.
+        receivers: the operations that give such an object.
+        places: its parameters.
+        worked: calls of it that have returned.
+        by_syntax: see the function of this name.
+        takes_extra: it has a parameter for extra positional arguments.
+    """
+
+    __slots__ = ("by_syntax", "operation", "places", "receiver", "receivers", "takes_extra", "worked")
+
+    def __init__(self, operation: Operation, values: Values) -> None:
+        knowledge = values.knowledge
+        self.operation = operation
+        self.receiver: Hint | None = None
+        self.receivers: Providers | None = None
+        if operation.needs_receiver:
+            self.receiver = Hint("class", operation.owner)
+            self.receivers = knowledge.results.providers(self.receiver)
+        self.places: tuple[Place, ...] = tuple([values.place(operation, one) for one in operation.parameters])
+        self.worked: Recent[Statement] = knowledge.worked(operation.id)
+        self.by_syntax = by_syntax(operation)
+        self.takes_extra = any(parameter.kind == "var_positional" for parameter in operation.parameters)
+
+
 class Calls:
     """Builds statements for the operations of one subject.
 
@@ -41,19 +72,21 @@ class Calls:
         rates: how often arguments are given and repeated, and how long a test case may be.
     """
 
-    def __init__(
-        self,
-        subject: Subject,
-        knowledge: Knowledge,
-        literals: Literals,
-        rates: Rates,
-    ) -> None:
+    def __init__(self, subject: Subject, knowledge: Knowledge, literals: Literals, rates: Rates) -> None:
         self.subject = subject
         self.knowledge = knowledge
-        self.literals = literals
         self.rates = rates
         self.values = Values(subject, knowledge, literals, self.make, rates)
         self._keywords = literals.keywords
+        self._signatures: list[Signature | None] = [None] * len(subject.operations)
+        self._weights: dict[Hint, tuple[int, list[float]]] = {}  # version of the knowledge, cumulative weights
+
+    def signature(self, operation: int) -> Signature:
+        """How the operation with this id is called."""
+        found = self._signatures[operation]
+        if found is None:
+            found = self._signatures[operation] = Signature(self.subject.operations[operation], self.values)
+        return found
 
     def append(self, operation: Operation, draft: Draft, rng: Chance, *, receiver: int = -1, depth: int = 0) -> int:
         """Append a call of `operation` and, before it, what it needs.
@@ -68,65 +101,67 @@ class Calls:
         Returns:
             The position of the call, or -1 if there is no receiver or no room.
         """
-        before = len(draft.statements)
-        if operation.needs_receiver and receiver < 0:
-            receiver = self._receiver(operation, draft, rng, depth)
+        statements = draft.statements
+        before = len(statements)
+        signature = self._signatures[operation.id] or self.signature(operation.id)
+        if signature.receivers is None:
+            receiver = -1
+        elif receiver < 0:
+            receiver = self._receiver(signature, draft, rng, depth)
             if receiver < 0:
-                del draft.statements[before:]
+                del statements[before:]
                 return -1
         known = None
-        if operation.parameters and rng.random() < (self.rates.repeat_builders if depth else self.rates.repeat_calls):
-            known = self.knowledge.worked(operation.id, rng)
+        if signature.places and rng.random() < (self.rates.repeat_builders if depth else self.rates.repeat_calls):
+            known = signature.worked.draw(rng)
         if known is not None:
-            args, kwargs = list(known.args), list(known.kwargs)
+            args, kwargs = known.args, known.kwargs
         else:
-            args, kwargs = self._arguments(operation, draft, rng, depth)
-        if len(draft.statements) >= self.rates.max_length:
-            del draft.statements[before:]
+            args, kwargs = self._arguments(signature, draft, rng, depth)
+        if len(statements) >= self.rates.max_length:
+            del statements[before:]
             return -1
-        return draft.append(
-            Statement(
-                operation.id,
-                receiver if operation.needs_receiver else -1,
-                tuple(args),
-                tuple(kwargs),
-                operation.id in self.knowledge.iterators,
-            )
-        )
+        iterate = operation.id in self.knowledge.results.iterators
+        statements.append(Statement(operation.id, receiver, args, kwargs, iterate))
+        return len(statements) - 1
 
     def make(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Ref | None:
         """Append statements that build an object for `hint`; None if nothing can build one within the depth."""
         if depth > self.rates.max_depth:
             return None
-        builders = [self.subject.operations[identifier] for identifier in sorted(self.values.providers(hint))]
-        for _ in range(2):
-            if not builders:
-                return None
-            weights = list(
-                accumulate(
-                    _BUILDER.get(builder.kind, _OTHER_BUILDER) * self.knowledge.reliability(builder.id) ** 2
-                    for builder in builders
-                )
-            )
-            builder = builders[bisect_right(weights, rng.random() * weights[-1])]
-            position = self.append(builder, draft, rng, depth=depth)
-            if position >= 0:
-                return Ref(position)
-            builders.remove(builder)
-        return None
+        builders = self.knowledge.results.providers(hint).operations
+        if not builders:
+            return None
+        version, weights = self._weights.get(hint, (-1, []))
+        if version != self.knowledge.version:
+            weights = self._cumulated(builders)
+            self._weights[hint] = (self.knowledge.version, weights)
+        chosen = bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)
+        position = self.append(builders[chosen], draft, rng, depth=depth)
+        if position < 0 and len(builders) > 1:
+            builders = builders[:chosen] + builders[chosen + 1 :]
+            weights = self._cumulated(builders)
+            chosen = bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)
+            position = self.append(builders[chosen], draft, rng, depth=depth)
+        return Ref(position) if position >= 0 else None
 
-    def _receiver(self, operation: Operation, draft: Draft, rng: Chance, depth: int) -> int:
-        hint = Hint("class", operation.owner)
-        found = self.values.existing(hint, draft, rng) if rng.random() < self.rates.object_reuse else None
+    def _cumulated(self, builders: list[Operation]) -> list[float]:
+        reliability = self.knowledge.reliability
+        return list(accumulate(_BUILDER.get(one.kind, _OTHER_BUILDER) * reliability(one.id) ** 2 for one in builders))
+
+    def _receiver(self, signature: Signature, draft: Draft, rng: Chance, depth: int) -> int:
+        assert signature.receiver is not None
+        assert signature.receivers is not None
+        found = draft.result(signature.receivers.ids, rng) if rng.random() < self.rates.object_reuse else None
         if found is None:
-            found = self.make(hint, draft, rng, depth + 1)
+            found = self.make(signature.receiver, draft, rng, depth + 1)
         if found is None:
-            found = self.values.existing(hint, draft, rng)
+            found = draft.result(signature.receivers.ids, rng)
         return -1 if found is None else found.position
 
     def _arguments(
-        self, operation: Operation, draft: Draft, rng: Chance, depth: int
-    ) -> tuple[list[Expression], list[tuple[str, Expression]]]:
+        self, signature: Signature, draft: Draft, rng: Chance, depth: int
+    ) -> tuple[tuple[Expression, ...], tuple[tuple[str, Expression], ...]]:
         """Arguments for the required parameters and some of the others.
 
         What is called by syntax or through a builtin takes no keywords, and optional arguments only where that has a
@@ -136,34 +171,36 @@ class Calls:
         positional arguments follow it.
         """
         random = rng.random
+        argument = self.values.argument
+        operation = signature.operation
         args: list[Expression] = []
         kwargs: list[tuple[str, Expression]] = []
-        if by_syntax(operation):
-            for parameter in operation.parameters:
-                if parameter.required or (operation.operator in _OPTIONAL and random() < self.rates.optional_rate):
-                    args.append(self.values.argument(operation, parameter, draft, rng, depth))
-            return args, kwargs
-        extra = 0
-        for parameter in operation.parameters:
-            if parameter.kind == "var_positional":
-                extra = int(random() * 4)
+        if signature.by_syntax:
+            for place in signature.places:
+                if place.parameter.required or (
+                    operation.operator in _OPTIONAL and random() < self.rates.optional_rate
+                ):
+                    args.append(argument(place, draft, rng, depth))
+            return tuple(args), ()
+        extra = int(random() * 4) if signature.takes_extra else 0
         skipped = False  # a positional parameter was left out: no positional argument may follow
-        for parameter in operation.parameters:
+        for place in signature.places:
+            parameter = place.parameter
             kind = parameter.kind
             if kind == "var_positional":
                 for _ in range(0 if skipped else extra):
-                    args.append(self.values.argument(operation, parameter, draft, rng, depth))
+                    args.append(argument(place, draft, rng, depth))
                 continue
             if kind == "var_keyword":
                 if random() < self.knowledge.extra_keywords(operation.id):
-                    kwargs.extend(self._extra_keywords(operation, draft, rng, depth, {name for name, _ in kwargs}))
+                    kwargs += self._extra_keywords(signature, draft, rng, depth, {name for name, _ in kwargs})
                 continue
             if kind == "positional_only" and skipped:
                 continue
             if not parameter.required and random() >= self.rates.optional_rate:
                 skipped = skipped or kind != "keyword_only"
                 continue
-            value = self.values.argument(operation, parameter, draft, rng, depth)
+            value = argument(place, draft, rng, depth)
             if kind == "keyword_only":
                 kwargs.append((parameter.name, value))
             elif kind == "positional_or_keyword" and (skipped or not (parameter.required or extra)):
@@ -171,12 +208,12 @@ class Calls:
                 kwargs.append((parameter.name, value))
             else:
                 args.append(value)
-        return args, kwargs
+        return tuple(args), tuple(kwargs)
 
     def _extra_keywords(
-        self, operation: Operation, draft: Draft, rng: Chance, depth: int, taken: set[str]
+        self, signature: Signature, draft: Draft, rng: Chance, depth: int, taken: set[str]
     ) -> list[tuple[str, Expression]]:
-        names = [parameter.name for parameter in operation.parameters]
+        names = [place.parameter.name for place in signature.places]
         found: list[tuple[str, Expression]] = []
         for _ in range(int(rng.random() * 3)):
             known = self._keywords
@@ -186,5 +223,5 @@ class Calls:
             if name in names or name in taken or iskeyword(name):
                 continue
             taken.add(name)
-            found.append((name, self.values.argument(operation, operation.parameters[-1], draft, rng, depth)))
+            found.append((name, self.values.argument(signature.places[-1], draft, rng, depth)))
         return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
+from fitgym.subject.patterns import Chance
+from fitgym.testcase.expression import Ref
 from fitgym.testcase.statement import Statement
 
 __all__ = ["Draft"]
@@ -32,20 +34,15 @@ class Draft:
         """Positions of the statements that apply one of the `operations`, first one first."""
         return [position for position, statement in enumerate(self.statements) if statement.operation in operations]
 
+    def result(self, operations: Container[int], rng: Chance) -> Ref | None:
+        """The result of one of these statements, chosen uniformly; None if there is none."""
+        positions = self.results(operations)
+        return Ref(positions[int(rng.random() * len(positions))]) if positions else None
+
     def extend_moved(self, rest: Iterable[Statement], start: int) -> None:
         """Append the statements that stood from position `start` on in the test case whose first part was drafted.
 
         References to the part before `start` stay; references into the rest move along with it.
         """
         shift = len(self.statements) - start
-        if shift == 0:
-            self.statements.extend(rest)
-            return
-        position = {index: index for index in range(start)}
-        for offset, statement in enumerate(rest):
-            for reference in statement.refs:
-                if reference >= start:
-                    statement = statement.moved(position)
-                    break
-            position[start + offset] = start + offset + shift
-            self.statements.append(statement)
+        self.statements.extend([statement.shifted(start, shift) for statement in rest] if shift else rest)

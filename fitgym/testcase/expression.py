@@ -8,6 +8,7 @@ same types of fields, so expressions of different classes are never equal.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal as OneOf
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ def refs(expression: Expression) -> tuple[int, ...]:
     return refs(expression.body) if type(expression) is Lambda else ()
 
 
-def map_refs(expression: Expression, position: dict[int, int]) -> Expression:
+def map_refs(expression: Expression, position: Mapping[int, int]) -> Expression:
     """The same expression with every reference `i` replaced by `position[i]`.
 
     Raises:
@@ -94,7 +95,7 @@ def map_refs(expression: Expression, position: dict[int, int]) -> Expression:
     if isinstance(expression, Ref):
         return Ref(position[expression.position]) if expression.position >= 0 else expression
     if isinstance(expression, Collection):
-        return Collection(expression.kind, tuple(map_refs(item, position) for item in expression.items))
+        return Collection(expression.kind, tuple([map_refs(item, position) for item in expression.items]))
     if isinstance(expression, Lambda):
         return Lambda(expression.arity, map_refs(expression.body, position))
     return expression

@@ -102,9 +102,7 @@ class TestFactory:
 
     def note(self, testcase: TestCase, trace: Trace) -> None:
         """Count which arguments and operations worked and which failed; call it once for each execution."""
-        table = self.table
-        self.knowledge.note(((identifier, table[identifier]) for identifier in testcase), trace)
-        self.selection.tick()
+        self.knowledge.note(self.table.statements(testcase), trace)
         if trace.raised is not None and trace.raised.position >= 0:
             if len(self._ends) >= _ENDS:
                 for old in list(self._ends)[: _ENDS // 2]:

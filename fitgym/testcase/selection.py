@@ -6,17 +6,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from fitgym.subject.hints import Hint
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.statement import Statement
-from fitgym.testcase.subtyping import fits
 
 __all__ = ["Selection"]
-
-_REFRESH = 256  # traces noted between two looks at the weights of the operations
 
 
 class Selection:
@@ -29,36 +25,30 @@ class Selection:
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
         self.rates = calls.rates
+        self._tested = list(calls.subject.under_test)
         self.excluded: frozenset[int] = frozenset()
-        self._age = 0
+        self._version = -1  # of the knowledge that the weights are made from
         self._weights: list[float] = []
         self._open: list[Operation] = []
-        self._acting: dict[int, tuple[Operation, ...]] = {}
-        self._acting_version = calls.knowledge.version
+        self._acting: dict[int, tuple[tuple[Operation, ...], list[Operation]]] = {}
 
     def exclude(self, operations: frozenset[int]) -> None:
         """Do not insert calls of these operations any more (unless nothing else is left); replaces the former set."""
-        self.excluded = operations
-        self._weights = []
-        self._acting.clear()
-
-    def tick(self) -> None:
-        """One more trace was noted: weights grow old."""
-        self._age += 1
-        if self._age >= _REFRESH:
-            self._age = 0
-            self._weights = []
+        if operations != self.excluded:
+            self.excluded = operations
+            self._version = -1
+            self._acting.clear()
 
     def operation(self, rng: Chance) -> Operation | None:
         """An operation under test that is not excluded, by usefulness; None if the subject has none."""
-        if not self._weights:
-            tested = self.calls.subject.under_test
-            self._open = [operation for operation in tested if operation.id not in self.excluded] or list(tested)
-            usefulness = self.calls.knowledge.usefulness
-            self._weights = list(accumulate(usefulness(operation.id) for operation in self._open))
-        if not self._weights:
-            return None
-        return self._open[min(bisect_right(self._weights, rng.random() * self._weights[-1]), len(self._open) - 1)]
+        knowledge = self.calls.knowledge
+        if self._version != knowledge.version:
+            self._version = knowledge.version
+            tested = self._tested
+            self._open = [operation for operation in tested if operation.id not in self.excluded] or tested
+            self._weights = list(accumulate(knowledge.usefulness(operation.id) for operation in self._open))
+        weights = self._weights
+        return self._open[bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)] if weights else None
 
     def insert(self, statements: Sequence[Statement], rng: Chance, end: int | None = None) -> list[Statement]:
         """The test case with one more call (and what it needs); the same if there was no room or no way to make it.
@@ -100,24 +90,13 @@ class Selection:
         position = receiver + 1 + int(rng.random() * (end - receiver))
         return self._inserted(statements, position, operation, receiver, rng)
 
-    def _acts_on(self, result_of: int) -> tuple[Operation, ...]:
+    def _acts_on(self, result_of: int) -> list[Operation]:
         """Operations that can be called on the result of an operation and are not excluded."""
-        knowledge = self.calls.knowledge
-        if self._acting_version != knowledge.version:
-            self._acting_version = knowledge.version
-            self._acting.clear()
-        found = self._acting.get(result_of)
-        if found is None:
-            subject = self.calls.subject
-            returned = knowledge.returns(result_of)
-            found = self._acting[result_of] = tuple(
-                operation
-                for operation in subject.operations
-                if operation.needs_receiver
-                and operation.id not in self.excluded
-                and returned.kind not in ("any", "none")
-                and fits(returned, Hint("class", operation.owner), subject.classes)
-            )
+        acting = self.calls.knowledge.results.acting(result_of)
+        known, found = self._acting.get(result_of, ((), []))
+        if known is not acting:
+            found = [operation for operation in acting if operation.id not in self.excluded]
+            self._acting[result_of] = (acting, found)
         return found
 
     def _inserted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 from fitgym.testcase.expression import Expression, Literal, map_refs, refs
@@ -66,19 +66,28 @@ class Statement(_Fields):
     def __repr__(self) -> str:
         return f"Statement{self[:-1]}"
 
-    def moved(self, position: dict[int, int]) -> Statement:
+    def moved(self, position: Mapping[int, int]) -> Statement:
         """The same statement with every reference `i` replaced by `position[i]`.
 
         Raises:
             KeyError: it refers to a statement that has no new position.
         """
-        return Statement(
-            self.operation,
-            position[self.receiver] if self.receiver >= 0 else -1,
-            tuple([map_refs(argument, position) for argument in self.args]),
-            tuple([(name, map_refs(argument, position)) for name, argument in self.kwargs]),
-            self.iterate,
-        )
+        operation, receiver, args, kwargs, iterate, found = self
+        if not found:
+            return self
+        if receiver >= 0:
+            receiver = position[receiver]
+        if len(found) > 1 or receiver < 0:
+            args = tuple([map_refs(argument, position) for argument in args])
+            kwargs = tuple([(name, map_refs(argument, position)) for name, argument in kwargs])
+        fields = (operation, receiver, args, kwargs, iterate, tuple([position[one] for one in found]))
+        return tuple.__new__(Statement, fields)
+
+    def shifted(self, start: int, shift: int) -> Statement:
+        """The same statement after `shift` statements were put at position `start`, all before itself."""
+        if all(one < start for one in self.refs):
+            return self
+        return self.moved({one: one + shift if one >= start else one for one in self.refs})
 
 
 class StatementTable:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fitgym.subject.hints import ANY
 from fitgym.subject.patterns import Chance
-from fitgym.subject.subject import Operation
+from fitgym.subject.subject import Operation, Parameter
 from fitgym.testcase.calls import Calls, by_syntax
 from fitgym.testcase.draft import Draft
-from fitgym.testcase.expression import Expression, Literal
+from fitgym.testcase.expression import Expression
 from fitgym.testcase.knowledge import parameter_of
 from fitgym.testcase.selection import Selection
 from fitgym.testcase.statement import Statement
+from fitgym.testcase.values import Place
 
 __all__ = ["Variation"]
 
@@ -34,8 +34,7 @@ class Variation:
         self.selection = selection
         self.rates = calls.rates
         self.operations = calls.subject.operations
-        self._alike: dict[int, frozenset[int]] = {}
-        self._alike_version = calls.knowledge.version
+        self._tested = [operation.under_test for operation in self.operations]
 
     # The three mutations
 
@@ -146,20 +145,16 @@ class Variation:
         values = self.calls.values
         if parameter is None:
             return values.anything(draft, rng, 0)
-        if rng.random() < 0.2:
-            return values.argument(operation, parameter, draft, rng, 0)
-        hint = parameter.hint
-        if hint.kind == "any":
-            if isinstance(value, Literal) and value.text in ("None", "..."):
-                return values.argument(operation, parameter, draft, rng, 0)
-            hint = self.calls.knowledge.demanded(operation.id, parameter.name) or ANY
-        return values.tamed(operation, values.changed(value, hint, draft, rng), rng)
+        return values.varied(self._place(operation, parameter), value, draft, rng)
+
+    def _place(self, operation: Operation, parameter: Parameter) -> Place:
+        return self.calls.signature(operation.id).places[operation.parameters.index(parameter)]
 
     def _other_receiver(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """The same call on another object of the test case, if there is one."""
         if statement.receiver < 0:
             return None
-        alike = self.alike(draft.statements[statement.receiver].operation)
+        alike = self.calls.knowledge.results.alike(draft.statements[statement.receiver].operation)
         others = [position for position in draft.results(alike) if position != statement.receiver]
         return statement._replace(receiver=others[int(rng.random() * len(others))]) if others else None
 
@@ -190,16 +185,16 @@ class Variation:
                 return statement._replace(args=statement.args[:-1])
             if given - least >= 3:
                 return None
-            value = self.calls.values.argument(operation, chosen, draft, rng, 0)
+            value = self.calls.values.argument(self._place(operation, chosen), draft, rng, 0)
             return statement._replace(args=(*statement.args, value))
         if chosen.name in names:
             return statement._replace(kwargs=tuple(pair for pair in statement.kwargs if pair[0] != chosen.name))
-        value = self.calls.values.argument(operation, chosen, draft, rng, 0)
+        value = self.calls.values.argument(self._place(operation, chosen), draft, rng, 0)
         return statement._replace(kwargs=(*statement.kwargs, (chosen.name, value)))
 
     def _other_operation(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """Another operation with the same result, with arguments of its own; None if there is none or no room."""
-        others = sorted(self.alike(statement.operation) - {statement.operation})
+        others = sorted(self.calls.knowledge.results.alike(statement.operation) - {statement.operation})
         if not others:
             return None
         operation = self.operations[others[int(rng.random() * len(others))]]
@@ -239,21 +234,8 @@ class Variation:
                 kept.append(statement.moved(places) if moved else statement)
         return kept
 
-    def alike(self, operation: int) -> frozenset[int]:
-        """Ids of the operations whose results can stand in for the result of `operation`, itself included."""
-        if self._alike_version != self.calls.knowledge.version:
-            self._alike_version = self.calls.knowledge.version
-            self._alike.clear()
-        found = self._alike.get(operation)
-        if found is None:
-            returned = self.calls.knowledge.returns(operation)
-            same = frozenset((operation,))
-            unknown = returned.kind in ("any", "none", "literal", "protocol")
-            found = self._alike[operation] = same if unknown else same | self.calls.values.providers(returned)
-        return found
-
     def _substitute(self, operation: int, kept: Sequence[Statement], rng: Chance) -> int:
-        alike = self.alike(operation)
+        alike = self.calls.knowledge.results.alike(operation)
         candidates = [position for position, statement in enumerate(kept) if statement.operation in alike]
         return candidates[int(rng.random() * len(candidates))] if candidates else -1
 

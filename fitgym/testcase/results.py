@@ -1,0 +1,128 @@
+"""Results: what the operations of a subject give back, and which of them give what is wanted."""
+
+from __future__ import annotations
+
+from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.subject import Operation, Subject
+from fitgym.testcase.subtyping import fits, simple_kind
+
+__all__ = ["Providers", "Results"]
+
+
+class Providers:
+    """The operations whose result can be used where one hint is asked for; kept up to date by `Results`.
+
+    Attributes:
+        ids: their ids.
+        operations: themselves, by id.
+    """
+
+    __slots__ = ("ids", "operations")
+
+    def __init__(self, operations: list[Operation]) -> None:
+        self.operations = operations
+        self.ids = {operation.id for operation in operations}
+
+
+class Results:
+    """What every operation gives back: as declared, else as observed, else anything.
+
+    Comparing types is slow, so every answer is worked out once and kept. When something new is learnt about one
+    operation, only the answers that hang on it are brought up to date, and at once: none can be out of date.
+
+    Args:
+        subject: whose operations.
+
+    Attributes:
+        hints: what each operation gives back, by operation id.
+        kinds: the simple kind of each of these (`subtyping.simple_kind`).
+        iterators: ids of operations that return an iterator although their signature does not say so; it is drained.
+        unstable: ids of operations from whose results nothing is made: a hash may come from an address, another one in
+            every process.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self._operations = subject.operations
+        self._classes = subject.classes
+        self.hints = [operation.returns for operation in subject.operations]
+        self.kinds = [simple_kind(hint) for hint in self.hints]
+        self.iterators: dict[int, None] = {}
+        self.unstable = frozenset(one.id for one in subject.operations if one.operator == "__hash__")
+        self._members: dict[str, list[Operation]] = {}
+        for operation in subject.operations:
+            if operation.needs_receiver:
+                self._members.setdefault(operation.owner, []).append(operation)
+        self._providers: dict[Hint, Providers] = {}
+        self._acting: dict[int, tuple[Operation, ...]] = {}
+        self._alike: dict[int, frozenset[int]] = {}
+
+    def drain(self, operation: int) -> bool:
+        """Learn that an operation returns an iterator; whether that is news."""
+        if operation in self.iterators or self._operations[operation].drive:
+            return False
+        self.iterators[operation] = None
+        self._set(operation, Hint("list", args=(ANY,)))
+        return True
+
+    def observe(self, operation: int, hint: Hint) -> bool:
+        """Learn what an operation was seen to return; whether that is news."""
+        if operation in self.iterators:
+            ignored = hint.kind in ("iterator", "class", "any")
+        else:
+            ignored = hint.kind == "any" or self._operations[operation].returns.kind != "any"
+        if ignored or self.hints[operation] == hint:
+            return False
+        self._set(operation, hint)
+        return True
+
+    def providers(self, hint: Hint) -> Providers:
+        """The operations whose result can be used where `hint` is asked for; one object per hint, kept up to date."""
+        found = self._providers.get(hint)
+        if found is None:
+            provides = [one for one in self._operations if self._provides(one, hint)]
+            found = self._providers[hint] = Providers(provides)
+        return found
+
+    def acting(self, operation: int) -> tuple[Operation, ...]:
+        """The operations that can be called on the result of an operation, by id."""
+        found = self._acting.get(operation)
+        if found is None:
+            found = self._acting[operation] = self._acting_on(self.hints[operation])
+        return found
+
+    def alike(self, operation: int) -> frozenset[int]:
+        """Ids of the operations whose results can stand in for the result of `operation`, itself included."""
+        found = self._alike.get(operation)
+        if found is None:
+            hint, same = self.hints[operation], frozenset((operation,))
+            unknown = hint.kind in ("any", "none", "literal", "protocol")
+            found = self._alike[operation] = same if unknown else same | self.providers(hint).ids
+        return found
+
+    def _set(self, operation: int, hint: Hint) -> None:
+        self.hints[operation] = hint
+        self.kinds[operation] = simple_kind(hint)
+        for wanted, providers in self._providers.items():
+            if (operation in providers.ids) != self._provides(self._operations[operation], wanted):
+                providers.ids ^= {operation}
+                providers.operations = [self._operations[identifier] for identifier in sorted(providers.ids)]
+        self._acting.pop(operation, None)
+        self._alike.clear()
+
+    def _provides(self, operation: Operation, wanted: Hint) -> bool:
+        return (
+            operation.kind != "setter"
+            and operation.id not in self.unstable
+            and fits(self.hints[operation.id], wanted, self._classes)
+        )
+
+    def _acting_on(self, hint: Hint) -> tuple[Operation, ...]:
+        if hint.kind in ("any", "none"):
+            return ()
+        fitting = [
+            member
+            for owner, members in self._members.items()
+            if fits(hint, Hint("class", owner), self._classes)
+            for member in members
+        ]
+        return tuple(sorted(fitting, key=lambda operation: operation.id))
