@@ -137,12 +137,15 @@ UNDONE = [
     "slotted.a = 2",
     "slotted.a.append(2)",
     "slotted.b = 2",
+    "slotted.a = None",
+    "del slotted.a",
     "special['a'] = 2",
     "touchy = Touchy()",
     "default(1)",
     "keyword()",
     "with_attribute.calls += 1",
     "inner()",
+    "del inner.__closure__[0].cell_contents",
     "closure = None",
 ]
 

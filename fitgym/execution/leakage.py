@@ -12,6 +12,7 @@ process, such as environment, working folder, signal handlers and builtins. It i
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps
 import _thread
 import array
 import builtins
@@ -45,13 +46,14 @@ _ATOMS = frozenset(
 _LRU = type(functools.lru_cache(lambda: None))
 _LOCK = type(_thread.allocate_lock())
 _RLOCK = type(_thread.RLock())
-_CELL = types.CellType
+_CONTENTS: Any = types.CellType.__dict__["cell_contents"]
 _PROXY = types.MappingProxyType
 
 Fix = Callable[[Any, Any], bool]
 """Puts the saved content back into the living container; False if that cannot be done exactly."""
 
 Read = Callable[[], object]
+Get = Callable[[object], object]
 Write = Callable[[object], None]
 
 
@@ -76,9 +78,16 @@ class State:
         self._live: list[Any] = []  # containers ...
         self._saved: list[Any] = []  # ... their contents, one call compares all ...
         self._fixes: list[Fix] = []  # ... and how to put them back
-        self._reads: list[Read] = []  # state that has to be asked for
+        self._reads: list[Read] = []  # state that has to be asked for ...
         self._values: list[object] = []
         self._writes: list[Write | None] = []
+        self._gets: list[
+            Get
+        ] = []  # ... some of it by calls into C alone, which fail when there is nothing any more ...
+        self._holders: list[object] = []
+        self._held: list[object] = []
+        self._asked: list[Read] = []  # ... and the rest
+        self._answers: list[object] = []
         self._caches: list[Any] = []
         self._generators: list[tuple[Any, object]] = []
         self._seen: set[int] = set()
@@ -97,7 +106,6 @@ class State:
             queue.extend(self._look(thing))
         generators: list[Any] = [thing for thing in self._keep if _has_state(thing)]
         self._generators = [(generator, generator_state(generator)) for generator in generators]
-        self._probes = bool(self._reads)
         self.reset()
 
     def reset(self) -> None:
@@ -112,8 +120,10 @@ class State:
         try:
             if self._live != self._saved:
                 return True
-            return self._probes and [read() for read in self._reads] != self._values
-        except BaseException:  # an `__eq__` of the subject refuses: then the objects are not the same
+            if self._gets and list(map(operator.call, self._gets, self._holders)) != self._held:
+                return True
+            return bool(self._asked) and [read() for read in self._asked] != self._answers
+        except BaseException:  # an `__eq__` of the subject refuses, or something was deleted: not what it was
             return True
 
     def reordered(self) -> bool:
@@ -143,9 +153,27 @@ class State:
         self._fixes.append(fix)
 
     def _probe(self, read: Read, write: Write | None = None) -> None:
+        value = read()
         self._reads.append(read)
-        self._values.append(read())
+        self._values.append(value)
         self._writes.append(write)
+        self._asked.append(read)
+        self._answers.append(value)
+
+    def _probe_member(self, member: Any, holder: object, write: Write | None = None) -> object:
+        """Save what a descriptor reads from an object; that, or `_EMPTY`."""
+        read = functools.partial(_member_state, member, holder)
+        value = read()
+        if value is _EMPTY:
+            self._probe(read, write)
+            return value
+        self._reads.append(read)
+        self._values.append(value)
+        self._writes.append(write)
+        self._gets.append(member.__get__)
+        self._holders.append(holder)
+        self._held.append(value)
+        return value
 
     def _look(self, thing: Any) -> Iterable[object]:
         """Save one object's own state; what to look at next."""
@@ -205,7 +233,7 @@ class State:
         for cell in function.__closure__ or ():
             found.append(cell.cell_contents)
             if function.__module__ in self._names:
-                self._probe(functools.partial(_cell_state, cell), functools.partial(_fill_cell, cell))
+                self._probe_member(_CONTENTS, cell, functools.partial(_fill_cell, cell))
         return found
 
     def _look_at_object(self, thing: Any) -> Iterable[object]:
@@ -233,8 +261,7 @@ class State:
             found.extend(dict.values(namespace))
         for member in _slots(cls):
             write = functools.partial(_fill_slot, thing, member)
-            self._probe(functools.partial(_slot_state, thing, member), write if owned else None)
-            found.append(_slot_state(thing, member))
+            found.append(self._probe_member(member, thing, write if owned else None))
         return found
 
 
@@ -296,10 +323,10 @@ def _has_state(thing: object) -> bool:
     return random is not None and issubclass(cls, random.Random) and not issubclass(cls, random.SystemRandom)
 
 
-def _slot_state(thing: object, member: Any) -> object:
+def _member_state(member: Any, holder: object) -> object:
     try:
-        return member.__get__(thing, type(thing))
-    except AttributeError:
+        return member.__get__(holder)
+    except (AttributeError, ValueError):  # an empty slot, an empty cell
         return _EMPTY
 
 
@@ -320,13 +347,6 @@ def _iterator_state(iterator: Any) -> object:
 
 def _generator_state(generator: Any) -> object:
     return None if generator.gi_frame is None else generator.gi_frame.f_lasti
-
-
-def _cell_state(cell: Any) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _EMPTY
 
 
 def _fill_cell(cell: Any, value: object) -> None:
@@ -495,9 +515,9 @@ class Process:
             list(warnings.filters),
             warnings.showwarning,
             vars(builtins).copy(),
-            [signal.getsignal(number) for number in _SIGNALS],
+            list(map(_signal.getsignal, _SIGNALS)),  # `signal` makes enumerations of them, which takes 100 us
             [_timer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)],
-            signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+            _signal.pthread_sigmask(signal.SIG_BLOCK, ()),
             os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None,
             [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],
             os.getpriority(os.PRIO_PROCESS, 0),
