@@ -21,7 +21,7 @@ from fitgym.instrument.transformer import instrument
 from fitgym.subject.dependence import branches
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-QUESTIONS = ("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "startup")
+QUESTIONS = ("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "parts", "startup")
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +277,20 @@ def test_replaying_goes_on_after_an_exception(speed: Any, tmp_path: Path) -> Non
     tests = [["1 / 0"], [], [f"open({str(tmp_path / 'reached')!r}, 'w').close()"]]
     speed.processes.apart(speed.whole_loop.replayed, tests, "", tmp_path, 1)
     assert (tmp_path / "reached").exists()
+
+
+def test_samples_count_for_the_innermost_file_that_is_known(speed: Any) -> None:
+    for subject, name in ((__file__, "the subject"), ("nowhere.py", "elsewhere")):
+        with speed.parts.sampling(subject) as seen:
+            while not seen:
+                pass
+        assert set(seen) == {name}
+
+
+def test_what_a_worker_was_asked_can_be_answered_again(speed: Any) -> None:
+    requests = speed.processes.apart(speed.parts.asked, "numeric", speed.workload.BUNDLED, 3, 1)
+    assert len(requests) > 1
+    speed.processes.apart(speed.parts.of_worker, "numeric", speed.workload.BUNDLED, requests)
 
 
 def test_both_sides_agree_on_how_progress_is_written(speed: Any) -> None:

@@ -11,20 +11,16 @@ from __future__ import annotations
 import gc
 import os
 import resource
-import signal
 import struct
 import subprocess
 import tempfile
 import time
 import warnings
-from collections import Counter
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from workload import look_in
 
-import fitgym
 from fitgym.testcase.scope import Scope
 from fitgym.testcase.source import render
 from fitgym.testcase.statement import Statement
@@ -125,28 +121,6 @@ def _round(functions: list[Any]) -> float:
     return time.process_time() - started
 
 
-def sampled(module: str, folder: Path, seed: int, before: int, generations: int) -> dict[str, int]:
-    """The same search: in which file of fitgym the parent is, looked at every few milliseconds of its processor time."""
-    root = os.path.dirname(fitgym.__file__) + os.sep
-    seen: Counter[str] = Counter()
-
-    def look(number: int, frame: FrameType | None) -> None:
-        while frame is not None:
-            if frame.f_code.co_filename.startswith(root):
-                seen[frame.f_code.co_filename.removeprefix(root).removesuffix(".py")] += 1
-                return
-            frame = frame.f_back
-        seen["elsewhere"] += 1
-
-    with engine_on(module, folder, seed=seed) as engine:
-        spent(engine, before)
-        signal.signal(signal.SIGPROF, look)
-        signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
-        spent(engine, generations)
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-    return dict(seen)
-
-
 def pynguin(python: str, module: str, folder: Path, algorithm: str, seconds: int, seed: int) -> dict[str, Any]:
     """A search of Pynguin: executed test cases and processor time, the latter up to its last one if it had to be killed."""
     form = struct.Struct("qdq")  # as in pynguin_search.py
@@ -180,12 +154,18 @@ def answer(settings: Settings) -> Answer:
     answer = Answer()
     costs = Table(
         "Whole loop / bare calls, microseconds of processor time per executed test case",
-        ("", "sites", "executed", "parent", "worker", "whole", "bare", "whole / bare", "test cases / CPU s"),
-        [],
-    )
-    parts = Table(
-        "Where the parent's time goes, share of samples by room of the package",
-        ("", "", "", "", "", "", "", ""),
+        (
+            "",
+            "sites",
+            "executed",
+            "calls each",
+            "parent",
+            "worker",
+            "whole",
+            "bare",
+            "whole / bare",
+            "test cases / CPU s",
+        ),
         [],
     )
     others = Table(
@@ -207,6 +187,7 @@ def answer(settings: Settings) -> Answer:
         lines, imports, left_out = apart(recorded, *run)
         chunks = apart(replayed, lines, imports, folder, settings.choose(3, 10))
         bare = 1e6 * sum(map(min, chunks)) / len(lines)
+        calls = sum(map(len, lines)) / len(lines)
         first = spans["C"][0]
         if len(lines) + left_out != first.executions:
             answer.notes.append(f"{module}: {len(lines) + left_out} test cases recorded, {first.executions} executed")
@@ -224,7 +205,7 @@ def answer(settings: Settings) -> Answer:
             rate = least.executions / least.cpu
             costs.rows.append(
                 (
-                    *(module, name, str(least.executions)),
+                    *(module, name, str(least.executions), f"{calls:.1f}"),
                     *(f"{value:.1f}" for value in (least.parent * each, least.worker * each, least.microseconds, bare)),
                     *(f"{least.microseconds / bare:.1f}", f"{rate:.0f}"),
                 )
@@ -234,16 +215,8 @@ def answer(settings: Settings) -> Answer:
                     Target(f"{module}: whole loop / bare calls", SUBJECTS[module], least.microseconds / bare)
                 )
                 fastest = rate
-        samples = apart(sampled, *run)
-        figures["samples"] = samples
-        rooms: Counter[str] = Counter()
-        for file, count in samples.items():
-            rooms[file.partition("/")[0]] += count
-        total = max(1, sum(rooms.values()))
-        shares = [f"{room} {100 * count / total:.0f} %" for room, count in rooms.most_common(7)]
-        parts.rows.append((module, *shares, *[""] * (7 - len(shares))))
         others.rows.append(_beside(module, folder, fastest, settings, answer, figures))
-    answer.tables += [costs, parts, others]
+    answer.tables += [costs, others]
     return answer
 
 

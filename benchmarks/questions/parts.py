@@ -1,0 +1,124 @@
+"""Where does a search spend its time? Samples of the parent and of the worker, by file.
+
+The parent is looked at while it searches. The worker cannot be looked at where it is, so what it was asked is written down
+and answered once more in a process of its own, without forks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import fitgym
+from fitgym.execution.executor import Limits
+from fitgym.execution.journal import Journal
+from fitgym.execution.protocol import read_trusted
+from fitgym.execution.runner import Runner
+from fitgym.execution.sandbox import restrict
+from fitgym.execution.zygote import Zygote
+from fitgym.subject.source import locate
+from questions.answer import Answer, Settings, Table
+from questions.processes import apart
+from questions.searching import engine_on, folder_of, spent
+
+__all__ = ["answer"]
+
+MODULES = ("semver.version", "sortedcontainers.sortedlist", "string_utils.validation", "numeric")
+INTERVAL = 0.001
+"""Seconds of processor time between two looks; the kernel's clock may make them longer."""
+
+SHOWN = 12
+
+
+@contextmanager
+def sampling(subject: str) -> Iterator[Counter[str]]:
+    """Count, by file of fitgym, where this process is; the innermost file counts, `subject` is one too."""
+    root = os.path.dirname(fitgym.__file__) + os.sep
+    seen: Counter[str] = Counter()
+
+    def look(number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if file.startswith(root) or file == subject:
+                seen["the subject" if file == subject else file.removeprefix(root).removesuffix(".py")] += 1
+                return
+            frame = frame.f_back
+        seen["elsewhere"] += 1
+
+    before = signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
+    try:
+        yield seen
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def of_parent(module: str, folder: Path, seed: int, before: int, generations: int) -> Counter[str]:
+    """Samples of a search, its first generations left out."""
+    with engine_on(module, folder, seed=seed) as engine:
+        spent(engine, before)
+        with sampling(engine.subject.reference.path) as seen:
+            spent(engine, generations)
+    return seen
+
+
+def asked(module: str, folder: Path, seed: int, generations: int) -> list[bytes]:
+    """What the worker is asked in a search."""
+    requests: list[bytes] = []
+    ask = Zygote.ask
+
+    def asking(self: Zygote, payload: bytes) -> bytes:
+        answer = ask(self, payload)
+        requests.append(payload)  # what broke a process is not asked again
+        return answer
+
+    Zygote.ask = asking  # type: ignore[method-assign]
+    with engine_on(module, folder, seed=seed) as engine:
+        spent(engine, generations)
+    return requests
+
+
+def of_worker(module: str, folder: Path, requests: list[bytes]) -> Counter[str]:
+    """Samples of a runner that answers these requests in this process."""
+    reference = locate(module, folder)
+    home = tempfile.mkdtemp()
+    os.chdir(home)
+    limits, journal = Limits(), Journal(Journal.create())
+    guard = restrict(home, memory_mb=4096, file_mb=limits.file_mb, files=limits.files, mode="polite")
+    runner = Runner.prepare(reference, limits, journal, guard)
+    runner.settle()
+    runner.begin()
+    runner.wake()
+    with sampling(reference.path) as seen:
+        for payload in requests:
+            runner.answer(read_trusted(payload))
+    guard.mode = "off"
+    return seen
+
+
+def answer(settings: Settings) -> Answer:
+    """Shares of the files that take most."""
+    modules = settings.pick(MODULES[:1], MODULES)
+    before, generations = settings.choose((3, 20), (10, 200))
+    result = Answer()
+    for module in modules:
+        folder = folder_of(module, settings.subjects)
+        requests = apart(asked, module, folder, settings.seed, generations)
+        for side, seen in (
+            ("parent", apart(of_parent, module, folder, settings.seed, before, generations)),
+            ("worker", apart(of_worker, module, folder, requests)),
+        ):
+            total = max(1, sum(seen.values()))
+            shown = seen.most_common(SHOWN)
+            shown.append(("others", sum(seen.values()) - sum(count for _, count in shown)))
+            rows: list[tuple[str, ...]] = [(file, f"{100 * count / total:.1f} %") for file, count in shown]
+            result.tables.append(Table(f"{module}: the {side}'s processor time, {total} samples", ("", "share"), rows))
+            result.figures[f"{module} {side}"] = dict(seen)
+    return result
