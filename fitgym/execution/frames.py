@@ -13,6 +13,7 @@ from fitgym.subject.subject import Subject
 
 __all__ = ["Frames", "wrappers"]
 
+_MOST_CODES = 10_000
 _RAISE = bytes([dis.opmap["RAISE_VARARGS"]])  # what `raise` and `assert` compile to, and nothing else does
 
 
@@ -32,6 +33,8 @@ class Frames:
         for function in subject.functions:
             self._named.setdefault(function.name, []).append(function.id)
         self._ours = os.path.dirname(os.path.abspath(instrument.__file__ or ""))
+        # By the identity of their code, which is kept so that no other one gets it.
+        self._known: dict[int, tuple[types.CodeType, int, dict[int, bool]]] = {}
 
     def innermost(self, traceback: types.TracebackType | None) -> tuple[int, bool]:
         """The innermost function of the subject, -1 for none, and whether its own `raise` or `assert` raised.
@@ -50,17 +53,22 @@ class Frames:
             traceback = traceback.tb_next
         if found is None:
             return -1, False
-        code = found.tb_frame.f_code
-        return self.of_code(code), not left and self._raises(code, found.tb_lasti)
+        code, function, raises = self._of_code(found.tb_frame.f_code)
+        instruction = found.tb_lasti
+        explicit = raises.get(instruction)
+        if explicit is None:  # reading the instructions copies all of them
+            explicit = raises[instruction] = code.co_code[instruction : instruction + 1] == _RAISE
+        return function, explicit and not left
 
-    def _raises(self, code: types.CodeType, instruction: int) -> bool:
-        """The instruction at this place is a `raise` or `assert`."""
-        return code.co_code[instruction : instruction + 1] == _RAISE
-
-    def of_code(self, code: types.CodeType) -> int:
-        """Id of the function that a code object of the subject belongs to."""
-        function = self._probes.function_of(code)
-        return function if function >= 0 else self._find(code)
+    def _of_code(self, code: types.CodeType) -> tuple[types.CodeType, int, dict[int, bool]]:
+        """A code object of the subject, the function that it belongs to, and which of its instructions raise."""
+        known = self._known.get(id(code))
+        if known is None:
+            if len(self._known) >= _MOST_CODES:  # code that is made while it runs
+                self._known.clear()
+            function = self._probes.function_of(code)
+            known = self._known[id(code)] = (code, function if function >= 0 else self._find(code), {})
+        return known
 
     def _find(self, code: types.CodeType) -> int:
         """By name; several of one name, or the anonymous code of a comprehension or class body, by line."""

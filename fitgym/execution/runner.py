@@ -242,16 +242,17 @@ class Runner:
 
     def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
         """The number of this trace; one that is not known yet is appended to `fresh`."""
-        reached, direct, stops_key = self.recorder.snapshot_key()
+        recorder = self.recorder
+        reached, direct = recorder.snapshot()
+        stops = recorder.stops()
         raised = self.program.raised(outcome)
-        key = (reached, direct, stops_key, outcome.calls, raised, failure)
+        key = (reached, direct, outcome.calls, raised, stops, failure)
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = len(self._known)
             self._known_bytes += 500 + sum(map(len, (*reached, *(direct or ()))))
-            stops = tuple([(stop.site, stop.line, stop.count) for stop in self.recorder.stops()])
-            wire_raised = raised and tuple(raised)
-            fresh.append((reached, direct, outcome.calls, wire_raised, stops, failure, self.recorder.burnt))
+            plain = raised and tuple(raised), tuple(map(tuple, stops))
+            fresh.append((reached, direct, outcome.calls, *plain, failure, recorder.burnt))
         return number
 
     def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:

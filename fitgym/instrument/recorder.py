@@ -25,6 +25,7 @@ __all__ = ["Recorder"]
 _CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _LONGEST_LITERAL = 100
 _MOST_LITERALS = 1000
+_MOST_CODES = 10_000
 
 # Frames of these run as a part of the function around them (and are gone from Python 3.12 on, but for generators).
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
@@ -143,7 +144,9 @@ class Recorder:
 
     def stops(self) -> tuple[Stop, ...]:
         """Where exceptions left blocks early since `begin`, ordered by block and line."""
-        return tuple(Stop(site, line, count) for (site, line), count in sorted(self._stops.items()))
+        if not self._stops:
+            return ()
+        return tuple([Stop(site, line, count) for (site, line), count in sorted(self._stops.items())])
 
     def snapshot(self) -> tuple[Reached, Reached | None]:
         """What was reached since `begin`; the second part is the same for direct calls, None unless "direct" was needed."""
@@ -164,6 +167,8 @@ class Recorder:
                 if site >= 0:
                     function = self.sites[site].function
                     break
+            if len(self._codes) >= _MOST_CODES:  # code that is made while it runs
+                self._codes.clear()
             # The code object is kept with the answer so that its id cannot be given to another one.
             known = self._codes[id(code)] = (code, function)
         return known[1]

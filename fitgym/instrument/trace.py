@@ -57,8 +57,7 @@ class Raised(NamedTuple):
     ill_typed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """An exception left a block before its end.
 
     Attributes:
@@ -69,7 +68,7 @@ class Stop:
 
     site: int
     line: int
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # the method of tuples is not missed
 
 
 def _integers() -> array[int]:
