@@ -46,15 +46,17 @@ def outcome_slots(site: Site, outcome: bool) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Sites whose dependences are all settled when the earlier stages are.
+    """Sites whose dependences are all settled when the earlier stages are. Their positions follow each other.
 
     Attributes:
-        sites: their positions.
-        dependences: rows of positions of outcomes, short rows filled up by repetition, shape `(len(sites), longest)`.
+        first: the first position.
+        end: one more than the last position.
+        dependences: rows of positions of outcomes, short rows filled up by repetition, shape `(end - first, longest)`.
         circular: sites of a loop depend on each other; their values settle after several rounds.
     """
 
-    sites: Index
+    first: int
+    end: int
     dependences: Index
     circular: bool
 
@@ -73,19 +75,29 @@ class Approach:
     def __init__(self, subject: Subject, sites: Iterable[int]) -> None:
         entries = {function.entry for function in subject.functions}
         dependences = _closure(subject, sites, entries)
-        self._position = {site: position for position, site in enumerate(dependences)}
-        self._sites = np.array(list(dependences), dtype=np.intp)
-        self._entries = np.array([self._position[site] for site in dependences if site in entries], dtype=np.intp)
+        stages = list(_levels(dependences, entries))
+        ordered = [site for site in dependences if site in entries]
+        self._n_entries = len(ordered)
+        ordered += [site for stage, _ in stages for site in stage]
+        self._position = {site: position for position, site in enumerate(ordered)}
+        self._sites = np.array(ordered, dtype=np.intp)
         decisions = [
             (2 * self._position[site] + outcome, outcome_slots(subject.sites[site], outcome))
-            for site in dependences
+            for site in ordered
             if subject.sites[site].width
             for outcome in (False, True)
         ]
         self._decisions = np.array([position for position, _ in decisions], dtype=np.intp)
         self._first_slots = np.array([slots[0] for _, slots in decisions], dtype=np.intp)
         self._last_slots = np.array([slots[-1] for _, slots in decisions], dtype=np.intp)
-        self._stages = list(self._plan(dependences))
+        self._stages: list[_Stage] = []
+        first = self._n_entries
+        for stage, circular in stages:
+            rows = [[2 * self._position[other] + outcome for other, outcome in dependences[site]] for site in stage]
+            longest = max(map(len, rows))
+            filled = np.array([row + row[-1:] * (longest - len(row)) for row in rows], dtype=np.intp)
+            self._stages.append(_Stage(first, first + len(stage), filled, circular))
+            first += len(stage)
 
     def outcomes(self, pairs: Iterable[tuple[int, bool]]) -> Index:
         """Rows of the first result of `measure` that hold these (site, outcome) pairs."""
@@ -106,45 +118,53 @@ class Approach:
             f, shape `(2 * n, n_traces)`, and h, shape `(n, n_traces)`; n counts the sites asked for and what they
             depend on. Traces are the last axis because whole sites are gathered at every stage.
         """
-        executed = counts.T[self._sites] > 0
-        h = np.where(executed, 0.0, np.inf)
-        h[self._entries] = ~executed[self._entries]
-        f = np.zeros((len(self._sites), 2, len(counts)))
-        flat = f.reshape(2 * len(self._sites), len(counts))  # the same numbers, by outcome
+        n, n_traces = len(self._sites), len(counts)
+        executed = counts.T.take(self._sites, axis=0) > 0
+        missed = ~executed
         slots = distances.T
-        flat[self._decisions] = nu(np.minimum(slots[self._first_slots], slots[self._last_slots]))
-        np.copyto(f, np.inf, where=~executed[:, None])
-        f[self._entries] = h[self._entries, None]
+        flat = np.zeros((2 * n, n_traces))
+        flat[self._decisions] = nu(
+            np.minimum(slots.take(self._first_slots, axis=0), slots.take(self._last_slots, axis=0))
+        )
+        f = flat.reshape(n, 2, n_traces)  # the same numbers, by site
+        h = np.empty((n, n_traces))
+        h[: self._n_entries] = missed[: self._n_entries]
+        f[: self._n_entries] = h[: self._n_entries, None]
         for stage in self._stages:
-            ran = executed[stage.sites]
-            for _ in range(len(stage.sites) if stage.circular else 1):
-                reach = np.where(ran, 0.0, flat[stage.dependences].min(axis=1))
-                if stage.circular and np.array_equal(reach, h[stage.sites]):
+            here, way = slice(stage.first, stage.end), missed[stage.first : stage.end, None]
+            if stage.circular:
+                np.copyto(f[here], np.inf, where=way)
+                h[here] = np.inf
+            for _ in range(len(stage.dependences) if stage.circular else 1):
+                reach = np.minimum.reduce(flat.take(stage.dependences, axis=0), axis=1)
+                if stage.circular and np.array_equal(reach, h[here]):
                     break
-                h[stage.sites] = reach
-                # What was executed is at most 1 already, what was not is infinite until now.
-                f[stage.sites] = np.minimum(f[stage.sites], 1.0 + reach[:, None])
+                h[here] = reach
+                np.copyto(f[here], (1.0 + reach)[:, None], where=way)
+        np.copyto(h, 0.0, where=executed)
         return flat, h
 
-    def _plan(self, dependences: dict[int, list[tuple[int, bool]]]) -> Iterator[_Stage]:
-        """The stages in the order in which they can be computed, the entries left out."""
-        graph = [[self._position[site] for site, _ in pairs] for pairs in dependences.values()]
-        pairs_of = list(dependences.values())
-        level = [0] * len(graph)
-        members: dict[tuple[int, bool], list[int]] = {}
-        for component in _components(graph):
-            inside = set(component)
-            outside = [level[other] for node in component for other in graph[node] if other not in inside]
-            height = 1 + max(outside, default=-1)
-            for node in component:
-                level[node] = height
-            if height:
-                members.setdefault((height, len(component) > 1), []).extend(component)
-        for (_, circular), nodes in sorted(members.items()):
-            rows = [[2 * self._position[site] + outcome for site, outcome in pairs_of[node]] for node in nodes]
-            longest = max(len(row) for row in rows)
-            filled = [row + row[-1:] * (longest - len(row)) for row in rows]
-            yield _Stage(np.array(nodes, dtype=np.intp), np.array(filled, dtype=np.intp), circular)
+
+def _levels(dependences: dict[int, list[tuple[int, bool]]], entries: set[int]) -> Iterator[tuple[list[int], bool]]:
+    """The sites but for the entries in the order in which they can be measured, many at a time.
+
+    Whether the sites of a level depend on each other is told with it.
+    """
+    position = {site: index for index, site in enumerate(dependences)}
+    sites = list(dependences)
+    graph = [[position[other] for other, _ in pairs] for pairs in dependences.values()]
+    level = [0] * len(graph)
+    members: dict[tuple[int, bool], list[int]] = {}
+    for component in _components(graph):
+        inside = set(component)
+        outside = [level[other] for node in component for other in graph[node] if other not in inside]
+        height = 1 + max(outside, default=-1)
+        for node in component:
+            level[node] = height
+        if sites[component[0]] not in entries:
+            members.setdefault((height, len(component) > 1), []).extend(sites[node] for node in component)
+    for (_, circular), found in sorted(members.items()):
+        yield found, circular
 
 
 def _closure(subject: Subject, sites: Iterable[int], entries: set[int]) -> dict[int, list[tuple[int, bool]]]:

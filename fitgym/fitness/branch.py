@@ -59,7 +59,7 @@ class Branch(Fitness):
         """Approach level plus normalised branch distance, shape `(len(traces), n_columns)`."""
         counts = recorded_counts(self.subject, traces)
         outcomes, _ = self._approach.measure(counts, recorded_distances(self.subject, traces))
-        return np.ascontiguousarray(outcomes[self._rows].T)
+        return outcomes.take(self._rows, axis=0).T
 
     def visits(self, traces: Sequence[Trace]) -> Counts:
         """How often each trace executed the decision, or entered the function."""
