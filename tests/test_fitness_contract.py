@@ -45,6 +45,25 @@ def test_rows_are_finite_not_negative_and_as_long_as_there_are_columns(name, sui
 @every
 @contract
 @given(suite=suites)
+def test_entries_say_what_distances_and_visits_say(name, suite):
+    fitness = make(name)
+    found = fitness.entries(suite)
+    shape = len(suite), fitness.n_columns
+    assert found.dense(*shape).tolist() == np.minimum(fitness.distances(suite), 1.0).tolist()
+    assert found.rows.tolist() == sorted(found.rows.tolist())
+    assert (found.distances >= 0).all() and (found.distances <= 1).all()
+    visits = fitness.visits(suite)
+    if visits is not None:
+        entries = list(zip(found.rows.tolist(), found.columns.tolist(), strict=True))
+        assert len(set(entries)) == len(entries)
+        counted = np.zeros(shape, dtype=np.int64)
+        counted[found.rows, found.columns] = found.visits
+        assert counted.tolist() == np.minimum(visits, 2).tolist()
+
+
+@every
+@contract
+@given(suite=suites)
 def test_the_same_trace_has_the_same_numbers(name, suite):
     fitness = make(name)
     first = fitness.distances(suite)

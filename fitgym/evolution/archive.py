@@ -13,6 +13,7 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["Archive"]
 
 _NONE = np.iinfo(np.int64).max
+_NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Archive:
@@ -55,15 +56,22 @@ class Archive:
         """
         if not testcases:
             return 0
+        sizes = np.array(list(map(len, testcases)))
         wanted: dict[str, list[tuple[int, TestCase, bool]]] = {}
         for name in names:
-            covers = self._measurements.covers(name, testcases)
-            lengths = self._grown(name, covers.shape[1])
-            sizes = np.array([len(testcase) for testcase in testcases], dtype=np.int64)
-            offered = np.where(covers, sizes[:, None], _NONE)
-            winner = offered.argmin(axis=0)
-            better = np.flatnonzero(offered[winner, np.arange(covers.shape[1])] < lengths)
-            wanted[name] = [(int(c), testcases[int(winner[c])], bool(lengths[c] == _NONE)) for c in better]
+            offers, columns = self._measurements.covered(name, testcases)
+            lengths = self._grown(name)
+            better = sizes[offers] < lengths[columns]
+            offers, columns = offers[better], columns[better]
+            order = np.lexsort((offers, sizes[offers], columns))
+            offers, columns = offers[order], columns[order]
+            winners = np.flatnonzero(np.diff(columns, prepend=-1))
+            wanted[name] = [
+                (column, testcases[offer], length == _NONE)
+                for column, offer, length in zip(
+                    columns[winners].tolist(), offers[winners].tolist(), lengths[columns[winners]].tolist(), strict=True
+                )
+            ]
         entering = list(dict.fromkeys(testcase for rows in wanted.values() for _, testcase, _ in rows))
         refused: set[TestCase] = set()
         if confirm is not None and entering:
@@ -82,8 +90,7 @@ class Archive:
 
     def covered(self, name: str) -> NDArray[np.bool_]:
         """Which targets of a fitness function are covered, shape `(n_targets,)`."""
-        lengths = self._grown(name, len(self._measurements.fitness[name].targets))
-        result: NDArray[np.bool_] = lengths != _NONE
+        result: NDArray[np.bool_] = self._grown(name) != _NONE
         return result
 
     def best(self, name: str) -> dict[int, TestCase]:
@@ -95,12 +102,10 @@ class Archive:
         chosen = list(self._best) if names is None else [name for name in names if name in self._best]
         return list(dict.fromkeys(t for name in chosen for t in self.best(name).values()))
 
-    def _grown(self, name: str, columns: int) -> NDArray[np.int64]:
+    def _grown(self, name: str) -> NDArray[np.int64]:
         """The stored lengths, extended when a dynamic fitness function has found new targets."""
-        lengths = self._lengths.get(name)
-        if lengths is None:
-            lengths = np.full(columns, _NONE, dtype=np.int64)
-        elif len(lengths) < columns:
-            lengths = np.concatenate([lengths, np.full(columns - len(lengths), _NONE, dtype=np.int64)])
-        self._lengths[name] = lengths
+        lengths = self._lengths.get(name, _NOTHING)
+        missing = len(self._measurements.fitness[name].targets) - len(lengths)
+        if missing:
+            lengths = self._lengths[name] = np.append(lengths, np.full(missing, _NONE))
         return lengths

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from fitgym.evolution.individual import Individual
-from fitgym.evolution.rows import NOTHING, Rows
+from fitgym.evolution.rows import Rows
 from fitgym.fitness.base import Fitness, Floats, Index, Mask
 from fitgym.instrument.trace import Trace
 from fitgym.testcase.statement import TestCase
@@ -32,8 +32,8 @@ class Measurements:
         self._rows: dict[str, Rows] = {}
         self._needs: dict[TestCase, frozenset[str]] = {}
         self._row: dict[TestCase, int] = {}
-        self._traces: list[Trace] = [Trace()]  # by row
-        self._row_of: dict[Trace, int] = {self._traces[NOTHING]: NOTHING}
+        self._traces: list[Trace] = []  # by row
+        self._row_of: dict[Trace, int] = {}
         for name, function in fitness.items():
             self.register(name, function)
 
@@ -83,9 +83,16 @@ class Measurements:
 
     def covers(self, name: str, testcases: Sequence[TestCase]) -> Mask:
         """Which test case covers which target, shape `(len(testcases), n_targets)`."""
+        positions, targets = self.covered(name, testcases)
+        covers = np.zeros((len(testcases), len(self.fitness[name].targets)), dtype=bool)
+        covers[positions, targets] = True
+        return covers
+
+    def covered(self, name: str, testcases: Sequence[TestCase]) -> tuple[Index, Index]:
+        """The targets that test cases cover: positions in `testcases`, ascending, and the columns of the targets."""
         rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
         self._measure(name, rows)
-        return self._rows[name].covers(rows)
+        return self._rows[name].covered(rows)
 
     def close(self, name: str, covered: Mask) -> None:
         """Leave the targets that the archive covers out of the values of suites."""
@@ -94,32 +101,33 @@ class Measurements:
     def suite_fitness(self, name: str, individuals: Sequence[Individual]) -> Floats:
         """The fitness of each suite, shape `(len(individuals),)`; the open targets of one fitness function count."""
         rows = self._rows[name]
-        # Measuring test cases for the first time can append targets, and then the other values are gone too.
-        while missing := [individual for individual in individuals if individual not in rows.values]:
-            numbers, starts = self._numbers(missing)
+        known = rows.values
+        while missing := [individual for individual in individuals if individual not in known]:
+            numbers, sizes = self._numbers(missing)
             self._measure(name, numbers)
-            rows.values.update(zip(missing, rows.of_suites(numbers, starts).tolist(), strict=True))
-        return np.array([rows.values[individual] for individual in individuals])
+            known = rows.values  # measuring can append targets, and then the others are gone too
+            known.update(zip(missing, rows.of_suites(numbers, sizes).tolist(), strict=True))
+        return np.array([known[individual] for individual in individuals])
 
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
         """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""
         living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))
         self._needs = {t: needs for t, needs in self._needs.items() if t in living}
         self._row = {t: row for t, row in self._row.items() if t in living}
-        kept = sorted({NOTHING, *self._row.values()})
+        kept = sorted(set(self._row.values()))
         number = {old: new for new, old in enumerate(kept)}
         self._row = {t: number[row] for t, row in self._row.items()}
         self._traces = [self._traces[row] for row in kept]
         self._row_of = {trace: row for row, trace in enumerate(self._traces)}
         for rows in self._rows.values():
-            rows.retain(np.array(kept), dict.fromkeys(individuals))
+            rows.retain(np.array(kept, dtype=np.intp), dict.fromkeys(individuals))
 
     def _numbers(self, individuals: Sequence[Individual]) -> tuple[Index, Index]:
-        """The rows of all test cases of one individual after the other, and where each individual begins."""
-        suites = [[self._row[t] for t in individual.testcases] or [NOTHING] for individual in individuals]
-        ends = np.cumsum([len(suite) for suite in suites])
-        rows = np.fromiter(chain.from_iterable(suites), np.intp, int(ends[-1]))
-        return rows, np.concatenate([[0], ends[:-1]])
+        """The rows of all test cases of one individual after the other, and how many each individual has."""
+        suites = [individual.testcases for individual in individuals]
+        sizes = np.array(list(map(len, suites)))
+        rows = map(self._row.__getitem__, chain.from_iterable(suites))
+        return np.fromiter(rows, np.intp, int(sizes.sum())), sizes
 
     def _measure(self, name: str, rows: Index) -> None:
         new = self._rows[name].unmeasured(rows)

@@ -1,29 +1,22 @@
 """Rows: what one fitness function says about every trace, and about suites of them.
 
-A row of two matrices belongs to each trace: its distances to the columns that still count, and how often it executed the
-decisions behind them. A suite is an array of row numbers, and the values of many suites come out of a few reductions.
-Columns of covered targets are dropped when half of them are gone; what covers what is kept for all targets.
+A trace is near few columns, so a row holds those only. A suite is an array of row numbers, and the values of many suites
+come out of one reduction over the entries of all their rows. Entries of columns that do not count any more, because the
+archive covers them, are dropped when half of the columns are gone; which row covers which target is kept for all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fitgym.evolution.individual import Individual
-from fitgym.fitness.base import UNSEEN, Counts, Fitness, Floats, Index, Mask
+from fitgym.evolution.ragged import Ragged
+from fitgym.fitness.base import Counts, Fitness, Floats, Index, Mask
 from fitgym.instrument.trace import Trace
 
-__all__ = ["NOTHING", "Rows"]
-
-NOTHING = 0
-"""The row of a trace in which nothing ran; it stands for the test cases of an empty suite."""
-
-_NARROW = 64  # up to so many columns `reduceat`, which strides from row to row, is faster than a call for each suite
-_MANY = 2  # executions; no value of a suite tells more of them apart
+__all__ = ["Rows"]
 
 
 class Rows:
@@ -36,45 +29,41 @@ class Rows:
     def __init__(self, fitness: Fitness) -> None:
         self.fitness = fitness
         self._values: dict[Individual, float] = {}
-        self._measured: Mask = np.ones(1, dtype=bool)
-        self._covers: Mask = np.zeros((1, len(fitness.targets)), dtype=bool)
-        self._distances: Floats = np.full((1, fitness.n_columns), UNSEEN)
-        self._visits: NDArray[np.uint16] = np.zeros((1, fitness.n_columns), dtype=np.uint16)
+        self._measured: Mask = np.zeros(0, dtype=bool)
+        self._covers = Ragged(np.intp)  # targets
+        self._near = Ragged(np.intp, np.float64, np.uint16)  # columns, distances and visits
         self._has_visits = False
-        self._columns: Index = np.arange(fitness.n_columns)  # those that the two matrices have
-        self._covered: Mask = np.zeros(len(fitness.targets), dtype=bool)
+        self._covered: Mask = np.zeros(0, dtype=bool)
+        self._position: Index = np.zeros(0, dtype=np.intp)  # of each column among those that count, or -1
+        self._stored = 0  # columns of which there are entries
         self._choose()
 
     @property
     def values(self) -> dict[Individual, float]:
         """The fitness of suites that is known and still holds; all of it goes when targets are appended or covered."""
-        self.widen()
+        self._notice()
         return self._values
 
     def unmeasured(self, rows: Index) -> Index:
         """Those of the rows that have not been measured, each once, in order."""
-        self._make_room(int(rows.max(initial=0)) + 1)
+        n_rows = int(rows.max(initial=0)) + 1
+        if n_rows > len(self._measured):
+            self._measured = np.append(self._measured, np.zeros(n_rows, dtype=bool))
         missing = rows[~self._measured[rows]]
         return np.array(list(dict.fromkeys(missing.tolist())), dtype=np.intp)
 
     def measure(self, rows: Index, traces: Sequence[Trace]) -> None:
         """Fill rows with what the fitness function says about their traces."""
-        distances, visits = self.fitness.distances(traces), self.fitness.visits(traces)
-        self.widen()
-        self._covers[rows, : len(self.fitness.targets)] = self.fitness.covered(distances)
-        self._distances[rows, : len(self._columns)] = self._kept(distances)
-        if visits is not None:
-            self._has_visits = True
-            self._visits[rows, : len(self._columns)] = np.minimum(self._kept(visits), _MANY)
+        found = self.fitness.entries(traces)
+        self._notice()
+        covered = np.flatnonzero((found.distances == 0.0) & (found.columns < len(self.fitness.targets)))
+        self._covers.put(rows, np.bincount(found.rows[covered], minlength=len(rows)), found.columns[covered])
+        self._has_visits = found.visits is not None
+        visits = np.zeros(len(found.rows)) if found.visits is None else found.visits
+        near = np.flatnonzero(self._position[found.columns] >= 0)
+        lengths = np.bincount(found.rows[near], minlength=len(rows))
+        self._near.put(rows, lengths, found.columns[near], found.distances[near], visits[near])
         self._measured[rows] = True
-
-    def widen(self) -> None:
-        """Take in the columns that a dynamic function has appended. No trace measured before concerns them."""
-        new = np.arange(self._n_columns, self.fitness.n_columns)
-        if len(new):
-            self._columns = np.concatenate([self._columns, new])
-            self._make_room(1)
-            self._choose()
 
     def close(self, covered: Mask) -> None:
         """Leave the targets that the archive covers out of the values of suites."""
@@ -82,82 +71,57 @@ class Rows:
             self._covered = covered
             self._choose()
 
-    def covers(self, rows: Index) -> Mask:
-        """Which of the rows cover which target, shape `(len(rows), n_targets)`."""
-        self.widen()
-        return self._covers.take(rows, axis=0)[:, : len(self.fitness.targets)]
+    def covered(self, rows: Index) -> tuple[Index, Index]:
+        """The targets that rows cover: positions in `rows`, ascending, and the targets."""
+        positions, (targets,) = self._covers.gather(rows)
+        return positions, targets
 
-    def of_suites(self, rows: Index, starts: Index) -> Floats:
-        """The fitness of suites, shape `(len(starts),)`.
+    def of_suites(self, rows: Index, sizes: Index) -> Floats:
+        """The fitness of suites, shape `(len(sizes),)`.
 
         Args:
-            rows: the rows of the first suite, those of the second one, and so on; no suite is without.
-            starts: where each of them begins.
+            rows: the rows of the first suite, those of the second one, and so on.
+            sizes: how many rows each of them has.
         """
-        least = self._counted(_reduced(np.minimum, self._distances, rows, starts))
-        np.minimum(least, 1.0, out=least)
-        executed = (
-            self._counted(_reduced(self.fitness.together, self._visits, rows, starts)) if self._has_visits else None
-        )
-        return self.fitness.of_suites(self.fitness.suite_columns(least, executed, self._archived))
+        owners, (columns, distances, visits) = self._near.gather(rows)
+        counting = self._position[columns]
+        n_suites, n = len(sizes), len(self._archived)
+        cells = np.repeat(np.arange(n_suites) * n, sizes)[owners] + counting
+        if n < self._stored:
+            chosen = np.flatnonzero(counting >= 0)
+            cells, distances, visits = cells[chosen], distances[chosen], visits[chosen]
+        least = np.ones(n_suites * n)
+        np.minimum.at(least, cells, distances)
+        executed: Counts | None = None
+        if self._has_visits:
+            executed = np.zeros(n_suites * n, dtype=visits.dtype)
+            self.fitness.together.at(executed, cells, visits)
+            executed = executed.reshape(n_suites, n)
+        return self.fitness.of_suites(self.fitness.suite_columns(least.reshape(n_suites, n), executed, self._archived))
 
     def retain(self, rows: Index, individuals: Container[Individual]) -> None:
         """Forget all rows but these, ascending, which become 0, 1, ..., and the values of all but these individuals."""
-        rows = rows[rows < len(self._measured)]
-        self._measured, self._covers = self._measured[rows], self._covers[rows]
-        self._distances, self._visits = self._distances[rows], self._visits[rows]
+        self._measured = self._measured[rows[rows < len(self._measured)]]
+        self._covers.retain(rows)
+        self._near.retain(rows)
         self._values = {individual: value for individual, value in self._values.items() if individual in individuals}
 
-    def _kept(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Of values for all columns those that the matrices have."""
-        return values if len(self._columns) == values.shape[1] else values.take(self._columns, axis=1)
-
-    def _counted(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Of values for the columns that the matrices have those that count."""
-        return values if len(self._counting) == values.shape[1] else values.take(self._counting, axis=1)
+    def _notice(self) -> None:
+        """Take in the targets that a dynamic function has appended. No trace measured before concerns them."""
+        if self.fitness.n_columns > len(self._position):
+            self._choose()
 
     def _choose(self) -> None:
         """Find out which columns count now."""
         fitness = self.fitness
-        self._n_columns = fitness.n_columns
+        self._stored += fitness.n_columns - len(self._position)
         covered = np.zeros(len(fitness.targets), dtype=bool)
         covered[: len(self._covered)] = self._covered
-        counting = np.zeros(fitness.n_columns, dtype=bool)
-        counting[fitness.counting(~covered)] = True
-        self._counting: Index = np.flatnonzero(counting[self._columns])
-        if 2 * len(self._counting) < len(self._columns):
-            self._columns = self._columns[self._counting]
-            self._distances = self._distances.take(self._counting, axis=1)
-            self._visits = self._visits.take(self._counting, axis=1)
-            self._counting = np.arange(len(self._columns))
-        archived = np.minimum(fitness.archived_visits(covered), _MANY).astype(np.uint16)
-        self._archived: Counts = archived[self._columns[self._counting]]
+        counting = fitness.counting(~covered)
+        self._position = np.full(fitness.n_columns, -1)
+        self._position[counting] = np.arange(len(counting))
+        self._archived: Counts = np.minimum(fitness.archived_visits(covered), 2).astype(np.uint16)[counting]
+        if 2 * len(counting) < self._stored:
+            self._near.keep(self._position[self._near.column(0)] >= 0)
+            self._stored = len(counting)
         self._values.clear()
-
-    def _make_room(self, n_rows: int) -> None:
-        self._measured = _grown(self._measured, False, n_rows)
-        n_rows = len(self._measured)
-        self._covers = _grown(self._covers, False, n_rows, len(self.fitness.targets))
-        self._distances = _grown(self._distances, UNSEEN, n_rows, len(self._columns))
-        self._visits = _grown(self._visits, 0, n_rows, len(self._columns))
-
-
-def _grown(values: NDArray[Any], fill: float, *shape: int) -> NDArray[Any]:
-    """The array with at least this shape; where it has to grow it doubles, and what is new reads `fill`."""
-    if all(have >= wanted for have, wanted in zip(values.shape, shape, strict=True)):
-        return values
-    room = [have if have >= wanted else max(wanted, 2 * have) for have, wanted in zip(values.shape, shape, strict=True)]
-    grown = np.full(room, fill, dtype=values.dtype)
-    grown[tuple(map(slice, values.shape))] = values
-    return grown
-
-
-def _reduced(ufunc: np.ufunc, matrix: NDArray[Any], rows: Index, starts: Index) -> NDArray[Any]:
-    """The rows of each suite reduced to one, shape `(len(starts), matrix.shape[1])`."""
-    if matrix.shape[1] <= _NARROW:
-        return ufunc.reduceat(matrix.take(rows, axis=0), starts, axis=0, dtype=matrix.dtype)
-    reduced = np.empty((len(starts), matrix.shape[1]), dtype=matrix.dtype)
-    bounds = [*starts.tolist(), len(rows)]
-    for suite, first, end in zip(reduced, bounds, bounds[1:], strict=False):
-        ufunc.reduce(matrix.take(rows[first:end], axis=0), axis=0, dtype=matrix.dtype, out=suite)
-    return reduced

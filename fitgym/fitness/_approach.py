@@ -25,23 +25,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fitgym.fitness._outcomes import outcome_slots
 from fitgym.fitness.base import Counts, Floats, Index, nu
-from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
-from fitgym.subject.subject import Site, Subject
+from fitgym.subject.subject import Subject
 
-__all__ = ["Approach", "outcome_slots"]
-
-
-def outcome_slots(site: Site, outcome: bool) -> tuple[int, ...]:
-    """The slots of `trace.distances` whose minimum is the distance to an outcome of a decision.
-
-    A comparison records the distances to `<`, `==` and `>` in this order: `a <= b` is true if one of the first two
-    occurred, false if the third did. Every other decision records the distance to true, then to false.
-    """
-    if site.kind != "comparison":
-        return (site.slot + (not outcome),)
-    relations = TRUE_SLOTS if outcome else FALSE_SLOTS
-    return tuple(site.slot + relation for relation in relations[site.operator])
+__all__ = ["Approach"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +70,14 @@ class Approach:
         self._position = {site: position for position, site in enumerate(ordered)}
         self._sites = np.array(ordered, dtype=np.intp)
         decisions = [
-            (2 * self._position[site] + outcome, outcome_slots(subject.sites[site], outcome))
+            (2 * self._position[site] + outcome, subject.sites[site].slot, outcome_slots(subject.sites[site], outcome))
             for site in ordered
             if subject.sites[site].width
             for outcome in (False, True)
         ]
-        self._decisions = np.array([position for position, _ in decisions], dtype=np.intp)
-        self._first_slots = np.array([slots[0] for _, slots in decisions], dtype=np.intp)
-        self._last_slots = np.array([slots[-1] for _, slots in decisions], dtype=np.intp)
+        self._decisions = np.array([position for position, _, _ in decisions], dtype=np.intp)
+        self._first_slots = np.array([slot + slots[0] for _, slot, slots in decisions], dtype=np.intp)
+        self._last_slots = np.array([slot + slots[-1] for _, slot, slots in decisions], dtype=np.intp)
         self._stages: list[_Stage] = []
         first = self._n_entries
         for stage, circular in stages:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fitgym.fitness.base import Fitness, Floats, Target
+from fitgym.fitness.base import Entries, Fitness, Floats, Target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Operation, Subject
 
@@ -41,14 +41,19 @@ class OperationFitness(Fitness):
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
         """0 where the trace covers the operation, else 1, shape `(len(traces), n_columns)`."""
-        distances = np.ones((len(traces), self.n_columns))
-        for row, trace in enumerate(traces):
-            if not trace.failure:
-                for operation in self._operations(trace):
-                    column = self._column.get(operation)
-                    if column is not None:
-                        distances[row, column] = 0.0
-        return distances
+        return self.entries(traces).dense(len(traces), self.n_columns)
+
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """The operations that the traces cover."""
+        covered = [
+            (row, self._column[operation])
+            for row, trace in enumerate(traces)
+            if not trace.failure
+            for operation in self._operations(trace)
+            if operation in self._column
+        ]
+        rows, columns = np.array(covered, dtype=np.intp).reshape(-1, 2).T
+        return Entries(rows, columns, np.zeros(len(rows)))
 
     @abstractmethod
     def _operations(self, trace: Trace) -> Iterable[int]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fitgym.fitness.base import Fitness, Floats, Target, nu
+from fitgym.fitness.base import Entries, Fitness, Floats, Target, nu
 from fitgym.instrument.abstraction import family, partitions, place, siblings, wider
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
@@ -59,6 +59,10 @@ class PartitionFitness(Fitness):
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
         """Least normalised distance to each partition, shape `(len(traces), n_columns)`; may append targets."""
+        return self.entries(traces).dense(len(traces), self.n_columns)
+
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """The partitions that the values of the traces are in or near; may append targets."""
         rows: list[int] = []
         effects: list[tuple[int, int, int, int]] = []
         numbers: list[float] = []
@@ -68,17 +72,13 @@ class PartitionFitness(Fitness):
                     rows.append(row)
                     effects.append(self._effects.get((spot, partition)) or self._effect(spot, partition))
                     numbers.append(number)
-        # One column too many: what concerns no column has the index -1 and falls into it.
-        distances = np.ones((len(traces), self.n_columns + 1))
-        if rows:
-            columns = np.array(effects).T
-            v = np.array(numbers)
-            magnitude = np.abs(v)
-            np.minimum.at(distances, (rows, columns[1]), nu(np.where(v < 0, 0.0, magnitude + 1.0)))
-            np.minimum.at(distances, (rows, columns[2]), nu(magnitude))
-            np.minimum.at(distances, (rows, columns[3]), nu(np.where(v > 0, 0.0, magnitude + 1.0)))
-            distances[rows, columns[0]] = 0.0
-        return distances[:, :-1]
+        v = np.array(numbers)
+        magnitude = np.abs(v)
+        away = [np.where(v < 0, 0.0, magnitude + 1.0), magnitude, np.where(v > 0, 0.0, magnitude + 1.0)]
+        distances = nu(np.stack([np.zeros(len(v)), *away], axis=1)).ravel()
+        columns = np.array(effects, dtype=np.intp).ravel()
+        near = np.flatnonzero((columns >= 0) & (distances < 1.0))
+        return Entries(np.array(rows, dtype=np.intp)[near // 4], columns[near], distances[near])
 
     @abstractmethod
     def _spots(self, subject: Subject) -> Iterable[tuple[Spot, Hint]]:

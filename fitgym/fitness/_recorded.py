@@ -1,32 +1,89 @@
-"""Recorded numbers of many traces as arrays, one row for each trace."""
+"""Recorded numbers of many traces as arrays: what was reached only, or a row for each trace."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.fitness.base import Counts, Floats
+from fitgym.fitness._ranges import ranges
+from fitgym.fitness.base import Counts, Floats, Index
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
-__all__ = ["recorded_counts", "recorded_distances"]
+__all__ = ["Reached", "reached", "recorded_counts", "recorded_distances"]
 
 _NOTHING = Trace()
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What many traces reached: an entry for each site that one of them reached, by trace, then by site.
+
+    Attributes:
+        traces: the position of the trace.
+        sites: the site.
+        counts: how often it was reached.
+        distances: the recorded distances of the slots of all entries, one after the other.
+        first: where those of each entry begin.
+    """
+
+    traces: Index
+    sites: Index
+    counts: NDArray[np.uint32]
+    distances: Floats
+    first: Index
+
+
+def reached(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) -> Reached:
+    """What the traces reached; nothing for a failed trace.
+
+    Args:
+        subject: of which they were recorded.
+        traces: any number.
+        direct: only what was called directly.
+
+    Raises:
+        ValueError: a trace was recorded for another subject, or without "direct" although `direct` is asked for.
+    """
+    traces = [_NOTHING if trace.failure else trace for trace in traces]
+    if direct and not all(trace.has_direct or trace is _NOTHING for trace in traces):
+        raise ValueError('a trace was recorded without "direct"')
+    if direct:
+        parts = [(trace.direct_sites, trace.direct_counts, trace.direct_distances) for trace in traces]
+    else:
+        parts = [(trace.sites, trace.counts, trace.distances) for trace in traces]
+    sites = np.frombuffer(b"".join([part[0] for part in parts]), np.uint32).astype(np.intp)
+    if len(sites) and sites.max() >= len(subject.sites):
+        raise ValueError(f"a trace has site {sites.max()} of {len(subject.sites)}: was it recorded of this subject?")
+    widths = np.frombuffer(subject.slot_widths, np.int64)[sites]
+    ends = np.cumsum(widths)
+    distances = np.frombuffer(b"".join([part[2] for part in parts]), np.float64)
+    total = int(ends[-1]) if len(ends) else 0
+    if len(distances) != total:
+        raise ValueError(
+            f"traces have {len(distances)} distances, expected {total}: were they recorded of this subject?"
+        )
+    return Reached(
+        np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts]),
+        sites,
+        np.frombuffer(b"".join([part[1] for part in parts]), np.uint32),
+        distances,
+        ends - widths,
+    )
 
 
 def recorded_counts(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) -> Counts:
     """How often each trace reached each site, shape `(len(traces), n_sites)`; 0 for a failed trace.
 
     Raises:
-        ValueError: a trace was recorded for another subject, or without "direct" although `direct` is asked for.
+        ValueError: see `reached`.
     """
-    rows, sites, traces = _reached(subject, traces, direct)
+    found = reached(subject, traces, direct=direct)
     counts = np.zeros((len(traces), len(subject.sites)), np.int64)
-    parts = [trace.direct_counts if direct else trace.counts for trace in traces]
-    counts[rows, sites] = np.frombuffer(b"".join(parts), np.uint32)
+    counts[found.traces, found.sites] = found.counts
     return counts
 
 
@@ -34,33 +91,11 @@ def recorded_distances(subject: Subject, traces: Sequence[Trace], *, direct: boo
     """Least distance of each trace to each slot, shape `(len(traces), n_slots)`; inf where it did not reach the site.
 
     Raises:
-        ValueError: see `recorded_counts`.
+        ValueError: see `reached`.
     """
-    rows, sites, traces = _reached(subject, traces, direct)
-    distances = np.full(len(traces) * subject.n_slots, np.inf)
-    widths = np.frombuffer(subject.slot_widths, np.int64)[sites]
-    ends = np.cumsum(widths)
-    first = rows * subject.n_slots + np.frombuffer(subject.first_slots, np.int64)[sites]
-    found = np.frombuffer(
-        b"".join([trace.direct_distances if direct else trace.distances for trace in traces]), np.float64
-    )
-    total = int(ends[-1]) if len(ends) else 0
-    if len(found) != total:
-        raise ValueError(f"traces have {len(found)} distances, expected {total}: were they recorded of this subject?")
-    # The k-th distance belongs as far behind the first slot of its site as it stands behind that site's first distance.
-    distances[np.repeat(first - (ends - widths), widths) + np.arange(total)] = found
-    return distances.reshape(len(traces), subject.n_slots)
-
-
-def _reached(
-    subject: Subject, traces: Sequence[Trace], direct: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Sequence[Trace]]:
-    """Row and site of everything that was reached, and the traces with empty ones in place of failed ones."""
-    traces = [_NOTHING if trace.failure else trace for trace in traces]
-    if direct and not all(trace.has_direct or trace is _NOTHING for trace in traces):
-        raise ValueError('a trace was recorded without "direct"')
-    parts: list[array[int]] = [trace.direct_sites if direct else trace.sites for trace in traces]
-    sites = np.frombuffer(b"".join(parts), np.uint32).astype(np.int64)
-    if len(sites) and sites.max() >= len(subject.sites):
-        raise ValueError(f"a trace has site {sites.max()} of {len(subject.sites)}: was it recorded of this subject?")
-    return np.repeat(np.arange(len(traces)), list(map(len, parts))), sites, traces
+    found = reached(subject, traces, direct=direct)
+    widths = np.frombuffer(subject.slot_widths, np.int64)[found.sites]
+    entries, slots = ranges(np.frombuffer(subject.first_slots, np.int64)[found.sites], widths)
+    distances = np.full((len(traces), subject.n_slots), np.inf)
+    distances[found.traces[entries], slots] = found.distances
+    return distances

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
-__all__ = ["UNSEEN", "Counts", "Fitness", "Floats", "Index", "Mask", "Target", "nu", "pad"]
+__all__ = ["UNSEEN", "Counts", "Entries", "Fitness", "Floats", "Index", "Mask", "Target", "nu", "pad"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.integer]
@@ -41,6 +41,45 @@ class Target:
 
     kind: str
     key: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What traces say about columns: an entry for each column that a trace is near or whose decision it executed.
+
+    A trace is near a column if its distance is below 1. A column may have several entries of one trace, of which the
+    least distance holds, unless there are visits. Everything without an entry counts as 1 away and not visited.
+
+    Attributes:
+        rows: the position of the trace, ascending.
+        columns: the column.
+        distances: of the trace to the column, in [0, 1].
+        visits: how often the trace executed the decision behind the column, at most 2; None where that has no meaning.
+    """
+
+    rows: Index
+    columns: Index
+    distances: Floats
+    visits: Counts | None = None
+
+    @classmethod
+    def join(cls, *parts: Entries) -> Entries:
+        """All entries together, those without visits as not visited."""
+        rows = np.concatenate([part.rows for part in parts])
+        order = np.argsort(rows, kind="stable")
+        none = [np.zeros(len(part.rows), np.uint8) if part.visits is None else part.visits for part in parts]
+        return cls(
+            rows[order],
+            np.concatenate([part.columns for part in parts])[order],
+            np.concatenate([part.distances for part in parts])[order],
+            np.concatenate(none)[order],
+        )
+
+    def dense(self, n_rows: int, n_columns: int) -> Floats:
+        """The distances as a matrix."""
+        distances = np.ones(n_rows * n_columns)
+        np.minimum.at(distances, self.rows * n_columns + self.columns, self.distances)
+        return distances.reshape(n_rows, n_columns)
 
 
 def nu(x: ArrayLike) -> Floats:
@@ -118,6 +157,20 @@ class Fitness(ABC):
         suite tells numbers above 2 apart.
         """
         return None
+
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """What the archive and the values of suites need: where `distances` are below 1, and `visits` above 0.
+
+        It says the same as those two. A function that overrides it spares the work for all that a trace is far from.
+        """
+        distances, visits = self.distances(traces), self.visits(traces)
+        rows, columns = np.nonzero((distances < 1.0) if visits is None else (distances < 1.0) | (visits > 0))
+        return Entries(
+            rows,
+            columns,
+            np.minimum(distances[rows, columns], 1.0),
+            None if visits is None else np.minimum(visits[rows, columns], 2),
+        )
 
     def covered(self, distances: Floats) -> Mask:
         """Which row covers which target, shape `(n_rows, n_targets)`."""

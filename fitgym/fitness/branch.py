@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fitgym.fitness._approach import Approach
-from fitgym.fitness._recorded import recorded_counts, recorded_distances
-from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target
+from fitgym.fitness._outcomes import Outcomes
+from fitgym.fitness._recorded import reached, recorded_counts, recorded_distances
+from fitgym.fitness.base import Counts, Entries, Fitness, Floats, Mask, Target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Branch as SubjectBranch
 from fitgym.subject.subject import Subject
@@ -51,6 +52,7 @@ class Branch(Fitness):
         self.targets = [branch_target("branch", subject, branch) for branch in branches]
         self._approach = Approach(subject, (branch.site for branch in branches))
         self._rows = self._approach.outcomes((branch.site, branch.outcome) for branch in branches)
+        self._outcomes = Outcomes(subject, [(branch.site, branch.outcome) for branch in branches])
         self._sites = np.array([branch.site for branch in branches], dtype=np.intp)
         column = {(branch.site, branch.outcome): index for index, branch in enumerate(branches)}
         self._opposite = np.array([column.get((b.site, not b.outcome), -1) for b in branches], dtype=np.intp)
@@ -60,6 +62,10 @@ class Branch(Fitness):
         counts = recorded_counts(self.subject, traces)
         outcomes, _ = self._approach.measure(counts, recorded_distances(self.subject, traces))
         return outcomes.take(self._rows, axis=0).T
+
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """The branches of the decisions that each trace executed, and the functions that it entered."""
+        return self._outcomes.entries(reached(self.subject, traces))
 
     def visits(self, traces: Sequence[Trace]) -> Counts:
         """How often each trace executed the decision, or entered the function."""

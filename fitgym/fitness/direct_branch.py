@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from fitgym.fitness._approach import Approach
-from fitgym.fitness._recorded import recorded_counts, recorded_distances
-from fitgym.fitness.base import Counts, Fitness, Floats, Target
+from fitgym.fitness._outcomes import Outcomes
+from fitgym.fitness._recorded import reached, recorded_counts, recorded_distances
+from fitgym.fitness.base import Counts, Entries, Fitness, Floats, Target
 from fitgym.fitness.branch import branch_target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
@@ -53,6 +54,7 @@ class DirectBranch(Fitness):
         self.targets: list[Target] = [branch_target("direct_branch", subject, branch) for branch in branches]
         self._approach = Approach(subject, (branch.site for branch in branches))
         self._rows = self._approach.outcomes((branch.site, branch.outcome) for branch in branches)
+        self._outcomes = Outcomes(subject, [(branch.site, branch.outcome) for branch in branches])
         self._sites = np.array([branch.site for branch in branches], dtype=np.intp)
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
@@ -60,6 +62,10 @@ class DirectBranch(Fitness):
         counts = recorded_counts(self.subject, traces, direct=True)
         outcomes, _ = self._approach.measure(counts, recorded_distances(self.subject, traces, direct=True))
         return outcomes.take(self._rows, axis=0).T
+
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """The branches of the decisions that each trace executed directly, and the functions that it called."""
+        return self._outcomes.entries(reached(self.subject, traces, direct=True))
 
     def visits(self, traces: Sequence[Trace]) -> Counts:
         """How often each trace executed the decision, or entered the function, in direct calls."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fitgym.fitness.base import Counts, Fitness, Floats, Mask, Target
+from fitgym.fitness.base import Counts, Entries, Fitness, Floats, Mask, Target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
@@ -48,12 +48,13 @@ class ExceptionCount(Fitness):
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
         """0 for the exception that the trace raises, else 1, shape `(len(traces), n_columns)`; appends targets."""
-        hits = [(row, self._seen(trace)) for row, trace in enumerate(traces)]
-        distances = np.ones((len(traces), self.n_columns))
-        for row, column in hits:
-            if column is not None:
-                distances[row, column] = 0.0
-        return distances
+        return self.entries(traces).dense(len(traces), self.n_columns)
+
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """The exceptions that the traces raise; appends targets."""
+        raised = [(row, self._seen(trace)) for row, trace in enumerate(traces) if trace.raised is not None]
+        rows, columns = np.array([pair for pair in raised if pair[1] >= 0], dtype=np.intp).reshape(-1, 2).T
+        return Entries(rows, columns, np.zeros(len(rows)))
 
     def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
         """1 / (1 + n)."""
@@ -74,11 +75,11 @@ class ExceptionCount(Fitness):
             return 0.0
         return super().of_suite(distances, visits)
 
-    def _seen(self, trace: Trace) -> int | None:
-        """The column of the exception that ended the trace, a new one if it has not been seen before."""
+    def _seen(self, trace: Trace) -> int:
+        """The column of the exception that ended the trace, a new one if it has not been seen, -1 if it has none."""
         raised = trace.raised
         if raised is None or not raised.counted or trace.failure:
-            return None
+            return -1
         key = (raised.type, raised.function)
         column = self._column.get(key)
         if column is None:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from fitgym.fitness._approach import Approach
-from fitgym.fitness._recorded import recorded_counts, recorded_distances
-from fitgym.fitness.base import Counts, Fitness, Floats, Index, Target, nu
+from fitgym.fitness._outcomes import Outcomes
+from fitgym.fitness._ranges import ranges
+from fitgym.fitness._recorded import Reached, reached, recorded_counts, recorded_distances
+from fitgym.fitness.base import Counts, Entries, Fitness, Floats, Index, Target, nu
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
@@ -63,12 +65,17 @@ class Line(Fitness):
             columns = [column for column, found in enumerate(self._blocks_of) if len(found) > rank]
             positions = [self._position[self._blocks_of[column][rank]] for column in columns]
             self._others.append((np.array(columns, dtype=np.intp), np.array(positions, dtype=np.intp)))
+        of_site = [self._lines.get(site.id, ()) for site in subject.sites]
+        self._n_lines = np.array([len(numbers) for numbers in of_site], dtype=np.intp)
+        self._first_line = np.cumsum(self._n_lines) - self._n_lines
+        self._columns_of = np.array([self._column[number] for numbers in of_site for number in numbers], dtype=np.intp)
         entry = {block.id: ((subject.functions[block.function].entry, True),) for block in blocks}
         branches = dict.fromkeys(pair for block in blocks for pair in subject.dependences[block.id] or entry[block.id])
         self._approach = Approach(subject, [block.id for block in blocks])
         self._places = self._approach.places(block.id for block in blocks)
         self._blocks = np.array([block.id for block in blocks], dtype=np.intp)
         self._rows = self._approach.outcomes(branches)
+        self._outcomes = Outcomes(subject, list(branches))
         self._decisions = np.array([site for site, _ in branches], dtype=np.intp)
 
     @property
@@ -84,16 +91,31 @@ class Line(Fitness):
         values = np.concatenate([of_block[self._first], outcomes[self._rows]])
         for columns, positions in self._others:
             values[columns] = np.minimum(values[columns], of_block[positions])
-        for index, trace in enumerate(traces):
-            if trace.stops and not trace.failure:
-                cut = self._cut(trace, counts[index])
-                for number in dict.fromkeys(number for _, number in cut):
-                    column = self._column[number]
-                    values[column, index] = min(
-                        1.0 if (block, number) in cut else of_block[self._position[block], index]
-                        for block in self._blocks_of[column]
-                    )
-        return np.ascontiguousarray(values.T)
+        found = reached(self.subject, traces)
+        cut = {
+            (int(found.traces[entry]), int(found.sites[entry]), number)
+            for entry, n_lines in self._stopped(traces, found)
+            for number in self._lines[int(found.sites[entry])][n_lines:]
+        }
+        for index, _, number in sorted(cut):
+            column = self._column[number]
+            values[column, index] = min(
+                1.0 if (index, block, number) in cut else of_block[self._position[block], index]
+                for block in self._blocks_of[column]
+            )
+        return values.T
+
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """The lines that the traces ran, and the guiding branches whose decision they executed."""
+        found = reached(self.subject, traces)
+        n_lines = self._n_lines[found.sites]
+        for entry, number in self._stopped(traces, found):
+            n_lines[entry] = number
+        owners, places = ranges(self._first_line[found.sites], n_lines)
+        lines = Entries(found.traces[owners], self._columns_of[places], np.zeros(len(owners)))
+        guides = self._outcomes.entries(found)
+        columns = guides.columns + len(self.targets)
+        return Entries.join(lines, Entries(guides.rows, columns, guides.distances, guides.visits))
 
     def visits(self, traces: Sequence[Trace]) -> Counts:
         """How often each trace executed the decisions of the guiding branches; 0 for lines, which have none."""
@@ -107,16 +129,24 @@ class Line(Fitness):
         total: Floats = nu(np.count_nonzero(columns[:, :lines], axis=1)) + columns[:, lines:].sum(axis=1)
         return total if raw else total / (1 + len(self._decisions))
 
-    def _cut(self, trace: Trace, counts: Counts) -> dict[tuple[int, int], None]:
-        """The (block, line) pairs that no pass through the block reached although it was entered."""
-        left: dict[tuple[int, int], int] = {}
-        for stop in trace.stops:
-            left[stop.site, stop.line] = left.get((stop.site, stop.line), 0) + stop.count
-        cut: dict[tuple[int, int], None] = {}
-        for block in dict.fromkeys(site for site, _ in left if site in self._lines):
-            passes = int(counts[block])
+    def _stopped(self, traces: Sequence[Trace], found: Reached) -> list[tuple[int, int]]:
+        """The entries of blocks that were left early, and how many of their lines were run by some pass through them."""
+        left: dict[tuple[int, int], dict[int, int]] = {}
+        for index, trace in enumerate(traces):
+            for stop in trace.stops if not trace.failure else ():
+                if stop.site in self._lines:
+                    counts = left.setdefault((index, stop.site), {})
+                    counts[stop.line] = counts.get(stop.line, 0) + stop.count
+        n_sites = len(self.subject.sites)
+        wanted = np.array([index * n_sites + site for index, site in left], dtype=np.intp)
+        entries = np.searchsorted(found.traces * n_sites + found.sites, wanted)
+        stopped = []
+        for (_, block), counts, entry in zip(left, left.values(), entries.tolist(), strict=True):
+            passes, ran = int(found.counts[entry]), 0
             for number in self._lines[block]:
                 if passes <= 0:
-                    cut[block, number] = None
-                passes -= left.get((block, number), 0)
-        return cut
+                    break
+                ran += 1
+                passes -= counts.get(number, 0)
+            stopped.append((entry, ran))
+        return stopped

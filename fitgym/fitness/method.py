@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from fitgym.fitness._operations import OperationFitness, entered_directly
-from fitgym.fitness._recorded import recorded_counts
-from fitgym.fitness.base import Floats
+from fitgym.fitness._outcomes import Outcomes
+from fitgym.fitness._recorded import reached
+from fitgym.fitness.base import Entries
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
@@ -30,17 +31,16 @@ class Method(OperationFitness):
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
-        seen = [
-            (self._column[o.id], subject.functions[o.function].entry) for o in subject.under_test if o.function >= 0
-        ]
-        self._columns = np.array([column for column, _ in seen], dtype=np.intp)
-        self._entries = np.array([entry for _, entry in seen], dtype=np.intp)
+        seen = [(operation.id, operation.function) for operation in subject.under_test if operation.function >= 0]
+        self._seen = {operation for operation, _ in seen}
+        self._columns = np.array([self._column[operation] for operation, _ in seen], dtype=np.intp)
+        self._outcomes = Outcomes(subject, [(subject.functions[function].entry, True) for _, function in seen])
 
-    def distances(self, traces: Sequence[Trace]) -> Floats:
-        """0 where the trace enters the operation, else 1, shape `(len(traces), n_columns)`."""
-        distances = super().distances(traces)
-        distances[:, self._columns] = recorded_counts(self.subject, traces)[:, self._entries] == 0
-        return distances
+    def entries(self, traces: Sequence[Trace]) -> Entries:
+        """The operations that the traces enter."""
+        entered = self._outcomes.entries(reached(self.subject, traces))
+        whole = Entries(entered.rows, self._columns[entered.columns], entered.distances)
+        return Entries.join(whole, super().entries(traces))
 
     def _operations(self, trace: Trace) -> Iterable[int]:
-        return entered_directly(trace)  # overwritten where the counts tell more
+        return (operation for operation in entered_directly(trace) if operation not in self._seen)

@@ -1,0 +1,60 @@
+"""Outcomes: how near traces came to the outcomes of the decisions that they executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fitgym.fitness._ranges import ranges
+from fitgym.fitness._recorded import Reached
+from fitgym.fitness.base import Entries, nu
+from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
+from fitgym.subject.subject import Site, Subject
+
+__all__ = ["Outcomes", "outcome_slots"]
+
+
+def outcome_slots(site: Site, outcome: bool) -> tuple[int, ...]:
+    """Which of the distances of a decision are those whose minimum is the distance to an outcome, from 0.
+
+    A comparison records the distances to `<`, `==` and `>` in this order: `a <= b` is true if one of the first two
+    occurred, false if the third did. Every other decision records the distance to true, then to false.
+    """
+    if site.kind != "comparison":
+        return (int(not outcome),)
+    return (TRUE_SLOTS if outcome else FALSE_SLOTS)[site.operator]
+
+
+class Outcomes:
+    """The outcomes that are the columns of a fitness function.
+
+    Args:
+        subject: the code under test.
+        pairs: site and outcome of each column; a block has the outcome that it was entered.
+    """
+
+    def __init__(self, subject: Subject, pairs: Sequence[tuple[int, bool]]) -> None:
+        columns_of: dict[int, list[int]] = {}
+        for column, (site, _) in enumerate(pairs):
+            columns_of.setdefault(site, []).append(column)
+        lengths = [len(columns_of.get(site.id, ())) for site in subject.sites]
+        self._lengths = np.array(lengths, dtype=np.intp)
+        self._first = np.cumsum(self._lengths) - self._lengths
+        self._columns = np.array([column for site in sorted(columns_of) for column in columns_of[site]], dtype=np.intp)
+        slots = [
+            outcome_slots(subject.sites[site], outcome) if subject.sites[site].width else (-1,)
+            for site, outcome in (pairs[column] for column in self._columns)
+        ]
+        self._low = np.array([found[0] for found in slots], dtype=np.intp)
+        self._high = np.array([found[-1] for found in slots], dtype=np.intp)
+
+    def entries(self, found: Reached) -> Entries:
+        """An entry for each outcome of each decision that was reached, with the normalised distance to it."""
+        reached, places = ranges(self._first[found.sites], self._lengths[found.sites])
+        first, low, high = found.first[reached], self._low[places], self._high[places]
+        distances = np.append(found.distances, 0.0)  # the last one is that to a block, which was entered
+        least = np.minimum(
+            distances[np.where(low < 0, -1, first + low)], distances[np.where(high < 0, -1, first + high)]
+        )
+        return Entries(found.traces[reached], self._columns[places], nu(least), np.minimum(found.counts[reached], 2))
