@@ -1,7 +1,5 @@
 """The archive keeps the shortest covering test case of each target, and measurements measure each trace once."""
 
-from array import array
-
 import numpy as np
 import pytest
 
@@ -12,8 +10,8 @@ from fitgym.instrument.trace import Trace
 
 
 def trace(*covered):
-    """A trace whose counts say which of the columns it covers."""
-    return Trace(counts=array("I", covered))
+    """A trace with a byte for each column, 1 where it is covered."""
+    return Trace((b"", bytes(covered), b""))
 
 
 class Columns(Fitness):
@@ -25,7 +23,7 @@ class Columns(Fitness):
 
     def distances(self, traces):
         self.measured += len(traces)
-        return np.array([[0.0 if count else 1.0 for count in t.counts] for t in traces])
+        return np.array([[0.0 if count else 1.0 for count in t.reached[1]] for t in traces])
 
 
 class Growing(Columns):
@@ -35,9 +33,9 @@ class Growing(Columns):
 
     def distances(self, traces):
         for t in traces:
-            while len(self.targets) < len(t.counts):
+            while len(self.targets) < len(t.reached[1]):
                 self.targets.append(Target("growing", (len(self.targets),)))
-        rows = [list(t.counts) + [0] * (len(self.targets) - len(t.counts)) for t in traces]
+        rows = [list(t.reached[1]) + [0] * (len(self.targets) - len(t.reached[1])) for t in traces]
         return np.array([[0.0 if count else 1.0 for count in row] for row in rows])
 
 

@@ -96,7 +96,7 @@ def test_a_search_sees_the_same_numbers_in_every_process_and_every_test_case(tmp
             assert first is third
             (alone,) = executor.verify([once], table, alone=True)
             assert alone is first
-            found.append((first.sites, first.counts, first.distances))
+            found.append(first.reached)
     assert found[0] == found[1]
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from trace_by_hand import counted
 
 from fitgym.errors import ExecutionError, SubjectError
 from fitgym.execution.executor import Executor, Limits
@@ -89,16 +90,7 @@ class Calls:
 
 
 def plain(trace: Trace) -> tuple[object, ...]:
-    return (
-        trace.sites,
-        trace.counts,
-        trace.distances,
-        trace.calls,
-        trace.raised,
-        trace.stops,
-        trace.failure,
-        trace.fuel,
-    )
+    return (trace.reached, trace.calls, trace.raised, trace.stops, trace.failure, trace.fuel)
 
 
 def module(folder: Path, source: str, name: str = "bank") -> Reference:
@@ -148,7 +140,7 @@ def test_a_trace_tells_calls_and_the_exception_that_ended_the_test_case(bank: Ex
 def test_every_trace_includes_what_the_import_did(bank: Executor, calls: Calls) -> None:
     (trace,) = bank.run([calls(("numbers", 2))], calls.table)
     body = bank.subject.functions[0].entry
-    assert trace.counts[trace.sites.index(body)] == 1
+    assert counted(trace)[body] == 1
 
 
 def test_results_come_in_the_order_of_the_test_cases_over_several_batches(bank: Executor, calls: Calls) -> None:
@@ -189,12 +181,11 @@ def test_only_what_ran_counts_as_executed(bank: Executor, calls: Calls) -> None:
 def test_direct_counts_and_partitions_are_recorded_only_if_needed(bank: Executor, calls: Calls) -> None:
     testcase = calls(("Account", 5), ("Account.withdraw", 3))
     (without,) = bank.run([testcase], calls.table)
-    assert (without.has_direct, len(without.direct_sites)) == (False, 0)
+    assert without.direct is None
     assert (without.calls[1].output, without.calls[1].inputs) == ((), ())
     (trace,) = bank.run([testcase], calls.table, frozenset({"direct", "output", "input"}))
-    assert trace.has_direct
     assert {bank.subject.functions[bank.subject.operations[call.operation].function].entry for call in trace.calls} <= {
-        *trace.direct_sites
+        *counted(trace, direct=True)
     }
     assert trace.calls[1].output == (("int:positive", 2.0),)
     assert trace.calls[1].inputs == (("amount", "int:positive", 3.0),)
@@ -246,7 +237,7 @@ def test_state_that_cannot_be_compared_cheaply_is_found_after_the_batch(tmp_path
     with Executor(reference, LIMITS) as executor:
         calls = Calls(executor)
         traces = executor.run([calls(("put", n)) for n in range(8)], calls.table)
-        assert all(trace.distances == traces[0].distances for trace in traces)
+        assert all(trace.reached == traces[0].reached for trace in traces)
 
 
 # -------------------------------------------------------------------------------------------------------- crashes

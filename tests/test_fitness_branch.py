@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trace_by_hand import dense, trace_by_hand
+from trace_by_hand import counted, dense, trace_by_hand
 
 from fitgym.fitness._approach import Approach
 from fitgym.fitness._outcomes import outcome_slots
@@ -164,9 +164,7 @@ def test_rows_do_not_depend_on_the_batch():
 
 def test_direct_branch_measures_what_was_recorded_for_direct_calls():
     # f ran up to its third condition, but the test case itself called it only with a = 15.
-    executed = replace(
-        THIRD, direct_sites=OUTSIDE.sites, direct_counts=OUTSIDE.counts, direct_distances=OUTSIDE.distances
-    )
+    executed = replace(THIRD, direct=OUTSIDE.reached)
     assert DirectBranch(NESTED).distances([executed]).tolist() == Branch(NESTED).distances([OUTSIDE]).tolist()
 
 
@@ -475,8 +473,9 @@ def test_a_line_cut_in_one_block_may_run_in_another():
     sites = (*SITES[:END], replace(SITES[END], lines=(6, 7)))
     line = Line(replace(NESTED, sites=sites))
     cut = replace(INSIDE, stops=(Stop(THEN_C, 5),))
-    assert cut.sites[-1] == END
-    without_end = replace(cut, sites=cut.sites[:-1], counts=cut.counts[:-1])
+    sites, counts, distances = cut.reached
+    without_end = replace(cut, reached=(sites[:-4], counts[:-4], distances))
+    assert list(counted(cut)) == [*counted(without_end), END]
     assert line.distances([cut, without_end])[:, 4].tolist() == [0.0, 1.0]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_traces import SITES, SUBJECT, traces
-from trace_by_hand import dense
+from trace_by_hand import counted, dense
 
 from fitgym.fitness.base import Fitness
 from fitgym.instrument.trace import Trace
@@ -156,7 +156,7 @@ def test_the_worst_suite_is_the_empty_one(name):
 def test_a_subject_without_anything_to_cover_is_no_error(name):
     empty = replace(SUBJECT, branches=(), operations=())
     fitness = FITNESS.load(name)(empty)
-    blank = Trace(has_direct=True)
+    blank = Trace(direct=(b"", b"", b""))
     rows = fitness.distances([blank])
     assert rows.shape == (1, 0)
     assert fitness.of_suite(rows, fitness.visits([blank])) in (0.0, 1.0)
@@ -192,7 +192,7 @@ COVERS = {
     "branch": covers_branch,
     "direct_branch": covers_branch,
     "line": covers_line,
-    "method": lambda t, target: {"f": 1, "g": 7}[target.key[0]] in t.sites,
+    "method": lambda t, target: {"f": 1, "g": 7}[target.key[0]] in counted(t),
     "top_level_method": lambda t, target: any(call.operation == target.key[-1] for call in t.calls),
     "method_no_exception": lambda t, target: any(c.operation == target.key[-1] and c.returned for c in t.calls),
     "exception": lambda t, target: (

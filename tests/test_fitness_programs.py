@@ -1,6 +1,5 @@
 """Fitness of tiny programs that really ran, with numbers by hand."""
 
-from array import array
 from fractions import Fraction
 from textwrap import dedent
 
@@ -46,10 +45,7 @@ class Program:
             self._called(self.module[name], arguments)
         except Exception as error:
             self.recorder.stopped(error.__traceback__)
-        parts = [
-            array(code, part) for reached in self.recorder.snapshot() for code, part in zip("IId", reached, strict=True)
-        ]
-        return Trace(*parts, has_direct=True, stops=self.recorder.stops())
+        return Trace(*self.recorder.snapshot(), stops=self.recorder.stops())
 
     def _called(self, function, arguments):
         result = function(*arguments)

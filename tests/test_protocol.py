@@ -143,13 +143,7 @@ def test_a_trace_is_rebuilt_from_built_in_values() -> None:
     calls: dict[object, Call] = {}
     wire = (reached, None, ((1, False, (), (("n", "int:zero", 0.0),)),), raised, ((4, 7, 2),), "fuel", 9)
     trace = decode_trace(wire, calls)
-    assert (trace.sites, trace.counts, trace.distances) == (sites, counts, distances)
-    assert (trace.direct_sites, trace.direct_counts, trace.direct_distances, trace.has_direct) == (
-        array("I"),
-        array("I"),
-        array("d"),
-        False,
-    )
+    assert (trace.reached, trace.direct) == (reached, None)
     assert trace.calls == (Call(1, False, (), (("n", "int:zero", 0.0),)),)
     assert trace.raised == Raised(*raised)  # type: ignore[arg-type]
     assert trace.stops == (Stop(4, 7, 2),)
@@ -157,14 +151,22 @@ def test_a_trace_is_rebuilt_from_built_in_values() -> None:
     assert decode_trace(wire, calls).calls[0] is trace.calls[0]
 
 
-def test_nothing_reached_directly_is_not_the_same_as_not_recorded() -> None:
-    nothing = (b"", b"", b"")
-    unknown, none = (decode_trace((nothing, direct, (), None, (), "", 0), {}) for direct in (None, nothing))
-    assert (unknown.has_direct, none.has_direct) == (False, True)
-    assert unknown.direct_sites == none.direct_sites == array("I")
+NOTHING = (b"", b"", b"")
 
 
-@pytest.mark.parametrize("wire", [(), (b"x",) * 7, ((b"", b"", b""), None, 5, None, (), "", 0), None])
+@pytest.mark.parametrize(
+    "wire",
+    [
+        (),
+        (b"x",) * 7,
+        (NOTHING, None, 5, None, (), "", 0),
+        ((b"1234", b"1234", "12345678"), None, (), None, (), "", 0),
+        ((b"1234", b"", b""), None, (), None, (), "", 0),
+        ((b"123", b"123", b""), None, (), None, (), "", 0),
+        (NOTHING, (b"1234", b"1234", b"1234"), (), None, (), "", 0),
+        None,
+    ],
+)
 def test_what_is_not_a_trace_is_refused(wire: object) -> None:
     with pytest.raises(ProtocolError):
         decode_trace(wire, {})  # type: ignore[arg-type]

@@ -2,13 +2,13 @@
 
 import copy
 import pickle
-from array import array
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_traces import SUBJECT, traces
+from trace_by_hand import counted
 
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
@@ -65,7 +65,7 @@ class Wide(Fitness):
         self.measured += traces
         rows = np.full((len(traces), self.n), 2.0)
         for row, trace in zip(rows, traces, strict=True):
-            for site, count in zip(trace.sites, trace.counts, strict=True):
+            for site, count in counted(trace).items():
                 row[site] = 0.0 if count % 5 == 0 else 1.0 / count
         return rows
 
@@ -74,13 +74,14 @@ class Wide(Fitness):
             return None
         rows = np.zeros((len(traces), self.n), dtype=np.int64)
         for row, trace in zip(rows, traces, strict=True):
-            row[list(trace.sites)] = trace.counts
+            row[list(counted(trace))] = list(counted(trace).values())
         return rows
 
 
 def wide_trace(rng, n):
-    sites = np.flatnonzero(rng.random(n) < 0.3)
-    return Trace(array("I", sites.tolist()), array("I", rng.integers(1, 12, len(sites)).tolist()))
+    sites = np.flatnonzero(rng.random(n) < 0.3).astype(np.uint32)
+    counts = rng.integers(1, 12, len(sites), dtype=np.uint32)
+    return Trace((sites.tobytes(), counts.tobytes(), b""))
 
 
 class Model:

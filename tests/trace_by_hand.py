@@ -7,22 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from fitgym.fitness._recorded import recorded_counts, recorded_distances
-from fitgym.instrument.trace import Trace
+from fitgym.instrument.trace import Reached, Trace
 from fitgym.subject.subject import Site, Subject
 
-__all__ = ["dense", "reached", "trace_by_hand"]
+__all__ = ["counted", "dense", "reached", "trace_by_hand"]
 
 
-def reached(
-    counts: Sequence[int], distances: Sequence[float] = (), sites: Sequence[Site] = ()
-) -> tuple[array[int], array[int], array[float]]:
+def reached(counts: Sequence[int], distances: Sequence[float] = (), sites: Sequence[Site] = ()) -> Reached:
     """The sites with a count above zero, their counts, and the distances of their slots; without `sites` there are none."""
     found = [number for number, count in enumerate(counts) if count > 0]
     slots = [site.slot + k for site in sites if counts[site.id] > 0 for k in range(site.width)]
     return (
-        array("I", found),
-        array("I", [counts[number] for number in found]),
-        array("d", [distances[slot] for slot in slots]),
+        array("I", found).tobytes(),
+        array("I", [counts[number] for number in found]).tobytes(),
+        array("d", [distances[slot] for slot in slots]).tobytes(),
     )
 
 
@@ -35,8 +33,14 @@ def trace_by_hand(
     **fields: Any,
 ) -> Trace:
     """A trace of code that reached each site so often; `direct`: all of it was called directly."""
-    parts = reached(counts, distances, sites)
-    return Trace(*parts, *(parts if direct else ()), has_direct=direct, **fields)
+    recorded = reached(counts, distances, sites)
+    return Trace(recorded, recorded if direct else None, **fields)
+
+
+def counted(trace: Trace, *, direct: bool = False) -> dict[int, int]:
+    """How often each site was reached, of those that were."""
+    sites, counts, _ = (trace.direct if direct else trace.reached) or (b"", b"", b"")
+    return dict(zip(array("I", sites), array("I", counts), strict=True))
 
 
 def dense(trace: Trace, subject: Subject) -> tuple[list[int], list[float]]:

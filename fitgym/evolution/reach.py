@@ -55,7 +55,7 @@ class Reach:
         if trace.failure or not trace.calls:
             return
         counted = np.zeros(len(self._visited), dtype=bool)
-        counted[np.frombuffer(trace.sites, dtype=np.uint32)] = True
+        counted[np.frombuffer(trace.reached[0], dtype=np.uint32)] = True
         self._visited |= counted
         entered = counted[self._entries]
         for operation in {call.operation for call in trace.calls}:

@@ -12,12 +12,10 @@ import importlib
 import io
 import pickle
 import struct
-from array import array
 from typing import Any, Final
 
 from fitgym.errors import FitgymError
-from fitgym.instrument.factory import Reached
-from fitgym.instrument.trace import Call, Raised, Stop, Trace
+from fitgym.instrument.trace import Call, Raised, Reached, Stop, Trace
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 
@@ -223,10 +221,12 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
     """
     try:
         reached, direct, called, raised, stops, failure, fuel = wire
+        _check(reached)
+        if direct is not None:
+            _check(direct)
         return Trace(
-            *_arrays(reached),
-            *_arrays(direct or _NOTHING),
-            direct is not None,
+            reached,
+            direct,
             tuple([calls.get(call) or calls.setdefault(call, Call(*call)) for call in called]),
             None if raised is None else Raised(*raised),
             tuple([Stop(*stop) for stop in stops]),
@@ -237,6 +237,9 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
         raise ProtocolError(f"not a trace: {error}") from error
 
 
-def _arrays(reached: Reached) -> tuple[array[int], array[int], array[float]]:
+def _check(reached: Reached) -> None:
     sites, counts, distances = reached
-    return array("I", sites), array("I", counts), array("d", distances)
+    if not (type(sites) is type(counts) is type(distances) is bytes):
+        raise TypeError("what was reached is not given as bytes")
+    if len(sites) != len(counts) or len(sites) % 4 or len(distances) % 8:
+        raise ValueError(f"{len(sites)} bytes of sites, {len(counts)} of counts, {len(distances)} of distances")

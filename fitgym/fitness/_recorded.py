@@ -15,7 +15,7 @@ from fitgym.subject.subject import Subject
 
 __all__ = ["Reached", "reached", "recorded_counts", "recorded_distances"]
 
-_NOTHING = Trace()
+_NOTHING = (b"", b"", b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,10 @@ def reached(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) 
     Raises:
         ValueError: a trace was recorded for another subject, or without "direct" although `direct` is asked for.
     """
-    traces = [_NOTHING if trace.failure else trace for trace in traces]
-    if direct and not all(trace.has_direct or trace is _NOTHING for trace in traces):
+    found = [_NOTHING if trace.failure else trace.direct if direct else trace.reached for trace in traces]
+    parts = [part for part in found if part is not None]
+    if len(parts) < len(found):
         raise ValueError('a trace was recorded without "direct"')
-    if direct:
-        parts = [(trace.direct_sites, trace.direct_counts, trace.direct_distances) for trace in traces]
-    else:
-        parts = [(trace.sites, trace.counts, trace.distances) for trace in traces]
     sites = np.frombuffer(b"".join([part[0] for part in parts]), np.uint32).astype(np.intp)
     if len(sites) and sites.max() >= len(subject.sites):
         raise ValueError(f"a trace has site {sites.max()} of {len(subject.sites)}: was it recorded of this subject?")
@@ -67,7 +64,7 @@ def reached(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) 
             f"traces have {len(distances)} distances, expected {total}: were they recorded of this subject?"
         )
     return Reached(
-        np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts]),
+        np.repeat(np.arange(len(parts)), [len(part[0]) // 4 for part in parts]),
         sites,
         np.frombuffer(b"".join([part[1] for part in parts]), np.uint32),
         distances,

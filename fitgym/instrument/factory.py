@@ -10,15 +10,12 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
+from fitgym.instrument.trace import Reached
 from fitgym.subject.subject import Site
 
-__all__ = ["Factory", "Listener", "OutOfFuel", "Probe", "Reached"]
+__all__ = ["Factory", "Listener", "OutOfFuel", "Probe"]
 
 Probe = Callable[..., Any]
-
-Reached = tuple[bytes, bytes, bytes]
-"""The sites that were reached, ascending (uint32); how often each was, the largest number standing for all above
-(uint32); and the distances of their slots, one after the other (float64)."""
 
 
 class OutOfFuel(BaseException):

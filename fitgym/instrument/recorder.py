@@ -16,8 +16,8 @@ from typing import Any
 
 from fitgym.instrument import async_loop
 from fitgym.instrument import sites as python_sites
-from fitgym.instrument.factory import Factory, Probe, Reached
-from fitgym.instrument.trace import Stop
+from fitgym.instrument.factory import Factory, Probe
+from fitgym.instrument.trace import Reached, Stop
 from fitgym.subject.subject import Site
 
 __all__ = ["Recorder"]

@@ -19,7 +19,8 @@ from typing import Any
 from fitgym.instrument import distance
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.async_loop import AsyncLoop
-from fitgym.instrument.factory import Listener, OutOfFuel, Probe, Reached
+from fitgym.instrument.factory import Listener, OutOfFuel, Probe
+from fitgym.instrument.trace import Reached
 from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
 from fitgym.subject.subject import Site
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-__all__ = ["Call", "Failure", "Raised", "Stop", "Trace"]
+__all__ = ["Call", "Failure", "Raised", "Reached", "Stop", "Trace"]
 
 Failure = Literal["", "fuel", "timeout", "memory", "crash", "exit", "blocked", "recursion_of_worker", "setup"]
 """Why an execution cannot be trusted: "" it can; "fuel" a loop went on for too long (deterministic); "timeout" the clock
 ran out; "memory" the limit was hit; "crash" and "exit" the process ended; "blocked" the sandbox refused an action;
 "setup" an error of the test's own code. A test case with a failure is never archived nor exported."""
+
+
+Reached = tuple[bytes, bytes, bytes]
+"""The sites that were reached, ascending (uint32); how often each was, the largest number standing for all above
+(uint32); and the distances of their slots, one after the other (float64)."""
 
 
 class Call(NamedTuple):
@@ -71,29 +75,17 @@ class Stop(NamedTuple):
     count: int = 1  # type: ignore[assignment]  # the method of tuples is not missed
 
 
-def _integers() -> array[int]:
-    return array("I")
-
-
-def _floats() -> array[float]:
-    return array("d")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Trace:
     """What one execution of one test case recorded. Equal executions share one object.
 
-    A test case reaches a small part of its subject, so only that part is here. `fitgym.fitness._recorded` lays it out in
-    matrices, one row for each trace.
+    A test case reaches a small part of its subject, so only that part is here, as the bytes that came from the worker.
+    `fitgym.fitness._recorded` lays it out in matrices, one row for each trace.
 
     Attributes:
-        sites: ids of the sites that were reached, ascending, `array("I")`.
-        counts: how often each of them was reached, aligned with `sites`; at least 1, at most 2**32 - 1.
-        distances: least distance to each outcome of each of them, their slots one after the other, `array("d")`; 0
-            exactly when the outcome occurred.
-        direct_sites, direct_counts, direct_distances: the same for code that a statement of the test case called itself
-            (no other function of the subject in between).
-        has_direct: "direct" was needed; if not, the three above are empty whatever ran.
+        reached: what was recorded at the sites that were reached; a distance is 0 exactly when the outcome occurred.
+        direct: the same for code that a statement of the test case called itself (no other function of the subject in
+            between); None unless "direct" was needed.
         calls: one entry for each statement that ran, the raising one included, in order.
         raised: the exception that ended the test case, or None.
         stops: where exceptions left blocks early (caught ones included).
@@ -101,13 +93,8 @@ class Trace:
         fuel: how much fuel was burnt, a deterministic measure of run time.
     """
 
-    sites: array[int] = field(default_factory=_integers)
-    counts: array[int] = field(default_factory=_integers)
-    distances: array[float] = field(default_factory=_floats)
-    direct_sites: array[int] = field(default_factory=_integers)
-    direct_counts: array[int] = field(default_factory=_integers)
-    direct_distances: array[float] = field(default_factory=_floats)
-    has_direct: bool = False
+    reached: Reached = (b"", b"", b"")
+    direct: Reached | None = None
     calls: tuple[Call, ...] = ()
     raised: Raised | None = None
     stops: tuple[Stop, ...] = ()
