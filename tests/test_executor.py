@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import multiprocessing
 import os
 import pickle
@@ -163,6 +164,32 @@ def test_equal_executions_share_one_trace(bank: Executor, calls: Calls) -> None:
     )
     (third,) = bank.verify([calls(("stop", 1))], calls.table, alone=True)
     assert first is second is third
+
+
+def test_a_child_is_replaced_before_it_remembers_too_much(
+    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    testcases = [calls(("numbers", n)) for n in range(60)]
+    expected = bank.run(testcases, calls.table)
+    pids = set()
+    monkeypatch.setattr("fitgym.execution.executor._MOST_EXCHANGED", 2_000)
+    for _ in range(6):
+        assert bank.run(testcases, calls.table) == expected
+        assert bank._zygote is not None
+        child = bank._zygote.child
+        pids.add(child and child.pid)
+        assert child is None or child.exchanged <= 2_000
+    assert len(pids) > 1
+
+
+def test_traces_that_nobody_needs_are_forgotten(bank: Executor, calls: Calls) -> None:
+    testcases = [calls(("numbers", n)) for n in range(20)]
+    traces = bank.run(testcases, calls.table)
+    assert len(bank._traces) >= len(set(map(id, traces)))
+    bank.begin()
+    del traces
+    gc.collect()
+    assert len(bank._traces) == 0
 
 
 def test_nothing_to_run_gives_nothing(bank: Executor, calls: Calls) -> None:

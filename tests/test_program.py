@@ -213,6 +213,14 @@ def brood() -> None:
         pass
     raise Chick("peep")
 
+def hatch() -> object:
+    return type("Hatchling", (Number,), {})()
+
+def nest() -> object:
+    class Egg(Number):
+        pass
+    return Egg()
+
 def crowd(numbers: set, label: int = 0) -> None:
     raise ValueError(label)
 '''
@@ -664,6 +672,15 @@ def test_types_that_come_back_are_learnt_until_they_repeat(zoo: Bench) -> None:
     assert iterators == [zoo.id("lazily")]
     zoo.run(*steps)
     assert zoo.program.lessons.drain() == ({}, [])
+
+
+@pytest.mark.parametrize("name", ["hatch", "nest"])
+def test_a_class_that_a_test_case_has_made_dies_with_it(zoo: Bench, name: str) -> None:
+    outcome = zoo.run(zoo.call(name))
+    number = type(outcome.results[0]).__base__
+    del outcome
+    gc.collect()
+    assert number.__subclasses__() == []
 
 
 def test_an_empty_container_does_not_end_the_lesson(zoo: Bench) -> None:

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Crash", "Executor", "Learned", "Limits"]
 
-_MOST_TRACES = 20_000  # that are kept so that equal executions share one object
+_MOST_CALLS = 10_000  # that are kept so that equal ones share one object
+_MOST_EXCHANGED = 16 << 20  # bytes sent to and by a child; it remembers statements and traces, and so does the parent
+_MOST_CONSTANTS = 20_000  # that one search learns
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _ALONE = 3  # the greatest care
 _MOST_TYPES = 8  # that one operation is said to return
@@ -122,7 +124,7 @@ class Executor:
         self._zygote: Zygote | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._lock = threading.RLock()
-        self._traces: dict[Any, Trace] = {}
+        self._traces: weakref.WeakValueDictionary[Any, Trace] = weakref.WeakValueDictionary()
         self._calls: dict[Any, Call] = {}
         self._others: weakref.WeakKeyDictionary[StatementTable, _Run] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
@@ -375,27 +377,27 @@ class Executor:
         """
         zygote, child = self._ready(fresh=care == _ALONE)
         self._first = child.fresh
-        unknown = [i for i in dict.fromkeys(i for t in testcases for i in t) if i not in child.defined]
+        unknown = sorted(set().union(*testcases) - child.defined)
         child.defined.update(unknown)
         definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
-        payload = zygote.ask(dumps((mode, needs, definitions, testcases, care)))
+        request = dumps((mode, needs, definitions, testcases, care))
+        payload = zygote.ask(request)
+        child.exchanged += len(request) + len(payload)
         try:
-            results, fresh, forgot, last, redo, lessons = read_untrusted(payload)
-            if forgot:
-                child.memory.clear()
+            results, fresh, last, redo, lessons = read_untrusted(payload)
             child.memory += [self._interned(wire) for wire in fresh]
             if mode == "run":
                 results = [child.memory[number] for number in results]
+            elif not all(hasattr(result, "failure") for result in results):
+                raise ProtocolError("a result is of another kind")
             if redo not in (0, 1, 2) or (not redo and not 0 < len(results) <= len(testcases)):
                 raise ProtocolError(f"{len(results)} results for {len(testcases)} test cases")
-            if not all(hasattr(result, "failure") for result in results):
-                raise ProtocolError("a result is of another kind")
             self._run.lessons.add(*lessons)
         except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
             zygote.retire()
             raise Broken("crash") from None
         self._restarts = 0
-        if last:
+        if last or child.exchanged > _MOST_EXCHANGED:
             zygote.retire()
         done: list[Any] | int = redo or results
         return done
@@ -428,8 +430,8 @@ class Executor:
     def _interned(self, wire: Any) -> Trace:
         trace = self._traces.get(wire)
         if trace is None:
-            if len(self._traces) >= _MOST_TRACES:
-                self._traces.clear()
+            if len(self._calls) >= _MOST_CALLS:
+                self._calls.clear()
             trace = self._traces[wire] = decode_trace(wire, self._calls)
         return trace
 
@@ -475,7 +477,7 @@ class _Lessons:
                 self._iterators[operation] = None
                 self._new_iterators.append(operation)
         for text in constants:
-            if text not in self._constants:
+            if text not in self._constants and len(self._constants) < _MOST_CONSTANTS:
                 self._constants[text] = None
                 self._new_constants.append(text)
 

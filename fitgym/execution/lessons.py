@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import types
+from collections.abc import Callable, Mapping
 
 from fitgym.subject.hints import Hint, of_value, union
 from fitgym.subject.subject import Operation
@@ -12,6 +14,10 @@ __all__ = ["Lessons"]
 # Asked past whatever a class of the subject says about itself.
 _MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _QUALNAME: Callable[[type], str] = type.__dict__["__qualname__"].__get__
+_MODULE: Callable[[type], object] = type.__dict__["__module__"].__get__
+_SPACE: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
+_FLAGS: Callable[[type], int] = type.__dict__["__flags__"].__get__
+_MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 class Lessons:
@@ -40,7 +46,7 @@ class Lessons:
                 seen.add(cls)
             elif count > 1:
                 return
-        else:
+        elif _outlives(cls):
             seen.add(cls)
         if not drained and operation.id not in self.iterators and _is_iterator(cls):
             self.iterators.append(operation.id)
@@ -61,6 +67,19 @@ class Lessons:
         new = (self.returns, self.iterators)
         self.returns, self.iterators = {}, []
         return new
+
+
+def _outlives(cls: type) -> bool:
+    """The class does not end with the test case that may have made it: it is built in, or a module has it by name."""
+    if not _FLAGS(cls) & _MADE_AT_RUN_TIME:
+        return True
+    module = _MODULE(cls)
+    found: object = sys.modules.get(module) if type(module) is str else None
+    space: Mapping[str, object] = found.__dict__ if type(found) is types.ModuleType else {}
+    for part in _QUALNAME(cls).split("."):
+        found = space.get(part)
+        space = _SPACE(found) if isinstance(found, type) else {}
+    return found is cls
 
 
 def _is_iterator(cls: type) -> bool:

@@ -31,7 +31,6 @@ from fitgym.subject.subject import Reference, Subject
 __all__ = ["Runner"]
 
 _MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
-_KNOWN_BYTES = 32 << 20  # traces that are remembered, so as to be sent as a number
 _IMPORT_FUEL = 1 << 60
 
 
@@ -76,7 +75,6 @@ class Runner:
         self._process: Process | None = None
         self._chance = chance
         self._known: dict[object, int] = {}
-        self._known_bytes = 0
         self._timed_out = False
         self._haunted = False  # something of the last test case did not die quietly
 
@@ -151,7 +149,6 @@ class Runner:
         define = self.program.define
         for identifier, wire in definitions:
             define(identifier, wire)
-        forgot = self._forget_if_full()
         self._limit_processor_time(len(testcases))
         results: list[Any] = []
         fresh: list[WireTrace] = []
@@ -170,7 +167,7 @@ class Runner:
         constants = list(self.recorder.constants)
         self.recorder.constants.clear()
         lessons = ({}, [], []) if redo else (returns, iterators, constants)
-        return dumps((results, fresh, forgot, last, redo, lessons)), last
+        return dumps((results, fresh, last, redo, lessons)), last
 
     # ------------------------------------------------------------------------------------------------ one test case
 
@@ -250,7 +247,6 @@ class Runner:
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = len(self._known)
-            self._known_bytes += 500 + sum(map(len, (*reached, *(direct or ()))))
             plain = raised and tuple(raised), tuple(map(tuple, stops))
             fresh.append((reached, direct, outcome.calls, *plain, failure, recorder.burnt))
         return number
@@ -302,13 +298,6 @@ class Runner:
         if care < 2 and self._process.changed():
             return 2
         return 1 if care < 1 and self._is_far_dirty(undo=False) else 0
-
-    def _forget_if_full(self) -> bool:
-        if self._known_bytes < _KNOWN_BYTES:
-            return False
-        self._known.clear()
-        self._known_bytes = 0
-        return True
 
     # --------------------------------------------------------------------------------------------------------- clock
 

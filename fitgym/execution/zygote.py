@@ -110,6 +110,7 @@ class Child:
         fresh: it has not been asked for anything yet.
         defined: ids of the statements that it knows.
         memory: whatever the executor wants to remember about this child.
+        exchanged: bytes sent to it and by it, which is what it and `memory` may have grown by.
     """
 
     def __init__(self, pid: int, connection: socket.socket, token: bytes) -> None:
@@ -119,6 +120,7 @@ class Child:
         self.fresh = True
         self.defined: set[int] = set()
         self.memory: list[Any] = []
+        self.exchanged = 0
 
 
 class Zygote:
