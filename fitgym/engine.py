@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,7 @@ class Engine:
         names = (*self.active, *self.tracked)
         return frozenset().union(*(self.measurements.fitness[name].needs for name in names))
 
-    def execute(self, testcases: Sequence[TestCase]) -> None:
+    def execute(self, testcases: Iterable[TestCase]) -> None:
         """Run the test cases that are not known yet, learn from them and offer them to the archive.
 
         Raises:
@@ -221,12 +222,12 @@ class Engine:
         self.executions += self.executor.executions - before
         ran = time.perf_counter()
         self.timings["execute"] += ran - started
-        self.measurements.add(unknown, traces, needs)
+        new = self.measurements.add(unknown, traces, needs)
+        self.reach.note(new)
+        for raised in [trace.raised for trace in new if trace.raised is not None and trace.raised.ill_typed]:
+            self._ill_typed.setdefault((raised.type, self._function_name(raised.function)))
         for testcase, trace in zip(unknown, traces, strict=True):
             self.factory.note(testcase, trace)
-            self.reach.note(trace)
-            if trace.raised is not None and trace.raised.ill_typed:
-                self._ill_typed.setdefault((trace.raised.type, self._function_name(trace.raised.function)))
         self.factory.learn(self.executor.learned())
         self.archive.update(self._archived, unknown, self._confirm)
         self.timings["measure"] += time.perf_counter() - ran
@@ -310,7 +311,7 @@ class Engine:
         return tuple(dict.fromkeys((*self.tracked, *self.active)))
 
     def _evaluate(self, individuals: Sequence[Individual]) -> None:
-        self.execute([testcase for individual in individuals for testcase in individual.testcases])
+        self.execute(chain.from_iterable(individual.testcases for individual in individuals))
 
     def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
         """Run test cases again, each in a fresh process: do they cover what they covered?"""

@@ -2,7 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_traces import SUBJECT as SMALL
+from random_traces import traces
 from trace_by_hand import trace_by_hand
 
 from fitgym.evolution.reach import Reach
@@ -44,14 +49,14 @@ SUBJECT = Subject(
 def trace(operation, *counts, failure=""):
     """An execution of one operation with these counts of the six sites."""
     calls = (Call(operation, True),)
-    return trace_by_hand(counts, calls=calls, failure=failure)
+    return trace_by_hand(counts, [0.0, 0.0], SUBJECT.sites, calls=calls, failure=failure)
 
 
 @pytest.fixture
 def reach():
     made = Reach(SUBJECT)
-    made.note(trace(0, 1, 1, 0, 1, 1, 0))  # f enters p and its predicate
-    made.note(trace(1, 1, 0, 1, 0, 0, 0))  # g, but not its handler
+    # f enters p and its predicate; g does not run its handler.
+    made.note([trace(0, 1, 1, 0, 1, 1, 0), trace(1, 1, 0, 1, 0, 0, 0)])
     return made
 
 
@@ -65,18 +70,18 @@ def test_with_everything_covered_the_caller_is_exhausted(reach):
 
 def test_a_handler_that_never_ran_keeps_its_function(reach):
     assert 1 not in reach.exhausted([True] * 5)
-    reach.note(trace(1, 1, 0, 1, 0, 0, 1))
+    reach.note([trace(1, 1, 0, 1, 0, 0, 1)])
     assert reach.exhausted([True] * 5) == {0, 1}
 
 
 def test_an_operation_that_was_never_called_is_not_exhausted():
     fresh = Reach(SUBJECT)
-    fresh.note(trace(1, 1, 0, 1, 0, 0, 1))
+    fresh.note([trace(1, 1, 0, 1, 0, 0, 1)])
     assert fresh.exhausted([False, True, False, False, False]) == {1}
 
 
 def test_a_failed_execution_teaches_nothing(reach):
-    reach.note(trace(1, 1, 0, 1, 0, 0, 1, failure="timeout"))
+    reach.note([trace(1, 1, 0, 1, 0, 0, 1, failure="timeout")])
     assert 1 not in reach.exhausted([True] * 5)
 
 
@@ -84,6 +89,24 @@ def test_what_another_call_of_the_test_case_reached_does_not_keep_an_operation()
     source = "\n\ndef f():\n    return 1\ndef g():\n    return p()\ndef p():\n    return 3"
     made = Reach(replace(SUBJECT, source=source))
     both = (Call(0, True), Call(1, True))
-    made.note(trace_by_hand((1, 1, 1, 1, 1, 1), calls=both))
+    made.note([trace_by_hand((1, 1, 1, 1, 1, 1), [0.0, 0.0], SUBJECT.sites, calls=both)])
     # Only g mentions p, whose predicate is open; f was in the same test case.
     assert made.exhausted([True, True, True, True, False]) == {0}
+
+
+@given(st.lists(traces(), max_size=5), st.integers(0, 5))
+def test_traces_teach_the_same_together_as_one_by_one(executed, cut):
+    together, alone = Reach(SMALL), Reach(SMALL)
+    together.note(executed[:cut])
+    together.note(executed[cut:])
+    reached = np.zeros_like(alone._reached)
+    for operation in SMALL.under_test:
+        reached[operation.id, operation.function] = True
+    for one in executed:
+        alone.note([one])
+        for call in one.calls if not one.failure else ():
+            for function in SMALL.functions:
+                reached[call.operation, function.id] |= function.entry in one.sites
+    assert together._reached.tolist() == alone._reached.tolist() == reached.tolist()
+    visited = {site for one in executed if one.calls and not one.failure for site in one.sites}
+    assert np.flatnonzero(together._visited).tolist() == np.flatnonzero(alone._visited).tolist() == sorted(visited)

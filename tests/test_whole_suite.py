@@ -24,12 +24,12 @@ class NoArchive:
     version = 0
 
     def testcases(self, names=None):
-        return []
+        return ()
 
 
 class Stored(NoArchive):
     def testcases(self, names=None):
-        return [(7, 7, 7)]
+        return ((7, 7, 7),)
 
 
 class Sum:

@@ -36,6 +36,7 @@ class Archive:
         self._measurements = measurements
         self._best: dict[str, dict[int, TestCase]] = {}
         self._lengths: dict[str, NDArray[np.int64]] = {}
+        self._testcases: tuple[TestCase, ...] | None = None  # all of them; None when some have come or gone
         self.version = 0  # changes whenever a target is covered for the first time
 
     def update(
@@ -82,6 +83,7 @@ class Archive:
                 if testcase in refused:
                     continue
                 self._best.setdefault(name, {})[column] = testcase
+                self._testcases = None
                 self._lengths[name][column] = len(testcase)
                 first += new
         if first:
@@ -97,10 +99,11 @@ class Archive:
         """The test case of each covered target of a fitness function, by column in ascending order."""
         return dict(sorted(self._best.get(name, {}).items()))
 
-    def testcases(self, names: Sequence[str] | None = None) -> list[TestCase]:
-        """The distinct test cases kept for the named fitness functions (all by default), in a fixed order."""
-        chosen = list(self._best) if names is None else [name for name in names if name in self._best]
-        return list(dict.fromkeys(t for name in chosen for t in self.best(name).values()))
+    def testcases(self) -> tuple[TestCase, ...]:
+        """The distinct test cases kept for all fitness functions, in a fixed order."""
+        if self._testcases is None:
+            self._testcases = tuple(dict.fromkeys(t for name in self._best for t in self.best(name).values()))
+        return self._testcases
 
     def _grown(self, name: str) -> NDArray[np.int64]:
         """The stored lengths, extended when a dynamic fitness function has found new targets."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fitgym.fitness._ranges import ranges
+from fitgym.fitness._recorded import reached
 from fitgym.instrument.trace import Trace
 from fitgym.subject.callgraph import reachable
 from fitgym.subject.subject import Subject
@@ -32,8 +34,10 @@ class Reach:
     """
 
     def __init__(self, subject: Subject) -> None:
+        self._subject = subject
         self._tested = np.array([operation.id for operation in subject.under_test], dtype=np.int64)
-        self._entries = np.array([function.entry for function in subject.functions], dtype=np.int64)
+        self._entered = np.full(len(subject.sites), -1, dtype=np.int64)  # the function that begins with a site
+        self._entered[[function.entry for function in subject.functions]] = range(len(subject.functions))
         self._site_function = np.array([site.function for site in subject.sites], dtype=np.int64)
         self._branch_function = np.array(
             [subject.sites[branch.site].function for branch in subject.branches], dtype=np.int64
@@ -50,16 +54,18 @@ class Reach:
             elif operation.kind != "constructor" or f"{operation.name}.__init__" in names:
                 self._possible[operation.id] = True  # it was not found out which code it runs
 
-    def note(self, trace: Trace) -> None:
-        """Learn from an execution."""
-        if trace.failure or not trace.calls:
-            return
-        counted = np.zeros(len(self._visited), dtype=bool)
-        counted[np.frombuffer(trace.reached[0], dtype=np.uint32)] = True
-        self._visited |= counted
-        entered = counted[self._entries]
-        for operation in {call.operation for call in trace.calls}:
-            self._reached[operation] |= entered
+    def note(self, traces: Sequence[Trace]) -> None:
+        """Learn from executions. Equal executions share one trace, of which once is enough."""
+        traces = [trace for trace in traces if trace.calls and not trace.failure]
+        found = reached(self._subject, traces)
+        self._visited[found.sites] = True
+        functions = self._entered[found.sites]
+        is_entry = functions >= 0
+        n_functions = np.bincount(found.traces[is_entry], minlength=len(traces))
+        called = [(index, call.operation) for index, trace in enumerate(traces) for call in trace.calls]
+        callers, operations = np.array(called, dtype=np.intp).reshape(-1, 2).T
+        owners, places = ranges((np.cumsum(n_functions) - n_functions)[callers], n_functions[callers])
+        self._reached[operations[owners], functions[is_entry][places]] = True
 
     def exhausted(self, covered: Sequence[bool] | NDArray[np.bool_]) -> frozenset[int]:
         """Ids of the operations under test that were called, and lead to nothing that is not covered.

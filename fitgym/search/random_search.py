@@ -25,4 +25,4 @@ class RandomSearch(Search):
 
     def tell(self, evaluation: Evaluation) -> None:
         kept = self.archive.testcases()
-        self._rank([Individual(tuple(kept))] if kept else self._asked[:1], evaluation)
+        self._rank([Individual(kept)] if kept else self._asked[:1], evaluation)

@@ -133,7 +133,7 @@ class WholeSuite(Search):
         return Individual(distinct or (self._new_test(),))
 
     def _new_test(self) -> TestCase:
-        stored = self.archive.testcases() if self.use_archive and self.rng.random() < self.clone else []
+        stored = self.archive.testcases() if self.use_archive and self.rng.random() < self.clone else ()
         if not stored:
             return self.factory.random_test(self.chance)
         testcase = stored[int(self.rng.integers(len(stored)))]
