@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -24,13 +25,14 @@ from fitgym.evolution.measurements import Measurements
 from fitgym.evolution.reach import Reach
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Fitness
+from fitgym.instrument.trace import Trace
 from fitgym.registry import Registry, parse_options
 from fitgym.search.base import Search
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["FITNESS", "SEARCH", "Discovery", "Engine", "parse_search"]
+__all__ = ["FITNESS", "SEARCH", "Cost", "Discovery", "Engine", "parse_search"]
 
 FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
 SEARCH = Registry("fitgym.search", Search, "search algorithm")
@@ -60,6 +62,21 @@ class Discovery:
     testcase: TestCase
 
 
+@dataclass(slots=True)
+class Cost:
+    """What the generations took that some fitness functions guided, their activation included.
+
+    Attributes:
+        seconds: of wall-clock time; no result depends on them.
+        executions: of test cases.
+        generations: how many.
+    """
+
+    seconds: float = 0.0
+    executions: int = 0
+    generations: int = 0
+
+
 def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
     """The algorithm that a text such as `whole_suite:use_archive=false` names, and its options.
 
@@ -85,6 +102,11 @@ class Engine:
         seed: of everything random in the run.
         population: number of individuals, unless `search` says so.
         deadline: of `time.monotonic`, for budgets in seconds; no run with one can be repeated.
+
+    Attributes:
+        timings: seconds spent on running test cases ("execute"), on what they say, suites and the archive included
+            ("measure"), and on proposing and selecting ("search").
+        costs: what each set of active fitness functions took so far.
 
     Raises:
         UnknownName: a fitness function or algorithm that does not exist.
@@ -120,6 +142,8 @@ class Engine:
         self.generation = 0
         self.executions = 0
         self.timings: dict[str, float] = {"execute": 0.0, "measure": 0.0, "search": 0.0}
+        self.costs: dict[tuple[str, ...], Cost] = {}
+        self._timed = 0.0  # seconds that are in `timings` already
         self.deadline = deadline
         self._chunk = 16
         self._ill_typed: dict[tuple[str, str], None] = {}
@@ -147,23 +171,27 @@ class Engine:
         if chosen == self.active:
             return
         before, self.active = self.active, chosen
-        self._close_covered()
-        if self.search.population:
-            try:
-                self._evaluate(self.search.population)
-            except _DeadlineReached:
-                self.active = before
-                return
-            self.search.refresh(self)
+        with self._charged():
+            self._close_covered()
+            if self.search.population:
+                try:
+                    self._evaluate(self.search.population)
+                except _DeadlineReached:
+                    self.active = before
+                    return
+                with self._spent_on("search"):
+                    self.search.refresh(self)
 
     def step(self) -> None:
         """One generation; with a deadline it may be given up half way, which loses nothing but its offspring."""
         if self.late and self.search.population:
             return
-        self._step()
-        self.generation += 1
-        if self.generation % _SWEEP == 0:
-            self._sweep()
+        with self._charged() as cost:
+            self._step()
+            self.generation += 1
+            cost.generations += 1
+            if self.generation % _SWEEP == 0:
+                self._sweep()
 
     @property
     def late(self) -> bool:
@@ -171,9 +199,8 @@ class Engine:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
     def _step(self) -> None:
-        started = time.perf_counter()
-        candidates = self.search.ask()
-        self.timings["search"] += time.perf_counter() - started
+        with self._spent_on("search"):
+            candidates = self.search.ask()
         version = self.archive.version
         try:
             self._evaluate(candidates)
@@ -183,13 +210,12 @@ class Engine:
                 self.search.population = [individual for individual in known if individual.testcases] or known[:1]
                 self.search.refresh(self)
             return
-        started = time.perf_counter()
-        self.search.tell(self)
-        if self.archive.version != version:
-            # Covered targets leave the fitness only at the end of an iteration (seeding the next one).
-            self._close_covered()
-            self.search.refresh(self)
-        self.timings["search"] += time.perf_counter() - started
+        with self._spent_on("search"):
+            self.search.tell(self)
+            if self.archive.version != version:
+                # Covered targets leave the fitness only at the end of an iteration (seeding the next one).
+                self._close_covered()
+                self.search.refresh(self)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -203,25 +229,30 @@ class Engine:
         Raises:
             _DeadlineReached: the clock ran out before all of them were run.
         """
-        unknown = self.measurements.unknown(testcases, self.needs)
+        needs = self.needs
+        unknown = self.measurements.unknown(testcases, needs)
         while unknown and self.deadline is not None:
             if self.late:
                 raise _DeadlineReached
             started = time.monotonic()
-            self._run(unknown[: self._chunk], self.needs)
+            self._run(unknown[: self._chunk], needs)
             unknown = unknown[self._chunk :]
             quick = time.monotonic() - started < _GLANCE
             self._chunk = min(1024, 2 * self._chunk) if quick else max(1, self._chunk // 2)
         if unknown:
-            self._run(unknown, self.needs)
+            self._run(unknown, needs)
 
     def _run(self, unknown: Sequence[TestCase], needs: frozenset[str]) -> None:
-        started = time.perf_counter()
-        before = self.executor.executions
-        traces = self.executor.run(unknown, self.table, needs | {"constants"})
-        self.executions += self.executor.executions - before
-        ran = time.perf_counter()
-        self.timings["execute"] += ran - started
+        # What ran without a probe runs again with those that it ran with: active functions come and go in turn.
+        needs = needs.union(*(self.measurements.recorded(t) for t in unknown if t in self.measurements))
+        with self._spent_on("execute"):
+            before = self.executor.executions
+            traces = self.executor.run(unknown, self.table, needs | {"constants"})
+            self.executions += self.executor.executions - before
+        with self._spent_on("measure"):
+            self._learn(unknown, traces, needs)
+
+    def _learn(self, unknown: Sequence[TestCase], traces: Sequence[Trace], needs: frozenset[str]) -> None:
         new = self.measurements.add(unknown, traces, needs)
         self.reach.note(new)
         for raised in [trace.raised for trace in new if trace.raised is not None and trace.raised.ill_typed]:
@@ -230,7 +261,6 @@ class Engine:
             self.factory.note(testcase, trace)
         self.factory.learn(self.executor.learned())
         self.archive.update(self._archived, unknown, self._confirm)
-        self.timings["measure"] += time.perf_counter() - ran
 
     def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
         """The combined fitness of each suite: the sum over the active functions, each in [0, 1], 0 is best.
@@ -238,8 +268,9 @@ class Engine:
         The targets that the archive has covered do not count, unless the search works without an archive.
         """
         total = np.zeros(len(individuals))
-        for name in self.active:
-            total += self.measurements.suite_fitness(name, individuals)
+        with self._spent_on("measure"):
+            for name in self.active:
+                total += self.measurements.suite_fitness(name, individuals)
         return total
 
     # ------------------------------------------------------------------ looking
@@ -303,6 +334,28 @@ class Engine:
 
     # ------------------------------------------------------------------ inside
 
+    @contextmanager
+    def _spent_on(self, stage: str) -> Iterator[None]:
+        """Count the time until the end of the block for a stage, but for what is counted for another one within it."""
+        started, outside, self._timed = time.perf_counter(), self._timed, 0.0
+        try:
+            yield
+        finally:
+            seconds = time.perf_counter() - started
+            self.timings[stage] += seconds - self._timed
+            self._timed = outside + seconds
+
+    @contextmanager
+    def _charged(self) -> Iterator[Cost]:
+        """Put down what happens until the end of the block to the functions that are active at its beginning."""
+        cost = self.costs.setdefault(self.active, Cost())
+        started, executions = time.perf_counter(), self.executions
+        try:
+            yield cost
+        finally:
+            cost.seconds += time.perf_counter() - started
+            cost.executions += self.executions - executions
+
     def _function_name(self, function: int) -> str:
         return self.subject.functions[function].name if function >= 0 else ""
 
@@ -315,7 +368,8 @@ class Engine:
 
     def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
         """Run test cases again, each in a fresh process: do they cover what they covered?"""
-        again = self.executor.verify(testcases, self.table, self.needs)
+        with self._spent_on("execute"):
+            again = self.executor.verify(testcases, self.table, self.needs)
         confirmed = np.ones(len(testcases), dtype=bool)
         # Equal executions share one trace.
         differ = [i for i, testcase in enumerate(testcases) if again[i] is not self.measurements.trace(testcase)]

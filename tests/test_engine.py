@@ -81,6 +81,68 @@ def test_exchanging_functions_runs_nothing_again_unless_more_must_be_recorded(ex
     assert running.executions > before
 
 
+@pytest.fixture
+def asked(executor, monkeypatch):
+    """What was asked for at each run, as (number of test cases, needs)."""
+    run, calls = executor.run, []
+
+    def spy(testcases, table, needs=frozenset()):
+        calls.append((len(testcases), needs - {"constants"}))
+        return run(testcases, table, needs)
+
+    monkeypatch.setattr(executor, "run", spy)
+    return calls
+
+
+def test_only_what_active_and_tracked_functions_need_is_recorded(executor, asked):
+    running = engine(executor, fitness=("branch", "line", "exception", "method"))
+    running.step()
+    assert {needs for _, needs in asked} == {frozenset()}
+    asked.clear()
+    running = engine(executor, fitness=("branch",), tracked=("input",))
+    running.step()
+    assert {needs for _, needs in asked} == {frozenset({"input"})}
+
+
+def test_functions_that_come_and_go_in_turn_run_a_test_case_again_once_for_each_probe(executor, asked):
+    running = engine(executor)
+    running.step()
+    living = {t for individual in running.search.population for t in individual.testcases}
+    asked.clear()
+    for _ in range(2):
+        for name in ("direct_branch", "output", "branch"):
+            running.activate((name,))
+    assert asked == [(len(living), {"direct"}), (len(living), {"direct", "output"})]
+    running.step()
+    assert asked[-1][1] == frozenset()
+
+
+def test_what_each_set_of_active_functions_took_is_put_down_to_it(executor):
+    running = engine(executor)
+    sets = (("branch",), ("direct_branch", "line"), ("branch",))
+    for names in sets:
+        running.activate(names)
+        running.step()
+    assert list(running.costs) == [("branch",), ("direct_branch", "line")]
+    assert [cost.generations for cost in running.costs.values()] == [2, 1]
+    assert sum(cost.executions for cost in running.costs.values()) == running.executions
+    before = copy.deepcopy(running.costs)
+    running.activate(("output",))
+    assert running.costs.pop(("output",)).executions > 0
+    assert running.costs == before
+
+
+def test_time_is_counted_once_for_the_innermost_stage(executor, monkeypatch):
+    ticks = iter(range(10**6))
+    monkeypatch.setattr("fitgym.engine.time.perf_counter", lambda: float(next(ticks)))
+    running = engine(executor)
+    running.timings = dict.fromkeys(running.timings, 0.0)
+    # Entered at ticks 0, 1, 2 and left at 3, 4, 5.
+    with running._spent_on("search"), running._spent_on("measure"), running._spent_on("execute"):
+        pass
+    assert running.timings == {"execute": 1.0, "measure": 2.0, "search": 2.0}
+
+
 def test_without_archive_covered_targets_stay_in_the_fitness(executor):
     running = engine(executor, search="whole_suite:use_archive=false")
     for _ in range(5):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_traces import SUBJECT as SMALL
 from random_traces import traces
-from trace_by_hand import trace_by_hand
+from trace_by_hand import counted, trace_by_hand
 
 from fitgym.evolution.reach import Reach
 from fitgym.instrument.trace import Call
@@ -106,7 +106,7 @@ def test_traces_teach_the_same_together_as_one_by_one(executed, cut):
         alone.note([one])
         for call in one.calls if not one.failure else ():
             for function in SMALL.functions:
-                reached[call.operation, function.id] |= function.entry in one.sites
+                reached[call.operation, function.id] |= function.entry in counted(one)
     assert together._reached.tolist() == alone._reached.tolist() == reached.tolist()
-    visited = {site for one in executed if one.calls and not one.failure for site in one.sites}
+    visited = {site for one in executed if one.calls and not one.failure for site in counted(one)}
     assert np.flatnonzero(together._visited).tolist() == np.flatnonzero(alone._visited).tolist() == sorted(visited)
