@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.errors import FitgymError, InputError
+from fitgym.errors import InputError, OutOfTime
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
@@ -39,10 +39,6 @@ SEARCH = Registry("fitgym.search", Search, "search algorithm")
 
 _SWEEP = 20  # generations between two clean-ups of what no living test case needs
 _GLANCE = 0.1  # seconds that should pass between two looks at the clock, where there is a deadline
-
-
-class _DeadlineReached(FitgymError):
-    """The clock ran out within a generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +140,10 @@ class Engine:
         self.timings: dict[str, float] = {"execute": 0.0, "measure": 0.0, "search": 0.0}
         self.costs: dict[tuple[str, ...], Cost] = {}
         self._timed = 0.0  # seconds that are in `timings` already
-        self.deadline = deadline
         self._chunk = 16
         self._ill_typed: dict[tuple[str, str], None] = {}
         executor.begin()
+        self.deadline = deadline
         self.activate(fitness)
 
     # ------------------------------------------------------------------ stepping
@@ -176,7 +172,7 @@ class Engine:
             if self.search.population:
                 try:
                     self._evaluate(self.search.population)
-                except _DeadlineReached:
+                except OutOfTime:
                     self.active = before
                     return
                 with self._spent_on("search"):
@@ -194,6 +190,15 @@ class Engine:
                 self._sweep()
 
     @property
+    def deadline(self) -> float | None:
+        """When to stop, of `time.monotonic`; a test case that runs then is given up."""
+        return self.executor.deadline
+
+    @deadline.setter
+    def deadline(self, deadline: float | None) -> None:
+        self.executor.deadline = deadline
+
+    @property
     def late(self) -> bool:
         """The deadline has passed."""
         return self.deadline is not None and time.monotonic() >= self.deadline
@@ -204,7 +209,7 @@ class Engine:
         version = self.archive.version
         try:
             self._evaluate(candidates)
-        except _DeadlineReached:
+        except OutOfTime:
             if not self.search.population:  # what there was time for is the first population
                 known = [Individual(tuple(t for t in c.testcases if t in self.measurements)) for c in candidates]
                 self.search.population = [individual for individual in known if individual.testcases] or known[:1]
@@ -227,13 +232,13 @@ class Engine:
         """Run the test cases that are not known yet, learn from them and offer them to the archive.
 
         Raises:
-            _DeadlineReached: the clock ran out before all of them were run.
+            OutOfTime: the clock ran out before all of them were run.
         """
         needs = self.needs
         unknown = self.measurements.unknown(testcases, needs)
         while unknown and self.deadline is not None:
             if self.late:
-                raise _DeadlineReached
+                raise OutOfTime
             started = time.monotonic()
             self._run(unknown[: self._chunk], needs)
             unknown = unknown[self._chunk :]
@@ -368,8 +373,11 @@ class Engine:
 
     def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
         """Run test cases again, each in a fresh process: do they cover what they covered?"""
-        with self._spent_on("execute"):
-            again = self.executor.verify(testcases, self.table, self.needs)
+        try:
+            with self._spent_on("execute"):
+                again = self.executor.verify(testcases, self.table, self.needs)
+        except OutOfTime:
+            return [False] * len(testcases)
         confirmed = np.ones(len(testcases), dtype=bool)
         # Equal executions share one trace.
         differ = [i for i, testcase in enumerate(testcases) if again[i] is not self.measurements.trace(testcase)]

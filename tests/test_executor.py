@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from trace_by_hand import counted
 
-from fitgym.errors import ExecutionError, SubjectError
+from fitgym.errors import ExecutionError, OutOfTime, SubjectError
 from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
 from fitgym.execution.zygote import MARKER, Child, Zygote, marked
@@ -357,6 +357,22 @@ def test_waiting_a_little_is_allowed_and_waiting_for_ever_is_a_timeout(tmp_path:
         assert [trace.failure for trace in executor.run(testcases, calls.table)] == ["", "timeout", "", ""]
         assert list(executor.banned) == [testcases[1]]
         assert executor.crashes == []
+
+
+def test_at_the_deadline_a_run_is_given_up_and_the_executor_stays_usable(tmp_path: Path) -> None:
+    source = "import threading\ndef wait(n: int):\n    if n: threading.Event().wait()\n"
+    with Executor(module(tmp_path, source), Limits(seconds=60.0, idle_seconds=60.0)) as executor:
+        calls = Calls(executor)
+        waits, returns = calls(("wait", 1)), calls(("wait", 0))
+        (before,) = executor.run([returns], calls.table)
+        executor.deadline = time.monotonic() + 0.2
+        with pytest.raises(OutOfTime):
+            executor.run([returns, waits], calls.table)
+        with pytest.raises(OutOfTime):
+            executor.verify([returns], calls.table)
+        executor.deadline = None
+        assert executor.run([returns], calls.table) == [before]
+        assert (list(executor.banned), executor.crashes) == ([], [])
 
 
 # -------------------------------------------------------------------------------------------------------- imports

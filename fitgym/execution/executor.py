@@ -103,6 +103,8 @@ class Executor:
         limits: what one test case may use.
 
     Attributes:
+        deadline: of `time.monotonic`: a run that is not over by then is given up, whatever it is doing; None for no
+            limit.
         executions: how many test cases were run; one that is repeated because another one of its batch broke the
             process counts once.
         timings: seconds of wall time spent on starting workers ("start") and on running ("run"); no result depends on
@@ -112,6 +114,7 @@ class Executor:
     def __init__(self, reference: Reference, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
         self.reference = reference
         self.limits = limits
+        self.deadline: float | None = None
         self.executions = 0
         self.timings: dict[str, float] = {"start": 0.0, "run": 0.0}
         self._subject: Subject | None = None
@@ -172,6 +175,9 @@ class Executor:
             testcases: any number.
             table: holds their statements.
             needs: what to record beyond counts, distances and calls: "direct", "output", "input", "constants".
+
+        Raises:
+            OutOfTime: the deadline passed.
         """
         return self._work("run", testcases, table, needs, 0)
 
@@ -374,6 +380,7 @@ class Executor:
 
         Raises:
             Broken: the child did not answer.
+            OutOfTime: the deadline passed.
         """
         zygote, child = self._ready(fresh=care == _ALONE)
         self._first = child.fresh
@@ -381,7 +388,7 @@ class Executor:
         child.defined.update(unknown)
         definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
         request = dumps((mode, needs, definitions, testcases, care))
-        payload = zygote.ask(request)
+        payload = zygote.ask(request, self.deadline)
         child.exchanged += len(request) + len(payload)
         try:
             results, fresh, last, redo, lessons = read_untrusted(payload)

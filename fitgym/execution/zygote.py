@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import fitgym
-from fitgym.errors import ExecutionError, SubjectError
+from fitgym.errors import ExecutionError, OutOfTime, SubjectError
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.protocol import (
     BROKEN,
@@ -254,19 +254,26 @@ class Zygote:
         else:
             self.child = parked
 
-    def ask(self, payload: bytes) -> bytes:
+    def ask(self, payload: bytes, deadline: float | None = None) -> bytes:
         """Send a request to the child and wait for its answer.
+
+        Args:
+            payload: the request.
+            deadline: of `time.monotonic`; nobody waits longer.
 
         Raises:
             Broken: the child died, hung or wrote something else.
+            OutOfTime: the deadline passed; the child is no longer of use.
         """
+        if deadline is not None and time.monotonic() >= deadline:
+            raise OutOfTime("the deadline has passed")
         child = self.child
         assert child is not None, "ask a child after fork()"
         child.fresh = False
         self.journal.reset()
         try:
             child.connection.sendall(frame(self._seal, payload))
-            return self._answer(child)
+            return self._answer(child, deadline)
         except (ProtocolError, ExecutionError, OSError):
             raise self._broken(child, "crash") from None
 
@@ -402,7 +409,7 @@ class Zygote:
             if news:
                 return message
 
-    def _answer(self, child: Child) -> bytes:
+    def _answer(self, child: Child, deadline: float | None) -> bytes:
         """Wait for the child's frame with an eye on the journal."""
         journal, limit = self.journal, self._limits.seconds
         ours, zygotes = child.connection.fileno(), self._control.fileno()
@@ -428,6 +435,8 @@ class Zygote:
                 if child.pid in self._gone:
                     raise self._broken(child, "crash")
             now = time.monotonic()
+            if deadline is not None and now >= deadline:
+                raise OutOfTime("the deadline has passed")
             if journal.count != count:
                 count, since = journal.count, now
                 if now - noted > limit / 10:
