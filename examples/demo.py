@@ -122,7 +122,7 @@ def side_by_side(outcomes: dict[str, Outcome]) -> Table:
     table.add_row("branches, measured", *[share(*o.branches) for o in each])
     table.add_row("decisions", *[f"{o.record['steps']} of {len(set(o.record['actions']))} kinds" for o in each])
     table.add_row("generations", *[str(o.record["generations"]) for o in each])
-    table.add_row("seconds", *[f"{o.record['seconds']:.1f}" for o in each])
+    table.add_row("seconds", *[f"{sum(o.record['seconds'].values()):.1f}" for o in each])
     return table
 
 

@@ -65,7 +65,8 @@ def generate(
     search
         The search algorithm: whole_suite or random_search, with options after a colon: whole_suite:use_archive=false.
     budget
-        60s (seconds, finishing included), 20000x (executions of test cases) or 200g (generations).
+        60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations).
+        Finishing has at least 15 seconds; what it has not seen pass by then is left out.
     seed
         With a budget in x or g, the same seed gives the same suite.
     population

@@ -20,10 +20,17 @@ from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
+from fitgym.suite.deadline import Deadline
 from fitgym.suite.export import GENERATED, file_name, write
 from fitgym.suite.finishing import Finished, finish
 
 __all__ = ["Progress", "Request", "Run", "generate", "generate_request"]
+
+FINISHING_SHARE = 0.4
+"""Of a budget in seconds, what is kept back for finishing at most."""
+
+FINISHING_S = 15.0
+"""Seconds that finishing has in any case, and not more after an interruption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,9 @@ class Request:
         goal: name of a goal.
         agent: `name` or `name:argument`; the goal's own if None.
         search: a search algorithm, with options after a colon: `whole_suite:use_archive=false`.
-        budget: `60s`, `20000x` or `200g`. Seconds include finishing, for which a share is kept back.
+        budget: `60s`, `20000x` or `200g`. Seconds include finishing: up to 40 % are kept back for it. If that is not
+            enough to see the suite pass it may go on, until it has had 15 s; what has not passed by then is dropped.
+            With the other units finishing takes as long as it needs, because the result must not depend on time.
         seed: of everything random.
         population: number of individuals.
         reward: "paper" or "gain"; None for "gain" where the agent learns, "paper" otherwise.
@@ -121,7 +130,7 @@ class Run:
         )
         lines.append(
             f"{_counted(record['generations'], 'generation')}, {_counted(record['executions'], 'execution')}, "
-            f"{_counted(record['steps'], 'decision')}, {record['seconds']:.1f} s"
+            f"{_counted(record['steps'], 'decision')}, {sum(record['seconds'].values()):.1f} s"
         )
         return "\n".join(lines)
 
@@ -225,10 +234,10 @@ class _Job:
             ended = time.monotonic()
         finally:
             self.env.close()
-        record = self._record(finished, executions, ended - self.started)
+        seconds = {"search": searched - self.started, "finish": ended - searched}
+        record = self._record(finished, executions, seconds)
         if self.record_path is not None:
             write(json_format.dumps(record, indent=2) + "\n", self.record_path)
-        seconds = {"search": searched - self.started, "finish": ended - searched}
         return Run(record, finished.source, finished.path, interrupted, seconds)
 
     @property
@@ -283,13 +292,17 @@ class _Job:
         """Seconds kept back for finishing: five fresh interpreters and a measurement, two at a time."""
         self.env.executor.subject  # noqa: B018  (starts the worker, so that the time of the import is known)
         per_run = 0.9 + self.env.executor.import_seconds
-        return min(0.4 * self.budget.amount, 1.0 + 4 * per_run)
+        return min(FINISHING_SHARE * self.budget.amount, 1.0 + 4 * per_run)
 
-    def _deadline(self, interrupted: bool) -> float | None:
+    def _deadline(self, interrupted: bool) -> Deadline:
         """When finishing has to be over; a user who interrupts does not want to wait for all of it."""
+        now = time.monotonic()
         if interrupted:
-            return time.monotonic() + 10.0
-        return self.started + self.budget.amount if self.budget.unit == "s" else None
+            return Deadline(now + FINISHING_S / 3, now + FINISHING_S)
+        if self.budget.unit != "s":
+            return Deadline()
+        end = self.started + self.budget.amount
+        return Deadline(end, max(end, now + FINISHING_S))
 
     def _tell(self, phase: str, spent: float, reward: float, note: str) -> None:
         engine = self.engine
@@ -307,7 +320,7 @@ class _Job:
             )
         )
 
-    def _record(self, finished: Finished, executions: int, seconds: float) -> dict[str, Any]:
+    def _record(self, finished: Finished, executions: int, seconds: dict[str, float]) -> dict[str, Any]:
         request, engine, episode = self.request, self.engine, self.env.record()
         return {
             "fitgym_version": __version__,
@@ -323,7 +336,7 @@ class _Job:
             "steps": len(episode["actions"]),
             "generations": engine.generation,
             "executions": executions,
-            "seconds": round(seconds, 3),
+            "seconds": {phase: round(took, 3) for phase, took in seconds.items()},
             "tests": len(finished.tests),
             "statements": sum(len(test.statements) for test in finished.tests),
             "coverage": {name: {"covered": c, "total": n} for name, (c, n) in finished.coverage.items()},

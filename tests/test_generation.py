@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 import fitgym
+from fitgym.engine import Engine
 from fitgym.errors import BudgetError, InputError, SubjectError, UnknownName
-from fitgym.generation import Request, generate_request
+from fitgym.execution.executor import Executor
+from fitgym.generation import FINISHING_S, Request, generate_request
+from fitgym.subject.source import locate
+from fitgym.suite.deadline import Deadline
 from fitgym.suite.finishing import finish
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -108,6 +112,7 @@ def test_the_record_has_the_documented_keys_and_is_valid_json(coverage_run):
     ]:
         assert key in record
     assert len(record["rewards"]) == len(record["actions"]) == record["steps"]
+    assert list(record["seconds"]) == ["search", "finish"] and min(record["seconds"].values()) > 0
 
 
 def test_the_exported_file_does_not_need_fitgym(coverage_run):
@@ -178,6 +183,33 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
     assert taken.read_text() == "mine"
 
 
+@pytest.fixture
+def searched():
+    """A search between two generations."""
+    with Executor(locate(TRIANGLE)) as executor:
+        engine = Engine(executor, population=10)
+        for _ in range(5):
+            engine.step()
+        yield engine
+
+
+def test_what_there_is_no_time_to_observe_is_dropped_and_listed(searched):
+    finished = finish(searched, ["branch"], deadline=Deadline(0.0, 0.0))
+    assert (finished.tests, finished.source, finished.runs, finished.measured) == ((), "", 0, None)
+    assert len(finished.dropped) == len(searched.best_suite(["branch"]))  # nor was there time to minimise
+    assert {dropped.reason for dropped in finished.dropped} == {"no time was left to observe it"}
+    assert searched.deadline is None
+
+
+def test_in_a_hurry_a_suite_is_longer_but_has_passed_in_both_orders(searched, tmp_path):
+    finished = finish(searched, ["branch"], output=tmp_path, deadline=Deadline(soft=0.0))
+    assert finished.runs == 2
+    made = [searched.table.testcase(test.statements) for test in finished.tests]
+    found = searched.best_suite(["branch"])
+    assert [testcase[: len(test)] for testcase, test in zip(found, made, strict=True)] == made  # up to what raises
+    assert pytest_run(finished.path, tmp_path).returncode == 0
+
+
 def test_ctrl_c_while_finishing_finishes_in_a_hurry(tmp_path, monkeypatch):
     deadlines = []
 
@@ -191,7 +223,7 @@ def test_ctrl_c_while_finishing_finishes_in_a_hurry(tmp_path, monkeypatch):
     run = generate_request(Request(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path))
     assert run.interrupted
     assert run.suite_path is not None and run.suite_path.exists()
-    assert deadlines[0] is None and deadlines[1] is not None
+    assert deadlines[0] == Deadline() and deadlines[1].left < deadlines[1].rest <= FINISHING_S
 
 
 def test_ctrl_c_twice_gives_it_up_and_leaves_nothing(tmp_path, monkeypatch):

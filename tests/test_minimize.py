@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from fitgym.errors import OutOfTime
 from fitgym.suite.minimize import minimize, needed, without
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
@@ -163,13 +164,15 @@ def test_a_spent_budget_costs_length_but_no_coverage(
     table = StatementTable()
     world = World(table, targets)
     before = [table.testcase(test) for test in suite]
-    after = minimize(before, world.covered, table, stop=after_batches(world, batches))
+
+    def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        if world.batches >= batches:
+            raise OutOfTime
+        return world.covered(testcases)
+
+    after = minimize(before, covered, table)
     assert world.union(after) == world.union(before)
-    assert world.batches <= batches + 1
-
-
-def after_batches(world: World, number: int) -> Callable[[], bool]:
-    return lambda: world.batches >= number
+    assert world.batches <= batches
 
 
 def test_targets_in_step_share_their_batches() -> None:

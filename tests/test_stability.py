@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from fitgym.errors import FitgymError
 from fitgym.execution.observation import Observation
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.deadline import Deadline
 from fitgym.suite.export import suite_text
 from fitgym.suite.measure import Measured, class_lines, measure
 from fitgym.suite.rerun import Rerun, Verdict
@@ -223,10 +223,28 @@ def test_of_two_tests_in_each_others_way_one_stays(tmp_path: Path) -> None:
 
 def test_out_of_time_both_orders_are_still_run(tmp_path: Path) -> None:
     suite = Suite(tmp_path, a="assert flaky.shout('a') == 'A'", b="assert id(flaky) == 1\nassert flaky.shout('b')")
-    stability = suite.stabilize(runs=5, measure=True, seconds_left=lambda: -1.0)
+    stability = suite.stabilize(runs=5, measure=True, deadline=Deadline(soft=0.0))
     assert (stability.runs, stability.wanted, stability.complete) == (2, 5, False)
     assert left(stability) == {"test_a": [0]}  # there is no time to find out what else is wrong with the other
     assert stability.measured is not None
+
+
+def test_what_has_not_passed_at_the_last_moment_is_dropped(tmp_path: Path) -> None:
+    suite = Suite(tmp_path, a="assert flaky.shout('a') == 'A'", b="assert flaky.shout('b') == 'B'")
+    stability = suite.stabilize(deadline=Deadline(soft=0.0, hard=0.0))
+    assert (stability.tests, stability.runs, stability.measured, suite.texts) == ((), 0, None, [])
+    assert [(d.name, d.reason) for d in stability.dropped] == [
+        ("test_a", "no time was left to see it pass"),
+        ("test_b", "no time was left to see it pass"),
+    ]
+
+
+def test_a_run_is_given_up_at_the_last_moment(tmp_path: Path) -> None:
+    suite = Suite(tmp_path, a="assert flaky.shout('a') == 'A'", endless="while True: pass")
+    started = time.monotonic()
+    stability = suite.stabilize(deadline=Deadline(soft=started, hard=started + 3.0))
+    assert stability.tests == ()
+    assert {d.name for d in stability.dropped} == {"test_a", "test_endless"}
 
 
 def test_every_run_has_its_own_hash_seed_and_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,7 +438,7 @@ def test_the_suite_of_the_shelf_is_stable_and_measured() -> None:
     def render(tests: Sequence[FinishedTest]) -> str:
         return suite_text(tests, SUBJECT, folder=GOLDEN)
 
-    stability = stabilize(finished(), render, SUBJECT.reference, seconds_left=lambda: math.inf)
+    stability = stabilize(finished(), render, SUBJECT.reference)
     assert (len(stability.tests), stability.runs, stability.weakened, stability.dropped) == (len(SUITE), 5, 0, ())
     assert stability.measured is not None
     assert stability.measured.branch_coverage == 1.0

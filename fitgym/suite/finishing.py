@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Sequence
@@ -12,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.engine import Discovery, Engine
+from fitgym.errors import OutOfTime
+from fitgym.execution.observation import Observed
 from fitgym.suite.assertions import FinishedTest, finished_tests
+from fitgym.suite.deadline import Deadline
 from fitgym.suite.export import file_name, suite_text, write
 from fitgym.suite.measure import Measured
 from fitgym.suite.minimize import minimize
@@ -20,6 +24,12 @@ from fitgym.suite.stability import Dropped, stabilize
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Finished", "finish"]
+
+MINIMIZING = 0.25  # of the time that is left when it begins
+OBSERVING = 0.4
+CHUNK = 16  # test cases that are observed at once where time may run out
+
+_UNOBSERVED = "no time was left to observe it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class Finished:
         exceptions: what the exported tests raise, each once, in the order of the file.
         measured: coverage of the exported file by coverage.py, None if no test is left.
         runs: how many clean runs in fresh interpreters it passed, all its tests.
-        dropped: tests that did not behave the same every time, with the reason.
+        dropped: tests that did not behave the same every time, or were not checked in time, with the reason.
         weakened: how many assertions were dropped for that reason.
     """
 
@@ -55,7 +65,7 @@ def finish(
     *,
     output: Path | None = None,
     command: str = "",
-    deadline: float | None = None,
+    deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
 ) -> Finished:
     """Minimise, assert, check and export what a search has found.
 
@@ -64,35 +74,19 @@ def finish(
         names: the fitness functions whose targets the suite has to keep covered.
         output: folder for the file, made if it is missing; None writes nothing.
         command: repeats the run; for the header of the file.
-        deadline: of `time.monotonic`; with little time left less is minimised and checked, but every exported test
-            has passed at least once in a fresh interpreter.
+        deadline: with little time left less is minimised and checked less often, but the exported file has always
+            passed as it is, in its order and in reverse; what has not by the last moment is dropped.
     """
-
-    def seconds_left() -> float:
-        return math.inf if deadline is None else deadline - time.monotonic()
-
-    engine.deadline = None
-    started = time.monotonic()
-    share = seconds_left() * 0.25
-
-    def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        engine.execute(testcases)
-        rows = [engine.measurements.covers(name, testcases) for name in names]
-        return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
-
-    def returns(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        return np.array([engine.measurements.trace(testcase).raised is None for testcase in testcases], dtype=bool)
-
-    kept = minimize(
-        engine.best_suite(names),
-        covered,
-        engine.table,
-        returns=returns,
-        stop=lambda: time.monotonic() - started > share,
-    )
-    observed = list(zip(*(engine.executor.observe(kept, engine.table) for _ in range(2)), strict=True))
-    before = engine.executor.observe([testcase[:-1] for testcase in kept], engine.table)
-    statements = [engine.table.statements(testcase) for testcase in kept]
+    try:
+        kept = _minimized(engine, names, deadline)
+        observed, before = _observed(engine, kept, deadline)
+    finally:
+        engine.deadline = None
+    late = [
+        Dropped(f"a test of {engine.subject.operations[engine.table[testcase[-1]].operation].name}", _UNOBSERVED)
+        for testcase in kept[len(observed) :]
+    ]
+    statements = [engine.table.statements(testcase) for testcase in kept[: len(observed)]]
     made = finished_tests(statements, observed, engine.subject, before)
     tests = [test for test in made if test is not None]
     folder = None if output is None else output.resolve()
@@ -100,7 +94,7 @@ def finish(
     def render(chosen: Sequence[FinishedTest]) -> str:
         return suite_text(chosen, engine.subject, folder=folder, command=command)
 
-    stable = stabilize(tests, render, engine.subject.reference, seconds_left=seconds_left)
+    stable = stabilize(tests, render, engine.subject.reference, deadline=deadline)
     testcases = [engine.table.testcase(test.statements) for test in stable.tests]
     engine.execute(testcases)
     source = render(stable.tests) if stable.tests else ""
@@ -116,6 +110,43 @@ def finish(
         tuple(engine.raised_by(testcases)),
         stable.measured,
         stable.runs,
-        stable.dropped,
+        (*late, *stable.dropped),
         stable.weakened,
     )
+
+
+def _minimized(engine: Engine, names: Sequence[str], deadline: Deadline) -> list[TestCase]:
+    """The best suite as few short test cases; `MINIMIZING` of the time goes into that at most."""
+
+    def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        if engine.late:
+            raise OutOfTime
+        engine.execute(testcases)
+        rows = [engine.measurements.covers(name, testcases) for name in names]
+        return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
+
+    def returns(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        return np.array([engine.measurements.trace(testcase).raised is None for testcase in testcases], dtype=bool)
+
+    engine.deadline = deadline.until(MINIMIZING)
+    return minimize(engine.best_suite(names), covered, engine.table, returns=returns)
+
+
+def _observed(
+    engine: Engine, testcases: Sequence[TestCase], deadline: Deadline
+) -> tuple[list[tuple[Observed, ...]], list[Observed | None]]:
+    """What two executions of each test case showed, and what could be seen before its last statement.
+
+    Out of time, what can be seen before is left out (None), and the observations end before those of all test cases.
+    """
+    executor, table = engine.executor, engine.table
+    engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
+    size = len(testcases) if engine.deadline is None else CHUNK
+    found: list[tuple[Observed, ...]] = []
+    before: list[Observed | None] = []
+    with contextlib.suppress(OutOfTime):
+        for start in range(0, len(testcases), max(1, size)):
+            chunk = testcases[start : start + size]
+            found += zip(*(executor.observe(chunk, table) for _ in range(2)), strict=True)
+        before += executor.observe([testcase[:-1] for testcase in testcases], table)
+    return found, before or [None] * len(found)

@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fitgym.errors import OutOfTime
 from fitgym.suite.plainness import plainer, plainness
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
@@ -41,7 +42,6 @@ def minimize(
     table: StatementTable,
     *,
     returns: Returns | None = None,
-    stop: Callable[[], bool] = lambda: False,
     wave: int = WAVE,
 ) -> list[TestCase]:
     """Few short test cases that together cover every target that the candidates cover.
@@ -57,12 +57,12 @@ def minimize(
     Args:
         candidates: the suite, supplemented from the archive.
         covered: judges test cases; must be a function of the test case alone. Its own cache decides what an
-            execution costs; the same test case may be asked for again.
+            execution costs; the same test case may be asked for again. Once it raises `OutOfTime` nothing is executed
+            any more: tests being worked on stay as far as they got, the remaining targets take their shortest candidate
+            whole, and the result covers the same. If it does so at once, the candidates are the result.
         table: where the statements of the candidates are; the shortened statements are added to it.
         returns: tells test cases that end without an exception, so that they are preferred and stay so: a test that
             returns can check a value. None treats all alike.
-        stop: asked before every batch but the first. Once it is true nothing is executed any more: tests being worked on stay as far
-            as they got, the remaining targets take their shortest candidate whole. The result covers the same.
         wave: how many targets are worked on at once.
 
     Returns:
@@ -78,7 +78,10 @@ def minimize(
     if not tests:
         return []
 
-    first = covered(tests)
+    try:
+        first = covered(tests)
+    except OutOfTime:
+        return tests
     targets = first.shape[1]
     wanted: NDArray[np.bool_] = np.logical_or.reduce(first, axis=0)
 
@@ -98,7 +101,7 @@ def minimize(
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
         active = [_Reduction(tests[source[t]], [t], matrix[source[t]], table) for t in now]
-        _in_step([one.shorter() for one in active], judge, stop)
+        _in_step([one.shorter() for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
                 chosen.append(one)
@@ -109,7 +112,7 @@ def minimize(
         mine = np.flatnonzero(one.row[:targets] & wanted & ~_union(kept, targets))
         kept.append(_Reduction(one.best, mine.tolist(), one.row, table))
     for at in range(0, len(kept), wave):
-        _in_step([one.plainer() for one in kept[at : at + wave]], judge, stop)
+        _in_step([one.plainer() for one in kept[at : at + wave]], judge)
     return [one.best for one in _essential(kept, wanted)]
 
 
@@ -225,17 +228,20 @@ class _Reduction:
         return self._table.testcase(statements)
 
 
-def _in_step(active: Iterable[Steps], judge: Covered, stop: Callable[[], bool]) -> None:
+def _in_step(active: Iterable[Steps], judge: Covered) -> None:
     """Run reductions to their end or until time is up, one shared batch per step."""
     waiting: list[tuple[Steps, list[TestCase]]] = []
     for steps in active:
         proposals = next(steps, None)
         if proposals is not None:
             waiting.append((steps, proposals))
-    while waiting and not stop():
+    while waiting:
         batch = list(dict.fromkeys(testcase for _, proposals in waiting for testcase in proposals))
         index = {testcase: row for row, testcase in enumerate(batch)}
-        matrix = judge(batch)
+        try:
+            matrix = judge(batch)
+        except OutOfTime:
+            return
         still: list[tuple[Steps, list[TestCase]]] = []
         for steps, proposals in waiting:
             try:

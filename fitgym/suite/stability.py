@@ -9,12 +9,12 @@ what is gone. Tests that leave files in the current folder are given a folder of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.deadline import Deadline
 from fitgym.suite.measure import Arc, Measured, arcs_by_test, read_coverage
 from fitgym.suite.rerun import Rerun, Verdict
 
@@ -24,9 +24,9 @@ RUNS = 5
 JOBS = 2
 WEAKENINGS = 3  # rounds in which assertions are dropped; after them whole tests are
 HALVINGS = 3  # of a file that cannot be imported: 14 runs at most
-LEAST_LIMIT_S = 10.0  # for one run, however little time is left
 
 _WANDERING = Verdict(False, (), "covers something else from run to run")
+_UNCHECKED = "no time was left to see it pass"
 
 Render = Callable[[Sequence[FinishedTest]], str]
 
@@ -55,7 +55,6 @@ class Stability:
         weakened: number of assertions dropped from tests that are left.
         dropped: tests taken out.
         measured: coverage of these tests by coverage.py, None if it was not asked for or there are no tests.
-        seconds: wall clock of the longest run, for planning.
     """
 
     tests: tuple[FinishedTest, ...]
@@ -64,7 +63,6 @@ class Stability:
     weakened: int = 0
     dropped: tuple[Dropped, ...] = ()
     measured: Measured | None = None
-    seconds: float = 0.0
 
     @property
     def complete(self) -> bool:
@@ -79,7 +77,7 @@ def stabilize(
     *,
     runs: int = RUNS,
     jobs: int = JOBS,
-    seconds_left: Callable[[], float] = lambda: math.inf,
+    deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
     limit_s: float | None = None,
     measure: bool = True,
 ) -> Stability:
@@ -91,25 +89,22 @@ def stabilize(
         reference: the subject.
         runs: clean runs wanted.
         jobs: interpreters at a time.
-        seconds_left: until when to be done. When another batch does not fit, fewer runs have to do, and failing tests
-            are dropped instead of weakened; one clean batch of `jobs` runs is made in any case.
+        deadline: until when to be done. When little time is left, fewer runs have to do, and failing tests are dropped
+            instead of weakened; if there is not even time for one clean batch of `jobs` runs, all tests are dropped.
         limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
         measure: measure coverage, in every run; what is reported is what all runs of the count have in common.
     """
     work = _Work(list(tests))
     limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
     clean = number = weakenings = 0
-    longest = 0.0
     measured: Measured | None = None
     ways: list[dict[str, frozenset[Arc]]] = []
     while work.tests and clean < runs:
-        left = seconds_left()
-        hurried = left < 1.5 * longest
-        if hurried and clean > 0:
+        if deadline.rest <= work.took or (clean > 0 and deadline.left < 1.5 * work.took):
             break
         batch = min(jobs, runs - clean)  # in a hurry too: a suite that ran in one order only is not known to be stable
         text = render(work.tests)
-        patience = min(limit, max(left, LEAST_LIMIT_S))
+        patience = min(limit, deadline.rest)
         reruns: list[Rerun] = []
         try:
             for job in range(batch):
@@ -128,12 +123,15 @@ def stabilize(
                 )
             for rerun in reruns:
                 rerun.wait()
-            longest = max([longest, *(rerun.seconds for rerun in reruns)])
+            work.took = max(rerun.seconds for rerun in reruns)
             number += batch
-            if work.give_folders({n for rerun in reruns for n, verdict in rerun.verdicts.items() if verdict.wrote}):
+            hurried = deadline.left < 1.5 * work.took or deadline.rest < 3 * work.took
+            writers = {n for rerun in reruns for n, verdict in rerun.verdicts.items() if verdict.wrote}
+            passed = all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns)
+            if work.give_folders(writers) and (passed or not hurried):  # who fails may do so because of a file
                 clean, ways = 0, []
                 continue
-            if all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns):
+            if passed:
                 if measure:
                     ways += [arcs_by_test(rerun.coverage_file, reference) for rerun in reruns]
                     measured = read_coverage(reruns[0].coverage_file, reference)
@@ -146,8 +144,8 @@ def stabilize(
                 continue
             clean, ways = 0, []
             if unusable := [rerun for rerun in reruns if rerun.unusable]:
-                halvings = 0 if hurried or unusable[0].timed_out else HALVINGS
-                work.drop_unusable(unusable[0].unusable, render, reference, patience, halvings)
+                halvings = 0 if unusable[0].timed_out else HALVINGS
+                work.drop_unusable(unusable[0].unusable, render, reference, limit, halvings, deadline)
             else:
                 may_weaken = weakenings < WEAKENINGS and not hurried
                 failures = _failures(reruns)
@@ -158,20 +156,21 @@ def stabilize(
         finally:
             for rerun in reruns:
                 rerun.close()
+    if not clean:
+        work.drop_all(_UNCHECKED)
     kept = {test.name for test in work.tests}
     weakened = sum(count for name, count in work.weakened.items() if name in kept)
-    return Stability(
-        tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None, longest
-    )
+    return Stability(tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None)
 
 
 class _Work:
-    """The tests that are left, and what became of the others."""
+    """The tests that are left, what became of the others, and how many seconds the last run took."""
 
     def __init__(self, tests: list[FinishedTest]) -> None:
         self.tests = tests
         self.dropped: list[Dropped] = []
         self.weakened: dict[str, int] = {}
+        self.took = 0.0
 
     def give_folders(self, writers: set[str]) -> bool:
         """Let tests that write files do so in a folder of their own; False if that changes nothing."""
@@ -199,11 +198,16 @@ class _Work:
                 self.dropped.append(Dropped(test.name, verdict.error))
         self.tests = kept
 
+    def drop_all(self, reason: str) -> None:
+        """Take out every test that is left."""
+        self.dropped += [Dropped(test.name, reason) for test in self.tests]
+        self.tests = []
+
     def drop_unusable(
-        self, reason: str, render: Render, reference: Reference, limit_s: float, halvings: int = HALVINGS
+        self, reason: str, render: Render, reference: Reference, limit_s: float, halvings: int, deadline: Deadline
     ) -> None:
         """Keep the largest parts, found by halving, whose file can be imported."""
-        parts = self._usable(self.tests, render, reference, limit_s, halvings)
+        parts = self._usable(self.tests, render, reference, limit_s, halvings, deadline)
         usable = {test.name for part in parts for test in part}
         if len(usable) == len(self.tests):  # each part for itself, but not together: give up the second half
             usable = {test.name for test in self.tests[: len(self.tests) // 2]}
@@ -211,14 +215,20 @@ class _Work:
         self.tests = [test for test in self.tests if test.name in usable]
 
     def _usable(
-        self, tests: list[FinishedTest], render: Render, reference: Reference, limit_s: float, depth: int
+        self,
+        tests: list[FinishedTest],
+        render: Render,
+        reference: Reference,
+        limit_s: float,
+        depth: int,
+        deadline: Deadline,
     ) -> Iterator[list[FinishedTest]]:
         """Parts that can be imported; the caller has seen that all together cannot."""
-        if len(tests) < 2 or depth == 0:
+        if len(tests) < 2 or depth == 0 or deadline.rest < 3 * self.took:  # two halves, and what is left together
             return
         middle = len(tests) // 2
         for half in (tests[:middle], tests[middle:]):
-            rerun = Rerun(render(half), reference, limit_s=limit_s)
+            rerun = Rerun(render(half), reference, limit_s=min(limit_s, max(0.0, deadline.rest)))
             try:
                 unusable = rerun.wait().unusable
             finally:
@@ -226,7 +236,7 @@ class _Work:
             if not unusable:
                 yield half
             else:
-                yield from self._usable(half, render, reference, limit_s, depth - 1)
+                yield from self._usable(half, render, reference, limit_s, depth - 1, deadline)
 
 
 def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
