@@ -4,6 +4,8 @@ VENV ?= .venv
 PYTEST_ARGS ?= -q
 SPEED_ARGS ?=
 BIN := $(VENV)/bin
+# What an editable install is made of; the probes in C are built by it.
+BUILT := pyproject.toml setup.py $(wildcard fitgym/instrument/_*.[ch])
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 # The checkers of Stable-Baselines3 are part of the tests, and torch comes with them. Only the build without CUDA will
@@ -38,7 +40,7 @@ format: $(VENV)/.installed-dev
 
 # A type checker that looks at half of the files reports success too, so the number of files is compared.
 types: $(VENV)/.installed-dev
-	@expected=$$(find -L fitgym -name '*.py' | wc -l); \
+	@expected=$$(find -L fitgym -name '*.py' -o -name '*.pyi' | wc -l); \
 	output=$$($(BIN)/mypy); status=$$?; echo "$$output"; \
 	if [ $$status -ne 0 ]; then exit $$status; fi; \
 	if ! echo "$$output" | grep -q "in $$expected source files"; then \
@@ -62,11 +64,11 @@ $(BIN)/python:
 	    { echo "fitgym needs Python 3.11 or newer, $(PYTHON) is older: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
+$(VENV)/.installed: $(BUILT) | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+$(VENV)/.installed-test: $(BUILT) | $(BIN)/python
 	@if $(PIP) '$(TORCH)' $(TORCH_SOURCE) 2>/dev/null; then \
 	    echo "$(PIP) --editable '.[test,deep]'"; $(PIP) --editable '.[test,deep]'; \
 	else \
@@ -75,6 +77,6 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	fi
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+$(VENV)/.installed-dev: $(BUILT) | $(BIN)/python
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed

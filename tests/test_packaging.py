@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -43,7 +45,8 @@ def folders_with_code() -> set[str]:
 
 def source_files() -> set[str]:
     """Every file that an installed package must have, as a path inside the wheel."""
-    found = {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym").rglob("*.py")} | {"fitgym/py.typed"}
+    found = {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym").rglob("*.py*") if path.suffix in (".py", ".pyi")}
+    found.add("fitgym/py.typed")
     return found | {f"fitgym/{path.relative_to(ROOT)}" for name in LINKED for path in (ROOT / name).rglob("*.py")}
 
 
@@ -79,24 +82,75 @@ def test_the_dependencies_have_lower_bounds_and_few_upper_ones(project: dict[str
     assert {text.split(">")[0] for text in capped} <= {"gymnasium", "cyclopts"}
 
 
-def test_the_wheel_holds_every_module_once_and_nothing_else(tmp_path: Path) -> None:
-    tree, out = tmp_path / "tree", tmp_path / "out"
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of what a distribution is made from, with nothing built in it."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
     for folder in ("fitgym", *LINKED):
-        shutil.copytree(ROOT / folder, tree / folder, symlinks=True, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tree)
+        shutil.copytree(ROOT / folder, tmp_path / "tree" / folder, symlinks=True, ignore=ignored)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path / "tree")
+    return tmp_path / "tree"
+
+
+def built(tree: Path, what: str, **environment: str) -> Path:
+    """The wheel or sdist of the tree, made in a folder of its own."""
+    out = tree.parent / "out"
     out.mkdir()
-    build = f"from setuptools import build_meta; build_meta.build_wheel({str(out)!r})"
-    done = subprocess.run([sys.executable, "-c", build], cwd=tree, capture_output=True, text=True, timeout=120)
+    build = f"from setuptools import build_meta; build_meta.build_{what}({str(out)!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", build],
+        cwd=tree,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
-    (wheel,) = out.glob("fitgym-*.whl")
+    (path,) = out.iterdir()
+    return path
+
+
+def contents(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        metadata = archive.read(f"fitgym-{fitgym.__version__}.dist-info/METADATA").decode()
+        return [name for name in archive.namelist() if ".dist-info/" not in name]
+
+
+def test_the_wheel_holds_every_module_once_and_nothing_else(tree: Path) -> None:
+    wheel = built(tree, "wheel")
+    names = contents(wheel)
     assert len(names) == len(set(names))
-    assert {name for name in names if ".dist-info/" not in name} == source_files()
+    extension = {"fitgym/instrument/_sites.abi3.so"} & set(names)
+    assert set(names) == source_files() | extension
+    # Built once, the extension serves every later Python; a wheel without it serves every machine.
+    tags = wheel.name.split("-", 2)[2]
+    assert tags.startswith("cp311-abi3-") if extension else tags == "py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"fitgym-{fitgym.__version__}.dist-info/METADATA").decode()
     assert "License-Expression: MIT" in metadata
+
+
+def test_without_a_compiler_the_wheel_has_the_probes_in_python(tree: Path, tmp_path: Path) -> None:
+    wheel = built(tree, "wheel", CC="/bin/false")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert set(contents(wheel)) == source_files()
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    code = "from fitgym.instrument.recorder import Recorder; from fitgym.instrument import factories as f; print(f.in_use())"
+    for wanted, answer in (("", "python\n"), ("python", "python\n"), ("c", "")):
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed"), "FITGYM_SITES": wanted}
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.stdout == answer, done.stderr
+    assert "InputError: FITGYM_SITES asks for probes in C, but they were not built" in done.stderr
+
+
+def test_the_sdist_holds_the_sources_in_c(tree: Path) -> None:
+    with tarfile.open(built(tree, "sdist")) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    sources = {str(path.relative_to(tree)) for path in (tree / "fitgym").rglob("*.[ch]")}
+    assert len(sources) == 3 and sources | {"setup.py", "pyproject.toml"} <= names
 
 
 def loaded_by(code: str) -> set[str]:

@@ -27,6 +27,7 @@ from fitgym.execution.protocol import (
     read_untrusted,
 )
 from fitgym.execution.zygote import Broken, Child, Limits, Zygote
+from fitgym.instrument.factories import in_use
 from fitgym.instrument.trace import Call, Failure, Trace
 from fitgym.subject.hints import Hint, union
 from fitgym.subject.subject import Reference, Subject
@@ -109,9 +110,13 @@ class Executor:
             process counts once.
         timings: seconds of wall time spent on starting workers ("start") and on running ("run"); no result depends on
             them.
+
+    Raises:
+        InputError: the probes that `FITGYM_SITES` asks for cannot be used.
     """
 
     def __init__(self, reference: Reference, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
+        in_use()
         self.reference = reference
         self.limits = limits
         self.deadline: float | None = None

@@ -6,7 +6,7 @@ called with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -32,6 +32,10 @@ class OutOfFuel(BaseException):
 
 class Listener(Protocol):
     """What probes ask and tell, aside from what they count."""
+
+    @property
+    def kept(self) -> Mapping[type, Set[Any]]:
+        """By type (int, float, str, bytes) the operands that `keep` need not be told again; always the same sets."""
 
     def stopped(self, traceback: TracebackType | None) -> None:
         """An `except` body begins that handles the exception with this traceback."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from fitgym.instrument import async_loop
 from fitgym.instrument import sites as python_sites
+from fitgym.instrument.factories import chosen
 from fitgym.instrument.factory import Factory, Probe
 from fitgym.instrument.trace import Reached, Stop
 from fitgym.subject.subject import Site
@@ -39,6 +40,7 @@ class Recorder:
     Args:
         sites: all sites of the subject, by id.
         fuel: how many calls and rounds of loops one test case may make; takes effect at the next `begin`.
+        factory: what makes the probes; the one that `factories.chosen` names unless given.
 
     Attributes:
         runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
@@ -46,13 +48,13 @@ class Recorder:
         constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them.
     """
 
-    def __init__(self, sites: Sequence[Site], fuel: int = 100_000) -> None:
+    def __init__(self, sites: Sequence[Site], fuel: int = 100_000, factory: type[Factory] | None = None) -> None:
         self.sites = tuple(sites)
         self.fuel = fuel
         self.runner_codes: set[CodeType] = set()
         self.entry_codes: set[CodeType] = set()
         self.constants: dict[str, None] = {}
-        self._seen: set[tuple[type, Any]] = set()
+        self.kept: dict[type, set[Any]] = {int: set(), float: set(), str: set(), bytes: set()}
         self._runner_ids: set[int] = set()
         self._direct = False
         self._stops: dict[tuple[int, int], int] = {}
@@ -62,7 +64,7 @@ class Recorder:
         self._lines = _line_tables(self.sites)
         self._probes: dict[int, Probe] = {}
         self._ids: dict[object, int] = {}
-        self._factory: Factory = python_sites.Sites(self.sites, self, fuel)
+        self._factory: Factory = (factory or chosen())(self.sites, self, fuel)
 
     @property
     def counter(self) -> object:
@@ -240,10 +242,10 @@ class Recorder:
             return
         if kind is int and value.bit_length() > 4 * _LONGEST_LITERAL:
             return
-        if (kind, value) in self._seen:
-            return
-        self._seen.add((kind, value))
-        self.constants[repr(value)] = None
+        kept = self.kept[kind]
+        if value not in kept:
+            kept.add(value)
+            self.constants[repr(value)] = None
 
 
 def _subject_frame() -> FrameType | None:

@@ -1,0 +1,1516 @@
+/* The probes in C: they record exactly what the probes in sites.py do, several times faster.
+
+   A probe is a built-in function whose `self` is its `Site`: the interpreter calls such functions directly, where an object
+   with `__call__` costs four times as much. What a site has recorded stands in the `Site` itself, and a set of bits says
+   which sites were touched since `begin`, so that beginning and taking a snapshot cost what was touched, not what exists.
+
+   A probe may be entered again while it compares, by whatever the methods of the operands do, and any of these methods may
+   raise. So nothing is held in the site during such a call, and every function that runs code of the program can fail. */
+
+#include "_distance.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef SOURCES
+#define SOURCES 0 /* the checksum of the files that this was built from, see setup.py */
+#endif
+
+#define WIDEST 3       /* distances of one site */
+#define FAMILIAR 256   /* numbers of a type that are recognised as kept without a look into the set */
+#define MOST_COUNTED UINT32_MAX
+
+/* What the first argument of the probe of a `case` says, see transformer.py. */
+enum { MATCHED = 1, GUARD_DECIDED = 2 };
+
+enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, REMAINDER, POWER, AND, OR, XOR, SHIFT_LEFT, SHIFT_RIGHT };
+
+/* How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine. */
+enum { DIRECT = 1, INDIRECT = 2, RESUMABLE = 4 };
+
+typedef struct {
+    PyTypeObject *sites_type, *site_type, *loop_type;
+    PyObject *out_of_fuel, *compared, *async_loop;
+} Module;
+
+typedef struct Sites Sites;
+
+typedef struct {
+    PyObject_HEAD
+    Sites *owner; /* never cleared: the owner lets go of its sites */
+    uint64_t visits; /* since `begin` */
+    double distances[WIDEST];
+    uint8_t operator; /* Py_LT to Py_GE, or one of the operators of arithmetic */
+    bool negative;    /* `not in`, `is not` */
+    bool in_place;    /* the operator of an augmented assignment */
+    bool decides, passes, burns, catches, enters;
+    uint8_t width;
+    uint32_t id, function;
+    uint64_t settled_visits;
+    double settled_distances[WIDEST];
+    uint64_t direct_visits;
+    double direct_distances[WIDEST];
+} Site;
+
+struct Sites {
+    PyObject_HEAD
+    int64_t threshold; /* a burning block that was visited more often adds up what was burnt; -1 when nothing is left */
+    int64_t limit;     /* one that was visited more often leaves the short way: `threshold`, or -1 when `direct` */
+    bool direct, collect, spent, guard_failed;
+    int64_t fuel;
+    Py_ssize_t count, words;
+    Site **sites;
+    uint64_t *touched; /* a bit for each site with visits since `begin` */
+    uint64_t *settled; /* a bit for each site with settled visits */
+    uint32_t functions;
+    uint8_t *ways;
+    uint64_t familiar_ints[FAMILIAR], familiar_floats[FAMILIAR];
+    PyObject *stopped, *is_resumable, *is_direct, *keep; /* methods of the listener */
+    PyObject *kept_ints, *kept_floats, *kept_strings, *kept_bytes;
+    PyObject *out_of_fuel, *compared, *async_loop;
+    PyTypeObject *loop_type;
+};
+
+static const double NO_OUTCOME[WIDEST] = {FAR, FAR, FAR};
+static const double TRUE_ONLY[2] = {0.0, 1.0};
+static const double FALSE_ONLY[2] = {1.0, 0.0};
+
+/* ------------------------------------------------------------------------------------------------------ recording */
+
+static void
+touch(Site *site)
+{
+    site->owner->touched[site->id / 64] |= (uint64_t)1 << site->id % 64;
+}
+
+static inline void
+visit(Site *site)
+{
+    if (site->visits++ == 0) {
+        touch(site);
+    }
+}
+
+static inline void
+merge(double *least, const double *found, int width)
+{
+    for (int i = 0; i < width; i++) {
+        if (found[i] < least[i]) {
+            least[i] = found[i];
+        }
+    }
+}
+
+/* 1 if the call of a method of the listener came out true, 0 if not, -1 with an exception set. */
+static int
+ask(PyObject *method)
+{
+    PyObject *answer = method == NULL ? Py_NewRef(Py_False) : PyObject_CallNoArgs(method);
+    if (answer == NULL) {
+        return -1;
+    }
+    int truth = PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    return truth;
+}
+
+/* Merges distances into those of direct visits and counts the visit, if it is one. */
+static int
+record_direct(Site *site, const double *found)
+{
+    Sites *owner = site->owner;
+    uint8_t way = owner->ways[site->function];
+    int direct = way == DIRECT;
+    if (!direct && way != INDIRECT) {
+        direct = ask(owner->is_direct);
+    }
+    if (direct > 0) {
+        site->direct_visits++;
+        merge(site->direct_distances, found, site->width);
+    }
+    return direct < 0 ? -1 : 0;
+}
+
+static inline int
+record(Site *site, const double *found)
+{
+    merge(site->distances, found, site->width);
+    return site->owner->direct ? record_direct(site, found) : 0;
+}
+
+/* An exception came instead of an outcome. Returns NULL. */
+static PyObject *
+no_outcome(Site *site)
+{
+    merge(site->distances, NO_OUTCOME, site->width);
+    if (site->owner->direct) {
+        PyObject *type, *value, *traceback;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* their successors are younger than the limited API */
+        PyErr_Fetch(&type, &value, &traceback);
+        if (record_direct(site, NO_OUTCOME) < 0) {
+            Py_XDECREF(type);
+            Py_XDECREF(value);
+            Py_XDECREF(traceback);
+        }
+        else {
+            PyErr_Restore(type, value, traceback);
+        }
+#pragma GCC diagnostic pop
+    }
+    return NULL;
+}
+
+/* Should an exception come before the first element of a loop. */
+static void
+unfinished(Site *site)
+{
+    if (site->distances[0] > FAR) {
+        merge(site->distances, NO_OUTCOME, site->width);
+    }
+}
+
+/* Tells the listener an operand unless it is kept already; 1 if it was, 0 if not, -1 with an exception set. */
+static int
+tell(Sites *owner, PyObject *value, PyObject *kept)
+{
+    int known = PySet_Contains(kept, value);
+    if (known == 0) {
+        PyObject *done = PyObject_CallFunctionObjArgs(owner->keep, value, NULL);
+        Py_XDECREF(done);
+        known = done == NULL ? -1 : 0;
+    }
+    return known;
+}
+
+/* The same for a number that 64 bits tell from others of its type; some that are kept are recognised by these. */
+static int
+keep_number(Sites *owner, PyObject *value, uint64_t bits, PyObject *kept, uint64_t familiar[FAMILIAR])
+{
+    uint64_t *place = &familiar[(bits ^ bits >> 48) % FAMILIAR];
+    if (*place == bits) {
+        return 0;
+    }
+    int known = tell(owner, value, kept);
+    if (known > 0) {
+        *place = bits;
+    }
+    return known < 0 ? -1 : 0;
+}
+
+static inline int
+keep_integer(Sites *owner, PyObject *value, long long integer)
+{
+    return keep_number(owner, value, (uint64_t)integer, owner->kept_ints, owner->familiar_ints);
+}
+
+static int
+keep(Sites *owner, PyObject *value)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    if (type == &PyFloat_Type) {
+        double number = PyFloat_AsDouble(value);
+        uint64_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        return keep_number(owner, value, bits, owner->kept_floats, owner->familiar_floats);
+    }
+    PyObject *kept = type == &PyUnicode_Type ? owner->kept_strings
+                     : type == &PyLong_Type  ? owner->kept_ints
+                     : type == &PyBytes_Type ? owner->kept_bytes
+                                             : NULL;
+    return kept == NULL || tell(owner, value, kept) >= 0 ? 0 : -1;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- fuel */
+
+#if defined(__GNUC__)
+#define lowest_bit(word) __builtin_ctzll(word)
+#else
+static int
+lowest_bit(uint64_t word)
+{
+    int bit = 0;
+    while (!(word >> bit & 1)) {
+        bit++;
+    }
+    return bit;
+}
+#endif
+
+/* For each site whose bit is set in `bits`, an expression with a variable `word`, in order. */
+#define FOR_EACH_SITE(owner, site, bits)                                                                               \
+    for (Py_ssize_t word = 0; word < (owner)->words; word++)                                                           \
+        for (uint64_t left_over = (bits); left_over; left_over &= left_over - 1)                                       \
+            for (Site *site = (owner)->sites[64 * word + lowest_bit(left_over)]; site != NULL; site = NULL)
+
+static int64_t
+burnt(Sites *owner)
+{
+    int64_t sum = 0;
+    FOR_EACH_SITE(owner, site, owner->touched[word]) {
+        sum += site->burns ? (int64_t)site->visits : 0;
+    }
+    return sum;
+}
+
+static int64_t
+fuel_left(Sites *owner)
+{
+    return owner->spent ? -1 : owner->fuel - burnt(owner);
+}
+
+static void
+spend(Sites *owner)
+{
+    owner->spent = true;
+    owner->threshold = owner->limit = -1;
+}
+
+/* A burning block was visited more often than the threshold: is there fuel left? */
+static int
+check(Sites *owner, int64_t visits)
+{
+    if (fuel_left(owner) < 0) {
+        spend(owner);
+        PyErr_SetNone(owner->out_of_fuel);
+        return -1;
+    }
+    owner->threshold = (owner->threshold > visits ? owner->threshold : visits) + owner->fuel / 16 + 1;
+    owner->limit = owner->direct ? -1 : owner->threshold;
+    return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- probes */
+
+static PyObject *
+wrong_call(void)
+{
+    PyErr_SetString(PyExc_TypeError, "a probe was called with the wrong number of arguments");
+    return NULL;
+}
+
+static inline PyObject *
+boolean(int truth)
+{
+    return Py_NewRef(truth ? Py_True : Py_False);
+}
+
+/* What a burning block does when it was visited too often, and whenever direct visits are recorded. */
+static int
+beyond(Site *site)
+{
+    Sites *owner = site->owner;
+    if ((int64_t)site->visits > owner->threshold && check(owner, (int64_t)site->visits) < 0) {
+        return -1;
+    }
+    if (!owner->direct) {
+        return 0;
+    }
+    if (site->enters) {
+        int resumable = ask(owner->is_resumable);
+        int direct = resumable ? 0 : ask(owner->is_direct);
+        if (resumable < 0 || direct < 0) {
+            return -1;
+        }
+        owner->ways[site->function] |= resumable ? RESUMABLE : direct ? DIRECT : INDIRECT;
+    }
+    return record_direct(site, NULL);
+}
+
+static PyObject *
+burning(PyObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(count))
+{
+    Site *site = (Site *)self;
+    visit(site);
+    if ((int64_t)site->visits > site->owner->limit && beyond(site) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+block(PyObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(count))
+{
+    Site *site = (Site *)self;
+    visit(site);
+    if (site->owner->direct && record_direct(site, NULL) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+catching(PyObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(count))
+{
+    Site *site = (Site *)self;
+    Sites *owner = site->owner;
+    visit(site);
+    if (owner->stopped != NULL) {
+        PyObject *error = PyErr_GetHandledException();
+        PyObject *traceback = error == NULL ? NULL : PyException_GetTraceback(error);
+        PyObject *done = PyObject_CallFunctionObjArgs(owner->stopped, traceback == NULL ? Py_None : traceback, NULL);
+        Py_XDECREF(error);
+        Py_XDECREF(traceback);
+        Py_XDECREF(done);
+        if (done == NULL) {
+            return NULL;
+        }
+    }
+    if (owner->direct && record_direct(site, NULL) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static inline void
+integer_relations(double found[WIDEST], long long left, long long right)
+{
+    if (left == right) {
+        found[0] = found[2] = 1.0;
+        found[1] = 0.0;
+        return;
+    }
+    bool less = left < right;
+    unsigned long long gap = less ? (unsigned long long)right - (unsigned long long)left
+                                  : (unsigned long long)left - (unsigned long long)right;
+    found[1] = (double)gap;
+    found[less ? 0 : 2] = 0.0;
+    found[less ? 2 : 0] = gap == UINT64_MAX ? 18446744073709551616.0 : (double)(gap + 1);
+}
+
+/* A wide integer as a finite float. */
+static int
+as_distance(PyObject *integer, double *found)
+{
+    *found = PyLong_AsDouble(integer);
+    if (*found == -1.0 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) {
+            return -1;
+        }
+        PyErr_Clear();
+        *found = FURTHEST;
+    }
+    return 0;
+}
+
+/* Unlike numbers of mixed types, two integers are measured without rounding, until the distance itself is rounded. */
+static int
+wide_integer_relations(double found[WIDEST], PyObject *left, PyObject *right)
+{
+    int order = PyObject_RichCompareBool(left, right, Py_LT);
+    if (order == 0 && PyObject_RichCompareBool(left, right, Py_EQ)) {
+        integer_relations(found, 0, 0);
+        return 0;
+    }
+    PyObject *gap = order ? PyNumber_Subtract(right, left) : PyNumber_Subtract(left, right);
+    PyObject *one = PyLong_FromLong(1);
+    PyObject *beyond = gap == NULL || one == NULL ? NULL : PyNumber_Add(gap, one);
+    found[order ? 0 : 2] = 0.0;
+    int failed = beyond == NULL || as_distance(gap, &found[1]) < 0 || as_distance(beyond, &found[order ? 2 : 0]) < 0;
+    Py_XDECREF(gap);
+    Py_XDECREF(one);
+    Py_XDECREF(beyond);
+    return failed ? -1 : 0;
+}
+
+/* Everything that is not two integers of 64 bits; the visit is counted already. */
+static PyObject *
+compare(Site *site, PyObject *left, PyObject *right)
+{
+    Sites *owner = site->owner;
+    PyObject *result = PyObject_RichCompare(left, right, site->operator);
+    int truth;
+    if (result == Py_True || result == Py_False) {
+        truth = result == Py_True;
+    }
+    else if (result == NULL) {
+        return no_outcome(site);
+    }
+    else if (site->decides) {
+        truth = PyObject_IsTrue(result);
+        if (truth < 0) {
+            Py_DECREF(result);
+            return no_outcome(site);
+        }
+        if (!site->passes) {
+            Py_DECREF(result);
+            result = boolean(truth);
+        }
+    }
+    else if (record(site, NO_OUTCOME) < 0) { /* an array, an expression, a symbol: it has no truth of its own */
+        Py_DECREF(result);
+        return NULL;
+    }
+    else {
+        return result;
+    }
+    if (owner->collect && (keep(owner, left) < 0 || keep(owner, right) < 0)) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    if (owner->direct || site->distances[0] != 0.0 || site->distances[1] != 0.0 || site->distances[2] != 0.0) {
+        double found[WIDEST];
+        int failed = Py_IS_TYPE(left, &PyLong_Type) && Py_IS_TYPE(right, &PyLong_Type)
+                         ? wide_integer_relations(found, left, right)
+                         : fitgym_compared(owner->compared, site->operator, left, right, truth, found);
+        if (failed || record(site, found) < 0) {
+            Py_DECREF(result);
+            return NULL;
+        }
+    }
+    return result;
+}
+
+static PyObject *
+comparison(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    /* By operator, the orders that make it true as bits: 1 for less, 2 for equal, 4 for greater. */
+    static const uint8_t makes_true[] = {
+        [Py_LT] = 1, [Py_LE] = 3, [Py_EQ] = 2, [Py_NE] = 5, [Py_GT] = 4, [Py_GE] = 6,
+    };
+    Site *site = (Site *)self;
+    if (count != 2) {
+        return wrong_call();
+    }
+    PyObject *left = args[0], *right = args[1];
+    visit(site);
+    if (Py_IS_TYPE(left, &PyLong_Type) && Py_IS_TYPE(right, &PyLong_Type)) {
+        int left_is_wide, right_is_wide;
+        long long a = PyLong_AsLongLongAndOverflow(left, &left_is_wide);
+        long long b = PyLong_AsLongLongAndOverflow(right, &right_is_wide);
+        if (!(left_is_wide | right_is_wide)) {
+            Sites *owner = site->owner;
+            double found[WIDEST];
+            if (owner->collect && (keep_integer(owner, left, a) < 0 || keep_integer(owner, right, b) < 0)) {
+                return NULL;
+            }
+            integer_relations(found, a, b);
+            if (record(site, found) < 0) {
+                return NULL;
+            }
+            return boolean(makes_true[site->operator] >> ((a >= b) + (a > b)) & 1);
+        }
+    }
+    return compare(site, left, right);
+}
+
+static PyObject *
+identity(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    Site *site = (Site *)self;
+    if (count != 2) {
+        return wrong_call();
+    }
+    visit(site);
+    bool result = (args[0] == args[1]) != site->negative;
+    return record(site, result ? TRUE_ONLY : FALSE_ONLY) < 0 ? NULL : boolean(result);
+}
+
+static PyObject *
+inclusion(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    Site *site = (Site *)self;
+    Sites *owner = site->owner;
+    if (count != 2) {
+        return wrong_call();
+    }
+    PyObject *left = args[0], *right = args[1];
+    visit(site);
+    int is_in = PySequence_Contains(right, left);
+    if (is_in < 0) {
+        return no_outcome(site);
+    }
+    if (owner->collect && keep(owner, left) < 0) {
+        return NULL;
+    }
+    bool result = is_in != site->negative;
+    double found[2] = {result ? 0.0 : 1.0, result ? 1.0 : 0.0};
+    /* Away from membership it is 1; towards it is worth a look if it may be less than before: a string is at least a half
+       from any other. */
+    double *towards = &site->distances[site->negative];
+    if (!is_in && (owner->direct || *towards > 0.5 || (*towards != 0.0 && !Py_IS_TYPE(left, &PyUnicode_Type)))
+        && fitgym_nearest(owner->compared, left, right, &found[site->negative]) < 0) {
+        return NULL;
+    }
+    return record(site, found) < 0 ? NULL : boolean(result);
+}
+
+static PyObject *
+truth(PyObject *self, PyObject *value)
+{
+    Site *site = (Site *)self;
+    visit(site);
+    double found[2] = {1.0, 0.0};
+    int result;
+    if (value == Py_True || value == Py_False) {
+        result = value == Py_True;
+        found[0] = result ? 0.0 : 1.0;
+        found[1] = result ? 1.0 : 0.0;
+    }
+    else {
+        result = PyObject_IsTrue(value);
+        if (result < 0) {
+            return no_outcome(site);
+        }
+        if (result) {
+            found[0] = 0.0;
+            if (fitgym_from_false(value, &found[1]) < 0) {
+                return NULL;
+            }
+        }
+    }
+    if (record(site, found) < 0) {
+        return NULL;
+    }
+    return site->passes ? Py_NewRef(value) : boolean(result);
+}
+
+static PyObject *
+applied(int operator, bool in_place, PyObject *left, PyObject *right)
+{
+    switch (operator) {
+    case ADD: return in_place ? PyNumber_InPlaceAdd(left, right) : PyNumber_Add(left, right);
+    case SUBTRACT: return in_place ? PyNumber_InPlaceSubtract(left, right) : PyNumber_Subtract(left, right);
+    case MULTIPLY: return in_place ? PyNumber_InPlaceMultiply(left, right) : PyNumber_Multiply(left, right);
+    case DIVIDE: return in_place ? PyNumber_InPlaceTrueDivide(left, right) : PyNumber_TrueDivide(left, right);
+    case FLOOR_DIVIDE: return in_place ? PyNumber_InPlaceFloorDivide(left, right) : PyNumber_FloorDivide(left, right);
+    case REMAINDER: return in_place ? PyNumber_InPlaceRemainder(left, right) : PyNumber_Remainder(left, right);
+    case POWER: return in_place ? PyNumber_InPlacePower(left, right, Py_None) : PyNumber_Power(left, right, Py_None);
+    case AND: return in_place ? PyNumber_InPlaceAnd(left, right) : PyNumber_And(left, right);
+    case OR: return in_place ? PyNumber_InPlaceOr(left, right) : PyNumber_Or(left, right);
+    case XOR: return in_place ? PyNumber_InPlaceXor(left, right) : PyNumber_Xor(left, right);
+    case SHIFT_LEFT: return in_place ? PyNumber_InPlaceLshift(left, right) : PyNumber_Lshift(left, right);
+    default: return in_place ? PyNumber_InPlaceRshift(left, right) : PyNumber_Rshift(left, right);
+    }
+}
+
+static PyObject *
+arithmetic(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    Site *site = (Site *)self;
+    if (count != 2) {
+        return wrong_call();
+    }
+    visit(site);
+    if (site->owner->direct && record_direct(site, NULL) < 0) {
+        return NULL;
+    }
+    return applied(site->operator, site->in_place, args[0], args[1]);
+}
+
+static PyObject *
+match(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    Site *site = (Site *)self;
+    Sites *owner = site->owner;
+    if (count < 1 || count > 2) {
+        return wrong_call();
+    }
+    long stage = PyLong_AsLong(args[0]);
+    if (stage == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (stage == GUARD_DECIDED) {
+        int holds = count > 1 ? PyObject_IsTrue(args[1]) : 0;
+        if (holds < 0) {
+            return NULL;
+        }
+        owner->guard_failed = !holds;
+        return boolean(holds);
+    }
+    if (stage != MATCHED && owner->guard_failed) {
+        owner->guard_failed = false; /* the pattern matched, the guard did not; nothing ran in between */
+        Py_RETURN_FALSE;
+    }
+    visit(site);
+    return record(site, stage == MATCHED ? TRUE_ONLY : FALSE_ONLY) < 0 ? NULL : boolean(stage == MATCHED);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- loops */
+
+/* Stands in a loop in the place of an iterator. It asks for elements right under the loop, whoever looks. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *iterator; /* NULL when it is exhausted */
+    PyObject *first;    /* an element that was taken early, or NULL */
+    Site *site;         /* not NULL as long as it is not known whether there is a first element */
+} Loop;
+
+static PyObject *
+new_loop(Site *site, PyObject *iterator, PyObject *first)
+{
+    PyTypeObject *type = site->owner->loop_type;
+    Loop *loop = type == NULL ? NULL : (Loop *)PyType_GenericAlloc(type, 0);
+    if (loop == NULL) {
+        Py_DECREF(iterator);
+        Py_XDECREF(first);
+        return NULL;
+    }
+    loop->iterator = iterator;
+    loop->first = first;
+    loop->site = first == NULL ? (Site *)Py_NewRef((PyObject *)site) : NULL;
+    return (PyObject *)loop;
+}
+
+/* A loop has a first element or not. What is left over of an earlier test case may tell it after `begin`. */
+static int
+record_entered(Site *site, bool entered)
+{
+    touch(site);
+    return record(site, entered ? TRUE_ONLY : FALSE_ONLY);
+}
+
+static PyObject *
+loop_next(PyObject *self)
+{
+    Loop *loop = (Loop *)self;
+    if (loop->first != NULL) {
+        PyObject *first = loop->first;
+        loop->first = NULL;
+        return first;
+    }
+    if (loop->iterator == NULL) {
+        return NULL;
+    }
+    /* It is owned meanwhile: the element may be asked for by code that drops this object. */
+    PyObject *iterator = Py_NewRef(loop->iterator);
+    PyObject *item = PyIter_Next(iterator);
+    Py_DECREF(iterator);
+    if (item == NULL && !PyErr_Occurred()) {
+        Py_CLEAR(loop->iterator);
+    }
+    if (loop->site != NULL && !PyErr_Occurred()) {
+        Site *site = loop->site;
+        loop->site = NULL;
+        if (record_entered(site, item != NULL) < 0) {
+            Py_CLEAR(item);
+        }
+        Py_DECREF(site);
+    }
+    return item;
+}
+
+static int
+loop_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Loop *loop = (Loop *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(loop->iterator);
+    Py_VISIT(loop->first);
+    Py_VISIT(loop->site);
+    return 0;
+}
+
+static int
+loop_clear(PyObject *self)
+{
+    Loop *loop = (Loop *)self;
+    Py_CLEAR(loop->iterator);
+    Py_CLEAR(loop->first);
+    Py_CLEAR(loop->site);
+    return 0;
+}
+
+static void
+loop_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    loop_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot loop_slots[] = {
+    {Py_tp_doc, "An iterator that tells whether it had a first element."},
+    {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, loop_next},
+    {Py_tp_traverse, loop_traverse},
+    {Py_tp_clear, loop_clear},
+    {Py_tp_dealloc, loop_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec loop_spec = {
+    .name = "fitgym.instrument._sites.Loop",
+    .basicsize = sizeof(Loop),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = loop_slots,
+};
+
+/* Iterators whose first element may be taken early: they run no code of the program that could look at its callers. */
+static bool
+is_plain_iterator(PyTypeObject *type)
+{
+    return type == &PyListIter_Type || type == &PyTupleIter_Type || type == &PyUnicodeIter_Type
+           || type == &PyBytesIter_Type || type == &PyRangeIter_Type || type == &PySetIter_Type
+           || type == &PyDictIterKey_Type || type == &PyDictIterValue_Type || type == &PyDictIterItem_Type;
+}
+
+static PyObject *
+loop(PyObject *self, PyObject *iterable)
+{
+    Site *site = (Site *)self;
+    visit(site);
+    if (fitgym_is_sized(Py_TYPE(iterable))) {
+        double found[2] = {0.0, 0.0};
+        if (fitgym_size(iterable, &found[1]) < 0) {
+            return NULL;
+        }
+        return record(site, found[1] > 0.0 ? found : FALSE_ONLY) < 0 ? NULL : Py_NewRef(iterable);
+    }
+    unfinished(site);
+    PyObject *iterator = PyObject_GetIter(iterable);
+    if (iterator == NULL) {
+        return NULL;
+    }
+    if (!is_plain_iterator(Py_TYPE(iterator))) {
+        return new_loop(site, iterator, NULL);
+    }
+    PyObject *first = PyIter_Next(iterator);
+    if (first != NULL) {
+        if (record_entered(site, true) < 0) {
+            Py_DECREF(first);
+            Py_DECREF(iterator);
+            return NULL;
+        }
+        return new_loop(site, iterator, first);
+    }
+    Py_DECREF(iterator);
+    if (PyErr_Occurred() || record_entered(site, false) < 0) {
+        return NULL;
+    }
+    return PyTuple_New(0);
+}
+
+/* The end of an asynchronous loop's first step. */
+static PyObject *
+outcome(PyObject *self, PyObject *entered)
+{
+    int truth = PyObject_IsTrue(entered);
+    if (truth < 0 || record_entered((Site *)self, truth) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef outcome_method = {"outcome", outcome, METH_O, NULL};
+
+static PyObject *
+asynchronous(PyObject *self, PyObject *iterable)
+{
+    Site *site = (Site *)self;
+    visit(site);
+    unfinished(site);
+    PyObject *method = PyObject_GetAttrString((PyObject *)Py_TYPE(iterable), "__aiter__");
+    if (method == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            return NULL;
+        }
+        PyErr_Clear();
+        return Py_NewRef(iterable); /* the loop itself complains */
+    }
+    Py_DECREF(method);
+    PyObject *tell = PyCFunction_NewEx(&outcome_method, self, NULL);
+    PyObject *async_loop = site->owner->async_loop;
+    PyObject *made = tell == NULL ? NULL : PyObject_CallFunctionObjArgs(async_loop, iterable, tell, NULL);
+    Py_XDECREF(tell);
+    return made;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- Site */
+
+static int
+site_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((Site *)self)->owner);
+    return 0;
+}
+
+static void
+site_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF((PyObject *)((Site *)self)->owner);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot site_slots[] = {
+    {Py_tp_doc, "What one probe records."},
+    {Py_tp_traverse, site_traverse},
+    {Py_tp_dealloc, site_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec site_spec = {
+    .name = "fitgym.instrument._sites.Site",
+    .basicsize = sizeof(Site),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = site_slots,
+};
+
+/* An integer attribute that is not negative; -1 with an exception set. */
+static long
+number_of(PyObject *object, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    long number = value == NULL ? -1 : PyLong_AsLong(value);
+    Py_XDECREF(value);
+    if (number < 0 && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_ValueError, "a site's %s is negative: %ld", name, number);
+    }
+    return number;
+}
+
+/* 1 or 0 by the truth of an attribute; -1 with an exception set. */
+static int
+flag_of(PyObject *object, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    int truth = value == NULL ? -1 : PyObject_IsTrue(value);
+    Py_XDECREF(value);
+    return truth;
+}
+
+static int
+set_operator(Site *site, PyObject *operator)
+{
+    static const struct { const char *sign; uint8_t operator; bool negative, in_place; } known[] = {
+        {"", 0, false, false},          {"async for", 0, false, false},
+        {"in", 0, false, false},        {"not in", 0, true, false},
+        {"is", 0, false, false},        {"is not", 0, true, false},
+        {"<", Py_LT, false, false},     {"<=", Py_LE, false, false},
+        {"==", Py_EQ, false, false},    {"!=", Py_NE, false, false},
+        {">", Py_GT, false, false},     {">=", Py_GE, false, false},
+        {"+", ADD, false, false},       {"+=", ADD, false, true},
+        {"-", SUBTRACT, false, false},  {"-=", SUBTRACT, false, true},
+        {"*", MULTIPLY, false, false},  {"*=", MULTIPLY, false, true},
+        {"/", DIVIDE, false, false},    {"/=", DIVIDE, false, true},
+        {"//", FLOOR_DIVIDE, false, false}, {"//=", FLOOR_DIVIDE, false, true},
+        {"%", REMAINDER, false, false}, {"%=", REMAINDER, false, true},
+        {"**", POWER, false, false},    {"**=", POWER, false, true},
+        {"&", AND, false, false},       {"&=", AND, false, true},
+        {"|", OR, false, false},        {"|=", OR, false, true},
+        {"^", XOR, false, false},       {"^=", XOR, false, true},
+        {"<<", SHIFT_LEFT, false, false},   {"<<=", SHIFT_LEFT, false, true},
+        {">>", SHIFT_RIGHT, false, false},  {">>=", SHIFT_RIGHT, false, true},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (PyUnicode_CompareWithASCIIString(operator, known[i].sign) == 0) {
+            site->operator = known[i].operator;
+            site->negative = known[i].negative;
+            site->in_place = known[i].in_place;
+            return 0;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "a site has an unknown operator: %R", operator);
+    return -1;
+}
+
+static Site *
+new_site(PyTypeObject *type, Sites *owner, PyObject *described, Py_ssize_t id)
+{
+    Site *site = (Site *)PyType_GenericAlloc(type, 0);
+    if (site == NULL) {
+        return NULL;
+    }
+    site->owner = (Sites *)Py_NewRef((PyObject *)owner);
+    site->id = (uint32_t)id;
+    long function = number_of(described, "function");
+    long width = function < 0 ? -1 : number_of(described, "width");
+    int decides = width < 0 ? -1 : flag_of(described, "decides");
+    int passes = decides < 0 ? -1 : flag_of(described, "passes");
+    int burns = passes < 0 ? -1 : flag_of(described, "burns");
+    int catches = burns < 0 ? -1 : flag_of(described, "catches");
+    PyObject *operator = catches < 0 ? NULL : PyObject_GetAttrString(described, "operator");
+    int failed = operator == NULL || set_operator(site, operator) < 0;
+    Py_XDECREF(operator);
+    if (!failed && width > WIDEST) {
+        PyErr_Format(PyExc_ValueError, "a site is %ld wide, at most %d is possible", width, WIDEST);
+        failed = 1;
+    }
+    if (failed) {
+        Py_DECREF(site);
+        return NULL;
+    }
+    site->function = (uint32_t)function;
+    site->width = (uint8_t)width;
+    site->decides = decides;
+    site->passes = passes;
+    site->burns = burns;
+    site->catches = catches;
+    for (int i = 0; i < WIDEST; i++) {
+        site->distances[i] = site->settled_distances[i] = site->direct_distances[i] = INFINITY;
+    }
+    return site;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- Sites */
+
+static void
+restart(Sites *owner)
+{
+    owner->spent = owner->guard_failed = false;
+    owner->threshold = owner->fuel / 16 + 1;
+    owner->limit = owner->direct ? -1 : owner->threshold;
+    if (owner->ways != NULL) {
+        memset(owner->ways, 0, owner->functions);
+    }
+}
+
+static int
+sites_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Sites *owner = (Sites *)self;
+    Py_VISIT(Py_TYPE(self));
+    for (Py_ssize_t i = 0; i < owner->count; i++) {
+        Py_VISIT(owner->sites[i]);
+    }
+    Py_VISIT(owner->stopped);
+    Py_VISIT(owner->is_resumable);
+    Py_VISIT(owner->is_direct);
+    Py_VISIT(owner->keep);
+    Py_VISIT(owner->kept_ints);
+    Py_VISIT(owner->kept_floats);
+    Py_VISIT(owner->kept_strings);
+    Py_VISIT(owner->kept_bytes);
+    Py_VISIT(owner->out_of_fuel);
+    Py_VISIT(owner->compared);
+    Py_VISIT(owner->async_loop);
+    Py_VISIT(owner->loop_type);
+    return 0;
+}
+
+/* Breaks the cycles through the listener and through the sites. Probes that are left over count on but tell nobody. */
+static int
+sites_clear(PyObject *self)
+{
+    Sites *owner = (Sites *)self;
+    owner->direct = owner->collect = false;
+    Py_CLEAR(owner->stopped);
+    Py_CLEAR(owner->is_resumable);
+    Py_CLEAR(owner->is_direct);
+    Py_CLEAR(owner->keep);
+    owner->words = 0;
+    while (owner->count > 0) {
+        Py_DECREF(owner->sites[--owner->count]);
+    }
+    return 0;
+}
+
+static void
+sites_dealloc(PyObject *self)
+{
+    Sites *owner = (Sites *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    sites_clear(self);
+    Py_XDECREF(owner->kept_ints);
+    Py_XDECREF(owner->kept_floats);
+    Py_XDECREF(owner->kept_strings);
+    Py_XDECREF(owner->kept_bytes);
+    Py_XDECREF(owner->out_of_fuel);
+    Py_XDECREF(owner->compared);
+    Py_XDECREF(owner->async_loop);
+    Py_XDECREF((PyObject *)owner->loop_type);
+    PyMem_Free(owner->sites);
+    PyMem_Free(owner->touched);
+    PyMem_Free(owner->settled);
+    PyMem_Free(owner->ways);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+/* Takes over what the listener offers. */
+static int
+attach(Sites *owner, PyObject *listener)
+{
+    const struct { const char *name; PyObject **place; } methods[] = {
+        {"stopped", &owner->stopped},
+        {"is_resumable", &owner->is_resumable},
+        {"is_direct", &owner->is_direct},
+        {"keep", &owner->keep},
+    };
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        *methods[i].place = PyObject_GetAttrString(listener, methods[i].name);
+        if (*methods[i].place == NULL) {
+            return -1;
+        }
+    }
+    const struct { PyTypeObject *type; PyObject **place; } kept[] = {
+        {&PyLong_Type, &owner->kept_ints},
+        {&PyFloat_Type, &owner->kept_floats},
+        {&PyUnicode_Type, &owner->kept_strings},
+        {&PyBytes_Type, &owner->kept_bytes},
+    };
+    PyObject *sets = PyObject_GetAttrString(listener, "kept");
+    for (size_t i = 0; sets != NULL && i < sizeof kept / sizeof kept[0]; i++) {
+        *kept[i].place = PyObject_GetItem(sets, (PyObject *)kept[i].type);
+        if (*kept[i].place == NULL) {
+            Py_CLEAR(sets);
+        }
+    }
+    Py_XDECREF(sets);
+    return sets == NULL ? -1 : 0;
+}
+
+/* Makes room for `described`, a tuple of sites, and the sites themselves. */
+static int
+fill(Sites *owner, PyTypeObject *site_type, PyObject *described)
+{
+    Py_ssize_t count = PyTuple_Size(described);
+    Py_ssize_t words = (count + 63) / 64;
+    /* The rest of the last word stays without sites, and one word more is for subjects without any. */
+    owner->sites = PyMem_Calloc((size_t)(64 * words + 1), sizeof owner->sites[0]);
+    owner->touched = PyMem_Calloc((size_t)words + 1, sizeof owner->touched[0]);
+    owner->settled = PyMem_Calloc((size_t)words + 1, sizeof owner->settled[0]);
+    if (owner->sites == NULL || owner->touched == NULL || owner->settled == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (; owner->count < count; owner->count++) {
+        Site *site = new_site(site_type, owner, PyTuple_GetItem(described, owner->count), owner->count);
+        if (site == NULL) {
+            return -1;
+        }
+        owner->sites[owner->count] = site;
+        if (site->function >= owner->functions) {
+            owner->functions = site->function + 1;
+        }
+    }
+    owner->words = words;
+    owner->ways = PyMem_Calloc(owner->functions + 1, sizeof owner->ways[0]);
+    if (owner->ways == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) { /* the first site of a function is its entry */
+        uint8_t *seen = &owner->ways[owner->sites[i]->function];
+        owner->sites[i]->enters = !*seen;
+        *seen = 1;
+    }
+    return 0;
+}
+
+static PyObject *
+sites_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"sites", "listener", "fuel", NULL};
+    PyObject *described, *listener;
+    long long fuel;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOL:Sites", names, &described, &listener, &fuel)) {
+        return NULL;
+    }
+    Module *module = PyType_GetModuleState(type);
+    Sites *owner = module == NULL ? NULL : (Sites *)PyType_GenericAlloc(type, 0);
+    if (owner == NULL) {
+        return NULL;
+    }
+    owner->fuel = fuel;
+    owner->out_of_fuel = Py_NewRef(module->out_of_fuel);
+    owner->compared = Py_NewRef(module->compared);
+    owner->async_loop = Py_NewRef(module->async_loop);
+    owner->loop_type = (PyTypeObject *)Py_NewRef((PyObject *)module->loop_type);
+    for (int i = 0; i < FAMILIAR; i++) {
+        owner->familiar_ints[i] = owner->familiar_floats[i] = (uint64_t)i + 1; /* which would stand elsewhere */
+    }
+    described = PySequence_Tuple(described);
+    if (described == NULL || attach(owner, listener) < 0 || fill(owner, module->site_type, described) < 0) {
+        Py_CLEAR(owner);
+    }
+    else {
+        restart(owner);
+    }
+    Py_XDECREF(described);
+    return (PyObject *)owner;
+}
+
+static PyObject *
+sites_begin(PyObject *self, PyObject *args)
+{
+    Sites *owner = (Sites *)self;
+    long long fuel;
+    int direct, collect;
+    if (!PyArg_ParseTuple(args, "Lpp:begin", &fuel, &direct, &collect)) {
+        return NULL;
+    }
+    FOR_EACH_SITE(owner, site, owner->touched[word]) {
+        site->visits = site->direct_visits = 0;
+        memcpy(site->distances, site->settled_distances, sizeof site->distances);
+        for (int i = 0; i < WIDEST; i++) {
+            site->direct_distances[i] = INFINITY;
+        }
+    }
+    memset(owner->touched, 0, (size_t)owner->words * sizeof owner->touched[0]);
+    owner->fuel = fuel;
+    owner->direct = direct;
+    owner->collect = collect;
+    restart(owner);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+sites_settle(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    Sites *owner = (Sites *)self;
+    FOR_EACH_SITE(owner, site, owner->touched[word]) {
+        site->settled_visits += site->visits;
+        site->visits = 0;
+        memcpy(site->settled_distances, site->distances, sizeof site->distances);
+    }
+    for (Py_ssize_t word = 0; word < owner->words; word++) {
+        owner->settled[word] |= owner->touched[word];
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+sites_interrupt(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    spend((Sites *)self);
+    Py_RETURN_NONE;
+}
+
+static Site *
+site_at(Sites *owner, PyObject *number)
+{
+    Py_ssize_t id = PyLong_AsSsize_t(number);
+    if (id == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (id < 0 || id >= owner->count) {
+        PyErr_Format(PyExc_IndexError, "there is no site %zd of %zd", id, owner->count);
+        return NULL;
+    }
+    return owner->sites[id];
+}
+
+static PyObject *
+sites_count(PyObject *self, PyObject *number)
+{
+    Site *site = site_at((Sites *)self, number);
+    return site == NULL ? NULL : PyLong_FromUnsignedLongLong(site->settled_visits + site->visits);
+}
+
+/* How often the site was visited, or visited directly. */
+static inline uint64_t
+visits_of(Site *site, bool direct)
+{
+    return direct ? site->direct_visits : site->settled_visits + site->visits;
+}
+
+static PyObject *
+snapshot_of(Sites *owner, bool direct)
+{
+    Py_ssize_t reached = 0, slots = 0;
+    FOR_EACH_SITE(owner, site, owner->settled[word] | owner->touched[word]) {
+        if (visits_of(site, direct)) {
+            reached++;
+            slots += site->width;
+        }
+    }
+    PyObject *sites = PyBytes_FromStringAndSize(NULL, reached * (Py_ssize_t)sizeof(uint32_t));
+    PyObject *counts = PyBytes_FromStringAndSize(NULL, reached * (Py_ssize_t)sizeof(uint32_t));
+    PyObject *distances = PyBytes_FromStringAndSize(NULL, slots * (Py_ssize_t)sizeof(double));
+    PyObject *all = NULL;
+    if (sites != NULL && counts != NULL && distances != NULL) {
+        char *next_site = PyBytes_AsString(sites);
+        char *next_count = PyBytes_AsString(counts);
+        char *next_distance = PyBytes_AsString(distances);
+        FOR_EACH_SITE(owner, site, owner->settled[word] | owner->touched[word]) {
+            uint64_t visits = visits_of(site, direct);
+            if (visits) {
+                uint32_t count = visits < MOST_COUNTED ? (uint32_t)visits : MOST_COUNTED;
+                size_t size = site->width * sizeof(double);
+                memcpy(next_site, &site->id, sizeof site->id);
+                memcpy(next_count, &count, sizeof count);
+                memcpy(next_distance, direct ? site->direct_distances : site->distances, size);
+                next_site += sizeof site->id;
+                next_count += sizeof count;
+                next_distance += size;
+            }
+        }
+        all = PyTuple_Pack(3, sites, counts, distances);
+    }
+    Py_XDECREF(sites);
+    Py_XDECREF(counts);
+    Py_XDECREF(distances);
+    return all;
+}
+
+static PyObject *
+sites_snapshot(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    Sites *owner = (Sites *)self;
+    PyObject *all = snapshot_of(owner, false);
+    PyObject *direct = all == NULL ? NULL : owner->direct ? snapshot_of(owner, true) : Py_NewRef(Py_None);
+    PyObject *both = direct == NULL ? NULL : PyTuple_Pack(2, all, direct);
+    Py_XDECREF(all);
+    Py_XDECREF(direct);
+    return both;
+}
+
+/* Names and calling conventions of probes. */
+static PyMethodDef
+    burning_probe = {"burning", (PyCFunction)(void (*)(void))burning, METH_FASTCALL, NULL},
+    block_probe = {"block", (PyCFunction)(void (*)(void))block, METH_FASTCALL, NULL},
+    catching_probe = {"catching", (PyCFunction)(void (*)(void))catching, METH_FASTCALL, NULL},
+    comparison_probe = {"comparison", (PyCFunction)(void (*)(void))comparison, METH_FASTCALL, NULL},
+    identity_probe = {"identity", (PyCFunction)(void (*)(void))identity, METH_FASTCALL, NULL},
+    inclusion_probe = {"inclusion", (PyCFunction)(void (*)(void))inclusion, METH_FASTCALL, NULL},
+    truth_probe = {"truth", truth, METH_O, NULL},
+    arithmetic_probe = {"arithmetic", (PyCFunction)(void (*)(void))arithmetic, METH_FASTCALL, NULL},
+    match_probe = {"match", (PyCFunction)(void (*)(void))match, METH_FASTCALL, NULL},
+    loop_probe = {"loop", loop, METH_O, NULL},
+    asynchronous_probe = {"asynchronous", asynchronous, METH_O, NULL};
+
+static PyMethodDef *
+probe_of(Site *site, PyObject *kind, PyObject *operator)
+{
+    if (PyUnicode_CompareWithASCIIString(kind, "block") == 0) {
+        return site->burns ? &burning_probe : site->catches ? &catching_probe : &block_probe;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "comparison") == 0) {
+        return &comparison_probe;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "membership") == 0) {
+        return PyUnicode_ReadChar(operator, 1) == 's' ? &identity_probe : &inclusion_probe;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "truth") == 0) {
+        return &truth_probe;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "arithmetic") == 0) {
+        return &arithmetic_probe;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "case") == 0) {
+        return &match_probe;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "loop") == 0) {
+        return PyUnicode_CompareWithASCIIString(operator, "async for") == 0 ? &asynchronous_probe : &loop_probe;
+    }
+    PyErr_Format(PyExc_ValueError, "a site is of an unknown kind: %R", kind);
+    return NULL;
+}
+
+static PyObject *
+sites_make(PyObject *self, PyObject *described)
+{
+    PyObject *id = PyObject_GetAttrString(described, "id");
+    PyObject *kind = id == NULL ? NULL : PyObject_GetAttrString(described, "kind");
+    PyObject *operator = kind == NULL ? NULL : PyObject_GetAttrString(described, "operator");
+    Site *site = operator == NULL ? NULL : site_at((Sites *)self, id);
+    PyMethodDef *method = site == NULL ? NULL : probe_of(site, kind, operator);
+    PyObject *probe = method == NULL ? NULL : PyCFunction_NewEx(method, (PyObject *)site, NULL);
+    Py_XDECREF(id);
+    Py_XDECREF(kind);
+    Py_XDECREF(operator);
+    return probe;
+}
+
+static PyObject *
+sites_burnt(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(burnt((Sites *)self));
+}
+
+static PyObject *
+sites_fuel_left(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(fuel_left((Sites *)self));
+}
+
+static PyObject *
+sites_spent(PyObject *self, void *Py_UNUSED(closure))
+{
+    return boolean(((Sites *)self)->spent);
+}
+
+static PyObject *
+counts_of(Sites *owner, bool direct)
+{
+    PyObject *list = PyList_New(owner->count);
+    for (Py_ssize_t i = 0; list != NULL && i < owner->count; i++) {
+        PyObject *count = PyLong_FromUnsignedLongLong(visits_of(owner->sites[i], direct));
+        if (count == NULL || PyList_SetItem(list, i, count) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *
+distances_of(Sites *owner, bool direct)
+{
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list != NULL && i < owner->count; i++) {
+        Site *site = owner->sites[i];
+        for (int slot = 0; list != NULL && slot < site->width; slot++) {
+            PyObject *number = PyFloat_FromDouble(direct ? site->direct_distances[slot] : site->distances[slot]);
+            if (number == NULL || PyList_Append(list, number) < 0) {
+                Py_CLEAR(list);
+            }
+            Py_XDECREF(number);
+        }
+    }
+    return list;
+}
+
+static PyObject *
+sites_counts(PyObject *self, void *Py_UNUSED(closure))
+{
+    return counts_of((Sites *)self, false);
+}
+
+static PyObject *
+sites_direct_counts(PyObject *self, void *Py_UNUSED(closure))
+{
+    return counts_of((Sites *)self, true);
+}
+
+static PyObject *
+sites_distances(PyObject *self, void *Py_UNUSED(closure))
+{
+    return distances_of((Sites *)self, false);
+}
+
+static PyObject *
+sites_direct_distances(PyObject *self, void *Py_UNUSED(closure))
+{
+    return distances_of((Sites *)self, true);
+}
+
+static PyMethodDef sites_methods[] = {
+    {"make", sites_make, METH_O, NULL},
+    {"begin", sites_begin, METH_VARARGS, NULL},
+    {"settle", sites_settle, METH_NOARGS, NULL},
+    {"interrupt", sites_interrupt, METH_NOARGS, NULL},
+    {"count", sites_count, METH_O, NULL},
+    {"snapshot", sites_snapshot, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef sites_properties[] = {
+    {"counts", sites_counts, NULL, NULL, NULL},
+    {"distances", sites_distances, NULL, NULL, NULL},
+    {"direct_counts", sites_direct_counts, NULL, NULL, NULL},
+    {"direct_distances", sites_direct_distances, NULL, NULL, NULL},
+    {"burnt", sites_burnt, NULL, NULL, NULL},
+    {"fuel_left", sites_fuel_left, NULL, NULL, NULL},
+    {"spent", sites_spent, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot sites_slots[] = {
+    {Py_tp_doc, "The factory of probes in C, see `fitgym.instrument.factory.Factory`."},
+    {Py_tp_new, sites_new},
+    {Py_tp_methods, sites_methods},
+    {Py_tp_getset, sites_properties},
+    {Py_tp_traverse, sites_traverse},
+    {Py_tp_clear, sites_clear},
+    {Py_tp_dealloc, sites_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec sites_spec = {
+    .name = "fitgym.instrument._sites.Sites",
+    .basicsize = sizeof(Sites),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = sites_slots,
+};
+
+/* --------------------------------------------------------------------------------------------------------- module */
+
+static PyObject *
+imported(const char *module, const char *name)
+{
+    PyObject *from = PyImport_ImportModule(module);
+    PyObject *object = from == NULL ? NULL : PyObject_GetAttrString(from, name);
+    Py_XDECREF(from);
+    return object;
+}
+
+static PyTypeObject *
+new_type(PyObject *module, PyType_Spec *spec)
+{
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+}
+
+static int
+module_exec(PyObject *self)
+{
+    Module *module = PyModule_GetState(self);
+    if ((module->out_of_fuel = imported("fitgym.instrument.factory", "OutOfFuel")) == NULL
+        || (module->compared = imported("fitgym.instrument.distance", "compared")) == NULL
+        || (module->async_loop = imported("fitgym.instrument.async_loop", "AsyncLoop")) == NULL
+        || (module->site_type = new_type(self, &site_spec)) == NULL
+        || (module->loop_type = new_type(self, &loop_spec)) == NULL
+        || (module->sites_type = new_type(self, &sites_spec)) == NULL) {
+        return -1;
+    }
+    if (PyModule_AddType(self, module->sites_type) < 0) {
+        return -1;
+    }
+    PyObject *sources = PyLong_FromUnsignedLong(SOURCES);
+    int failed = PyModule_AddObjectRef(self, "SOURCES", sources);
+    Py_XDECREF(sources);
+    return failed;
+}
+
+static int
+module_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Module *module = PyModule_GetState(self);
+    Py_VISIT(module->out_of_fuel);
+    Py_VISIT(module->compared);
+    Py_VISIT(module->async_loop);
+    Py_VISIT(module->site_type);
+    Py_VISIT(module->loop_type);
+    Py_VISIT(module->sites_type);
+    return 0;
+}
+
+static int
+module_clear(PyObject *self)
+{
+    Module *module = PyModule_GetState(self);
+    Py_CLEAR(module->out_of_fuel);
+    Py_CLEAR(module->compared);
+    Py_CLEAR(module->async_loop);
+    Py_CLEAR(module->site_type);
+    Py_CLEAR(module->loop_type);
+    Py_CLEAR(module->sites_type);
+    return 0;
+}
+
+static void
+module_free(void *self)
+{
+    (void)module_clear(self);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+    {0, NULL},
+};
+
+static PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "fitgym.instrument._sites",
+    .m_doc = "The probes in C.",
+    .m_size = sizeof(Module),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC
+PyInit__sites(void)
+{
+    return PyModuleDef_Init(&module_definition);
+}

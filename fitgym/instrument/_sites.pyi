@@ -1,0 +1,23 @@
+from collections.abc import Sequence
+
+from fitgym.instrument.factory import Listener, Probe
+from fitgym.instrument.trace import Reached
+from fitgym.subject.subject import Site
+
+SOURCES: int
+
+class Sites:
+    counts: Sequence[int]
+    distances: Sequence[float]
+    direct_counts: Sequence[int]
+    direct_distances: Sequence[float]
+    burnt: int
+    fuel_left: int
+    spent: bool
+    def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None: ...
+    def count(self, site_id: int, /) -> int: ...
+    def snapshot(self) -> tuple[Reached, Reached | None]: ...
+    def make(self, site: Site, /) -> Probe: ...
+    def begin(self, fuel: int, direct: bool, collect: bool, /) -> None: ...
+    def settle(self) -> None: ...
+    def interrupt(self) -> None: ...
