@@ -15,12 +15,15 @@ from textwrap import dedent
 
 import pytest
 
+from fitgym.instrument import factories
 from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.loader import Hook, load
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.subject import Reference
+
+pytestmark = pytest.mark.usefixtures("sites")
 
 ADDRESS = re.compile(" at 0x[0-9a-f]+")
 
@@ -190,11 +193,13 @@ def source_of(path):
         return importlib.util.decode_source(file.read())
 
 
-def end_of(module, call):
+def end_of(module, call, recorder=None):
     """Value or exception of a call, as text."""
     try:
         return ADDRESS.sub("", repr(eval(call, {"m": module, "io": io})))
     except Exception as error:
+        if recorder is not None:
+            recorder.stopped(error.__traceback__)
         return ADDRESS.sub("", f"{type(error).__name__}: {error}")
 
 
@@ -225,6 +230,24 @@ def test_a_module_with_probes_behaves_as_without(name, needs):
     for call in CALLS[name]:
         recorder.begin(needs)
         assert end_of(module, call) == end_of(original, call), call
+
+
+@pytest.mark.skipif(bool(factories.missing()), reason=factories.missing())
+@pytest.mark.parametrize("needs", [frozenset(), frozenset({"direct", "constants"})], ids=["plain", "detailed"])
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "pprint"])  # which compares addresses
+def test_both_factories_record_the_same_of_real_modules(name, needs, sites, monkeypatch):
+    monkeypatch.setenv("FITGYM_SITES", "c" if sites == "python" else "python")
+    other, recorder_of_other = probed(name)
+    monkeypatch.setenv("FITGYM_SITES", sites)
+    module, recorder = probed(name)
+    for call in CALLS[name]:
+        recorded = []
+        for one, its_recorder in ((module, recorder), (other, recorder_of_other)):
+            its_recorder.runner_codes.add(end_of.__code__)
+            its_recorder.begin(needs)
+            end_of(one, call, its_recorder)
+            recorded.append((*its_recorder.snapshot_key(), its_recorder.burnt, list(its_recorder.constants)))
+        assert recorded[0] == recorded[1], call
 
 
 # coverage.py in a process of its own, so that it can be measured itself.

@@ -13,11 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fitgym.instrument.distance import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS, compared
+from fitgym.instrument.factories import in_use
 from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Stop
 from fitgym.instrument.transformer import instrument
+
+pytestmark = pytest.mark.usefixtures("sites")
 
 INFINITE = float("inf")
 
@@ -247,7 +250,7 @@ numbers = st.one_of(st.integers(-20, 20), st.integers(), st.floats(), st.boolean
     st.sampled_from([frozenset(), frozenset({"direct"}), frozenset({"constants"})]),
 )
 def test_probes_record_exactly_what_the_distance_functions_say(sign, pairs, needs):
-    tiny = comparison(sign)
+    tiny = comparison(sign, in_use())
     tiny.recorder.begin(needs)
     expected = [INFINITE] * 3
     for left, right in pairs:
@@ -261,7 +264,7 @@ def test_probes_record_exactly_what_the_distance_functions_say(sign, pairs, need
 
 
 @functools.cache
-def comparison(sign):
+def comparison(sign, factory):
     return Tiny(f"def f(a, b):\n    return True if a {sign} b else False\n")
 
 

@@ -15,6 +15,7 @@ from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.plan import plan
 from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.sites import Sites
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.dependence import branches, dependences
 
@@ -592,10 +593,15 @@ def missed(recorder):
 INFECTION = frozenset({"infection"})
 
 
+def recorder_for(instrumented):
+    """A recorder; where blocks are counted in place, the probes must be those in Python."""
+    return Recorder(instrumented.plan.sites, factory=Sites if instrumented.in_place else None)
+
+
 def check(source, call, expected, not_run, needs=frozenset(), features=frozenset(), *, in_place=False):
     source = dedent(source).strip()
     instrumented = instrument(source, "tiny.py", features, in_place=in_place)
-    recorder = Recorder(instrumented.plan.sites)
+    recorder = recorder_for(instrumented)
     with module(compile(source, "tiny.py", "exec", dont_inherit=True)) as bare:
         wanted = end_of(bare, call)
     with module(instrumented.code(recorder.probe, recorder.counter)) as probed:
@@ -636,7 +642,7 @@ def test_outcomes_and_lines_with_new_syntax(name, call, expected, not_run, in_pl
 def load(source, features=frozenset(), **form):
     """A module with probes, and its recorder; the module is not registered."""
     instrumented = instrument(dedent(source), "tiny.py", features, **form)
-    recorder = Recorder(instrumented.plan.sites)
+    recorder = recorder_for(instrumented)
     namespace = {"__name__": "tiny"}
     exec(instrumented.code(recorder.probe, recorder.counter), namespace)
     recorder.begin()
@@ -911,8 +917,9 @@ def test_code_without_source_changes_only_in_its_constants(features):
 
 
 def test_counting_in_place_adds_two_names_of_attributes_to_code_and_none_to_any_namespace():
-    recorder = Recorder(instrument(NAMES, "tiny.py", in_place=True).plan.sites)
-    probed = instrument(NAMES, "tiny.py", in_place=True).code(recorder.probe, recorder.counter)
+    instrumented = instrument(NAMES, "tiny.py", in_place=True)
+    recorder = recorder_for(instrumented)
+    probed = instrumented.code(recorder.probe, recorder.counter)
     for code, bare in zip(all_code(probed), all_code(compile(NAMES, "tiny.py", "exec")), strict=True):
         assert set(code.co_names) - set(bare.co_names) <= {"counts", "limit"}
         assert code.co_varnames == bare.co_varnames
@@ -980,7 +987,7 @@ ARITHMETIC = [
 def test_arithmetic_behaves_as_without_probes(body, argument, in_place):
     source = f"def f(x):\n    {body}\n"
     instrumented = instrument(source, "tiny.py", INFECTION, in_place=in_place)
-    recorder = Recorder(instrumented.plan.sites)
+    recorder = recorder_for(instrumented)
     with module(compile(source, "tiny.py", "exec", dont_inherit=True)) as bare:
         wanted = end_of(bare, f"f({argument})")
     with module(instrumented.code(recorder.probe, recorder.counter)) as probed:
@@ -1124,7 +1131,7 @@ def test_deep_trees_are_no_problem(source):
     )
     bare, probed = {}, {}
     exec(source, bare)
-    recorder = Recorder(mapped.sites)
+    recorder = recorder_for(instrumented)
     exec(instrumented.code(recorder.probe, recorder.counter), probed)
     assert probed["x"] == bare["x"]
     assert sys.getrecursionlimit() == limit
