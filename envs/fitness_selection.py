@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import gymnasium
@@ -128,8 +129,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.seed: int | None = None
         self.actions_taken: list[int] = []
         self.rewards: list[float] = []
-        self.timings: dict[str, list[tuple[str, float]]] = {"step": []}
-        self._values: list[float] = []
+        self._seconds: list[float] = []
+        self._moment = Moment()
         self._ended = False
 
     # ------------------------------------------------------------------ Gymnasium
@@ -156,8 +157,10 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         )
         self.engine.step()
         self.goal.begin(self.engine)
-        self.actions_taken, self.rewards, self.timings = [], [], {"step": []}
-        self._values = [self.goal.value(self.engine)]
+        self.actions_taken, self.rewards, self._seconds = [], [], []
+        self._moment = Moment(
+            1.0 - self.spent, self.goal.value(self.engine), self.goal.scale, n_actions=len(self.catalogue)
+        )
         self._ended = False
         return self._observation(), self._info()
 
@@ -179,10 +182,10 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             if self.spent >= 1.0 or self.engine.late:
                 break
         reward = float(self.goal.reward(self.engine))
-        self.timings["step"].append((self.action_names[index], time.perf_counter() - started))
+        self._seconds.append(time.perf_counter() - started)
         self.actions_taken.append(index)
         self.rewards.append(reward)
-        self._values.append(self.goal.value(self.engine))
+        self._moment = self._next(index)
         terminated = bool(self.spent >= 1.0 or self.goal.reached(self.engine))
         self._ended = terminated
         return self._observation(), reward, terminated, False, self._info()
@@ -194,7 +197,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         coverage = ", ".join(f"{name} {c}/{n}" for name, (c, n) in self.engine.coverage().items())
         return (
             f"{self.subject_name}: generation {self.engine.generation}, {self.engine.executions} executions, "
-            f"active {action_name(self.engine.active)}, goal {self._values[-1]:.4g}, covered {coverage}"
+            f"active {action_name(self.engine.active)}, goal {self._moment.value:.4g}, covered {coverage}"
         )
 
     def close(self) -> None:
@@ -202,6 +205,23 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.executor.close()
 
     # ------------------------------------------------------------------ beyond Gymnasium
+
+    @property
+    def timings(self) -> dict[str, Any]:
+        """What the episode took so far; wall time in seconds, on which no result depends.
+
+        "steps": for each step the action and the seconds that it took. "actions": for each combination that was active
+        (the goal's own at the beginning) the seconds, executions and generations that it took altogether. "execute",
+        "measure" and "search": the seconds by what the engine did, see `Engine.timings`.
+        """
+        if self.engine is None:
+            return {"steps": [], "actions": {}}
+        names = [self.action_names[index] for index in self.actions_taken]
+        return {
+            "steps": list(zip(names, self._seconds, strict=True)),
+            "actions": {action_name(active): asdict(cost) for active, cost in self.engine.costs.items()},
+            **self.engine.timings,
+        }
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions make sense now, shape `(n_actions,)`; all of them, in this environment."""
@@ -237,22 +257,23 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             return 0.0
         return self.budget.spent(generations=self.engine.generation, executions=self.engine.executions)
 
-    def _moment(self) -> Moment:
-        gains = [b - a for a, b in zip(self._values, self._values[1:], strict=False)]
-        stagnation = next((k for k, gain in enumerate(reversed(gains)) if gain > 0), len(gains))
-        return Moment(
+    def _next(self, action: int) -> Moment:
+        """What can be seen of the episode now that an action has been taken."""
+        assert self.engine is not None
+        before, value = self._moment, self.goal.value(self.engine)
+        gain = value - before.value
+        return replace(
+            before,
             remaining=1.0 - self.spent,
-            value=self._values[-1],
-            scale=self.goal.scale,
-            gains=tuple(reversed(gains[-3:])),
-            stagnation=stagnation,
-            action=self.actions_taken[-1] if self.actions_taken else -1,
-            n_actions=len(self.catalogue),
+            value=value,
+            gains=(gain, *before.gains[:2]),
+            stagnation=0 if gain > 0 else before.stagnation + 1,
+            action=action,
         )
 
     def _observation(self) -> Observation:
         assert self.engine is not None
-        return self.features.observe(self.engine, self.goal.functions, self._moment())
+        return self.features.observe(self.engine, self.goal.functions, self._moment)
 
     def _info(self) -> dict[str, Any]:
         """Reproducible numbers under constant keys; times are in `timings`, never here."""
@@ -260,7 +281,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         return {
             "generation": self.engine.generation,
             "executions": self.engine.executions,
-            "goal_value": float(self._values[-1]),
+            "goal_value": float(self._moment.value),
             "suite_size": len(self.engine.search.best),
             "crashes": len(self.executor.crashes),
             "action_mask": self.action_masks(),

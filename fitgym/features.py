@@ -48,13 +48,21 @@ def _names_paper(functions: Sequence[str]) -> list[str]:
 
 def _paper(engine: Engine, functions: Sequence[str], moment: Moment) -> list[float]:
     best = engine.search.best
-    covered = [engine.archive.covered(name) for name in engine.active]
+    active = engine.active
     return [
-        *(1.0 if name in engine.active else 0.0 for name in functions),
-        sum(engine.fitness_of(name, best) for name in engine.active) / len(engine.active),
+        *(1.0 if name in active else 0.0 for name in functions),
+        sum([engine.fitness_of(name, best) for name in active]) / len(active),
         _squash(len(best), 20.0),
-        float(np.mean([c.mean() if c.size else 0.0 for c in covered])),
+        sum([_coverage(engine, name) for name in active]) / len(active),
     ]
+
+
+def _coverage(engine: Engine, name: str) -> float:
+    """The share of a function's targets that is covered, 0.0 where it has none or is not measured."""
+    if name not in engine.measurements.fitness:
+        return 0.0
+    covered = engine.archive.covered(name)
+    return np.count_nonzero(covered) / covered.size if covered.size else 0.0
 
 
 def _names_full(functions: Sequence[str]) -> list[str]:
@@ -72,15 +80,13 @@ def _names_full(functions: Sequence[str]) -> list[str]:
 
 def _full(engine: Engine, functions: Sequence[str], moment: Moment) -> list[float]:
     best = engine.search.best
-    measured = engine.measurements.fitness
     # A function that is not active now is not measured for the sake of a feature: its probes may be off.
     fitness = [engine.fitness_of(name, best) if name in engine.active else 1.0 for name in functions]
-    covered = [engine.archive.covered(name) if name in measured else np.zeros(0) for name in functions]
     gains = [*moment.gains, 0.0, 0.0, 0.0][:3]
     return [
         *_paper(engine, functions, moment),
         *fitness,
-        *(float(c.mean()) if c.size else 0.0 for c in covered),
+        *(_coverage(engine, name) for name in functions),
         _squash(moment.value, moment.scale),
         *(_squash(max(0.0, gain), 1.0) for gain in gains),
         _squash(float(moment.stagnation), 10.0),

@@ -107,6 +107,22 @@ def test_the_episode_is_the_same_in_a_process_with_another_hash_seed(env):
     assert texts[0].strip() == repr(walk(env, [3, 0, 20]))
 
 
+def test_the_timings_say_what_each_step_and_each_combination_took(env):
+    assert env.timings == {"steps": [], "actions": {}}
+    env.reset(seed=0)
+    for action in (3, 0, 3):
+        env.step(action)
+    timings = env.timings
+    names = [env.action_names[action] for action in (3, 0, 3)]
+    assert [name for name, _ in timings["steps"]] == names
+    assert set(timings["actions"]) == {"exception", *names}  # the goal's own began
+    assert sum(cost["generations"] for cost in timings["actions"].values()) == 10
+    assert sum(cost["executions"] for cost in timings["actions"].values()) == env.engine.executions
+    assert min(timings[part] for part in ("execute", "measure", "search")) > 0
+    env.reset(seed=0)
+    assert env.timings["steps"] == []
+
+
 def test_a_fork_is_independent_and_goes_on_alike(env):
     walk(env, [3, 0])
     fork = env.fork()
