@@ -340,13 +340,13 @@ class Executor:
         segments = deque([_Segment(list(range(len(testcases))), care)])
         while segments:
             segment = segments.popleft()
-            alive = []
-            for index in segment.indexes:
-                failure = run.banned.get(testcases[index])
-                if failure is None:
-                    alive.append(index)
-                else:
-                    results[index] = self._failed(mode, failure)
+            alive = segment.indexes
+            if run.banned:
+                for index in alive:
+                    failure = run.banned.get(testcases[index])
+                    if failure is not None:
+                        results[index] = self._failed(mode, failure)
+                alive = [index for index in alive if results[index] is None]
             if not alive:
                 continue
             segment.care = max(segment.care, self._care)
@@ -364,8 +364,8 @@ class Executor:
                 self._care = max(self._care, done)
                 segments.appendleft(_Segment(batch, done))
                 continue
+            self.executions += len(done)
             for index, result in zip(batch, done, strict=False):
-                self.executions += 1
                 if result.failure == "timeout":  # what it had done by then is a matter of chance
                     run.banned[testcases[index]] = "timeout"
                     result = self._failed(mode, "timeout")

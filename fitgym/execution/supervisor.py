@@ -204,7 +204,7 @@ def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
     while True:
         payload = reader.next()
         if payload is None:
-            data = read_(descriptor, 1 << 20)
+            data = read_(descriptor, 1 << 16)
             if not data:
                 os._exit(0)
             reader.feed(data)

@@ -50,7 +50,7 @@ _PREFIX = "fitgym-"
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
 _LOOK_S = 0.01  # between two looks at a child that has not answered yet; most batches are answered before the first
 _LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
-_RECEIVE = 1 << 20
+_RECEIVE = 1 << 16  # bytes; room for more is mapped and unmapped each time
 
 
 @dataclass(frozen=True)
