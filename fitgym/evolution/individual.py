@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Individual"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Individual:
     """A suite of test cases; an algorithm that evolves single test cases uses suites of one.
 
@@ -18,14 +17,14 @@ class Individual:
 
     Attributes:
         testcases: the suite, in order.
+        length: number of statements of all its test cases: the secondary objective, smaller is better.
     """
 
     testcases: tuple[TestCase, ...]
+    length: int = field(init=False)
 
-    @cached_property
-    def length(self) -> int:
-        """Number of statements of all its test cases: the secondary objective, smaller is better."""
-        return sum(len(testcase) for testcase in self.testcases)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", sum(map(len, self.testcases)))
 
     def __len__(self) -> int:
         return len(self.testcases)

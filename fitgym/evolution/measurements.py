@@ -107,7 +107,7 @@ class Measurements:
             self._measure(name, numbers)
             known = rows.values  # measuring can append targets, and then the others are gone too
             known.update(zip(missing, rows.of_suites(numbers, sizes).tolist(), strict=True))
-        return np.array([known[individual] for individual in individuals])
+        return np.array(list(map(known.__getitem__, individuals)))
 
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
         """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""

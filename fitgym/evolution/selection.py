@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
+from fitgym.subject.patterns import Chance
 
 __all__ = ["rank_selection"]
 
 
-def rank_selection(size: int, rng: np.random.Generator, *, bias: float = 1.7) -> int:
+def rank_selection(size: int, rng: Chance, *, bias: float = 1.7) -> int:
     """An index in [0, size) of a population sorted best first, drawn with linear ranking.
 
     With r uniform in [0, 1) the index is
@@ -26,6 +26,6 @@ def rank_selection(size: int, rng: np.random.Generator, *, bias: float = 1.7) ->
     References:
         Whitley 1989, The GENITOR Algorithm and Selection Pressure: the inverse of the linear ranking distribution.
     """
-    r = float(rng.random())
+    r = rng.random()
     index = int(size * (bias - math.sqrt(bias * bias - 4.0 * (bias - 1.0) * r)) / (2.0 * (bias - 1.0)))
     return min(index, size - 1)

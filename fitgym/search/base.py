@@ -39,8 +39,8 @@ class Search(ABC):
         population: number of individuals.
 
     Attributes:
-        chance: a stream of its own, seeded from `rng`, to pass to the factory: making a test case takes some thirty
-            single numbers, and `random.Random` draws one in a tenth of the time that a `Generator` needs.
+        chance: a stream of its own, seeded from `rng`, for single numbers: making a test case takes some thirty, and
+            `random.Random` draws one in a tenth of the time that a `Generator` needs.
     """
 
     def __init__(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fitgym.evolution.archive import Archive
@@ -88,20 +90,18 @@ class WholeSuite(Search):
         if not self.population:
             self._rank(self._initial, evaluation)
             return
-        members = dict.fromkeys([*self.population, *(i for pair in self._pairs for i in pair)])
-        values = evaluation.suite_fitness(list(members))
-        key = {i: (float(value), i.length) for i, value in zip(members, values, strict=True)}
+        members = list(dict.fromkeys([*self.population, *(i for pair in self._pairs for i in pair)]))
+        values = evaluation.suite_fitness(members).tolist()
+        key = {i: (value, i.length) for i, value in zip(members, values, strict=True)}
         best = self.population[0]
         survivors = self.population[: self.elite]
         for mother, father, daughter, son in self._pairs:
-            children = [
-                child if self._acceptable(child, best, key) else parent
-                for child, parent in ((daughter, mother), (son, father))
-            ]
-            if min(key[child] for child in children) <= min(key[mother], key[father]):
-                survivors += children
+            first = daughter if self._acceptable(daughter, best, key) else mother
+            second = son if self._acceptable(son, best, key) else father
+            if min(key[first], key[second]) <= min(key[mother], key[father]):
+                survivors += (first, second)
             else:
-                survivors += [mother, father]
+                survivors += (mother, father)
         self._rank(survivors[: self.size], evaluation)
 
     def _acceptable(self, child: Individual, best: Individual, key: dict[Individual, tuple[float, int]]) -> bool:
@@ -110,37 +110,36 @@ class WholeSuite(Search):
     def _pair(self) -> tuple[Individual, Individual, Individual, Individual]:
         """Two parents and the two offspring that they propose."""
         n = len(self.population)
-        mother, father = (self.population[rank_selection(n, self.rng)] for _ in range(2))
-        first, second = list(mother.testcases), list(father.testcases)
-        if self.rng.random() < self.crossover and len(first) > 1 and len(second) > 1:
-            alpha = self.rng.random()
+        mother = self.population[rank_selection(n, self.chance)]
+        father = self.population[rank_selection(n, self.chance)]
+        first, second = mother.testcases, father.testcases
+        if self.chance.random() < self.crossover and len(first) > 1 and len(second) > 1:
+            alpha = self.chance.random()
             cut_1, cut_2 = int((len(first) - 1) * alpha) + 1, int((len(second) - 1) * alpha) + 1
             first, second = first[:cut_1] + second[cut_2:], second[:cut_2] + first[cut_1:]
         return mother, father, self._mutant(first), self._mutant(second)
 
-    def _mutant(self, testcases: list[TestCase]) -> Individual:
+    def _mutant(self, testcases: Sequence[TestCase]) -> Individual:
         """A suite with each test case changed with probability 1 / size, and perhaps new ones."""
-        if testcases:
-            chosen = self.rng.random(len(testcases)) < 1.0 / len(testcases)
-            testcases = [
-                self.factory.mutate(t, self.chance) if c else t for t, c in zip(testcases, chosen, strict=True)
-            ]
+        random = self.chance.random
+        rate = 1.0 / max(1, len(testcases))
+        changed = [self.factory.mutate(t, self.chance) if random() < rate else t for t in testcases]
         probability = self.insertion
-        while len(testcases) < self.max_tests and self.rng.random() < probability:
-            testcases.append(self._new_test())
+        while len(changed) < self.max_tests and random() < probability:
+            changed.append(self._new_test())
             probability *= self.insertion
-        distinct = tuple(dict.fromkeys(t for t in testcases[: self.max_tests] if t))
+        distinct = tuple(dict.fromkeys(filter(None, changed[: self.max_tests])))
         return Individual(distinct or (self._new_test(),))
 
     def _new_test(self) -> TestCase:
-        stored = self.archive.testcases() if self.use_archive and self.rng.random() < self.clone else ()
+        stored = self.archive.testcases() if self.use_archive and self.chance.random() < self.clone else ()
         if not stored:
             return self.factory.random_test(self.chance)
-        testcase = stored[int(self.rng.integers(len(stored)))]
-        for _ in range(int(self.rng.integers(self.clone_mutations + 1))):
+        testcase = stored[int(self.chance.random() * len(stored))]
+        for _ in range(int(self.chance.random() * (self.clone_mutations + 1))):
             testcase = self.factory.mutate(testcase, self.chance)
         return testcase
 
     def _random_suite(self) -> Individual:
-        count = int(self.rng.integers(1, min(self.initial_tests, self.max_tests) + 1))
+        count = 1 + int(self.chance.random() * min(self.initial_tests, self.max_tests))
         return Individual(tuple(dict.fromkeys(self._new_test() for _ in range(count))))
