@@ -99,11 +99,13 @@ def test_traces_teach_the_same_together_as_one_by_one(executed, cut):
     together, alone = Reach(SMALL), Reach(SMALL)
     together.note(executed[:cut])
     together.note(executed[cut:])
+    together.exhausted([False] * len(SMALL.branches))
     reached = np.zeros_like(alone._reached)
     for operation in SMALL.under_test:
         reached[operation.id, operation.function] = True
     for one in executed:
         alone.note([one])
+        alone.exhausted([False] * len(SMALL.branches))
         for call in one.calls if not one.failure else ():
             for function in SMALL.functions:
                 reached[call.operation, function.id] |= function.entry in counted(one)

@@ -62,7 +62,9 @@ class Archive:
         for name in names:
             offers, columns = self._measurements.covered(name, testcases)
             lengths = self._grown(name)
-            better = sizes[offers] < lengths[columns]
+            better = np.flatnonzero(sizes[offers] < lengths[columns])
+            if not len(better):
+                continue
             offers, columns = offers[better], columns[better]
             order = np.lexsort((offers, sizes[offers], columns))
             offers, columns = offers[order], columns[order]

@@ -15,6 +15,8 @@ from fitgym.subject.subject import Subject
 
 __all__ = ["Reach"]
 
+_MANY = 500  # traces that are kept to be worked out later, at most
+
 
 class Reach:
     """What calling an operation can lead to, learnt from traces.
@@ -35,6 +37,7 @@ class Reach:
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
+        self._noted: list[Trace] = []
         self._tested = np.array([operation.id for operation in subject.under_test], dtype=np.int64)
         self._entered = np.full(len(subject.sites), -1, dtype=np.int64)  # the function that begins with a site
         self._entered[[function.entry for function in subject.functions]] = range(len(subject.functions))
@@ -56,16 +59,9 @@ class Reach:
 
     def note(self, traces: Sequence[Trace]) -> None:
         """Learn from executions. Equal executions share one trace, of which once is enough."""
-        traces = [trace for trace in traces if trace.calls and not trace.failure]
-        found = reached(self._subject, traces)
-        self._visited[found.sites] = True
-        functions = self._entered[found.sites]
-        is_entry = functions >= 0
-        n_functions = np.bincount(found.traces[is_entry], minlength=len(traces))
-        called = [(index, call.operation) for index, trace in enumerate(traces) for call in trace.calls]
-        callers, operations = np.array(called, dtype=np.intp).reshape(-1, 2).T
-        owners, places = ranges((np.cumsum(n_functions) - n_functions)[callers], n_functions[callers])
-        self._reached[operations[owners], functions[is_entry][places]] = True
+        self._noted += [trace for trace in traces if trace.calls and not trace.failure]
+        if len(self._noted) >= _MANY:
+            self._learn()
 
     def exhausted(self, covered: Sequence[bool] | NDArray[np.bool_]) -> frozenset[int]:
         """Ids of the operations under test that were called, and lead to nothing that is not covered.
@@ -73,6 +69,7 @@ class Reach:
         Args:
             covered: for each branch of the subject whether it is covered, shape `(len(subject.branches),)`.
         """
+        self._learn()
         unfinished = np.zeros(self._reached.shape[1], dtype=bool)
         unfinished[self._branch_function[~np.asarray(covered, dtype=bool)]] = True
         # A handler of exceptions has no branch; a function with code that never ran is not finished either.
@@ -80,3 +77,16 @@ class Reach:
         called = self._reached[self._tested].any(axis=1)
         left = (self._reached[self._tested] & self._possible[self._tested] & unfinished).any(axis=1)
         return frozenset(int(identifier) for identifier in self._tested[called & ~left])
+
+    def _learn(self) -> None:
+        """Work out what was noted. Nobody asks after every generation, and much at once costs little more."""
+        traces, self._noted = self._noted, []
+        found = reached(self._subject, traces)
+        self._visited[found.sites] = True
+        functions = self._entered[found.sites]
+        is_entry = functions >= 0
+        n_functions = np.bincount(found.traces[is_entry], minlength=len(traces))
+        callers = np.repeat(np.arange(len(traces)), [len(trace.calls) for trace in traces])
+        operations = np.array([call.operation for trace in traces for call in trace.calls], dtype=np.intp)
+        owners, places = ranges((np.cumsum(n_functions) - n_functions)[callers], n_functions[callers])
+        self._reached[operations[owners], functions[is_entry][places]] = True

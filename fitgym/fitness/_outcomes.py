@@ -46,15 +46,13 @@ class Outcomes:
             outcome_slots(subject.sites[site], outcome) if subject.sites[site].width else (-1,)
             for site, outcome in (pairs[column] for column in self._columns)
         ]
-        self._low = np.array([found[0] for found in slots], dtype=np.intp)
-        self._high = np.array([found[-1] for found in slots], dtype=np.intp)
+        self._slots = np.array([(found[0], found[-1]) for found in slots], dtype=np.intp).reshape(-1, 2).T
 
     def entries(self, found: Reached) -> Entries:
         """An entry for each outcome of each decision that was reached, with the normalised distance to it."""
         reached, places = ranges(self._first[found.sites], self._lengths[found.sites])
-        first, low, high = found.first[reached], self._low[places], self._high[places]
+        slots = self._slots[:, places]
         distances = np.append(found.distances, 0.0)  # the last one is that to a block, which was entered
-        least = np.minimum(
-            distances[np.where(low < 0, -1, first + low)], distances[np.where(high < 0, -1, first + high)]
-        )
-        return Entries(found.traces[reached], self._columns[places], nu(least), np.minimum(found.counts[reached], 2))
+        low, high = distances[np.where(slots < 0, -1, found.first[reached] + slots)]
+        visits = np.minimum(found.counts, 2)[reached]
+        return Entries(found.traces[reached], self._columns[places], nu(np.minimum(low, high)), visits)
