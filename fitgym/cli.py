@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `fitgym list`."""
+"""The command line: `fitgym generate`, `fitgym list`, `fitgym doctor`."""
 
 from __future__ import annotations
 
@@ -134,6 +134,22 @@ def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "feature
     for name, line in rows:
         sys.stdout.write(f"{name:<{width}}  {line}\n")
     return DONE
+
+
+@app.command
+def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+    """Say what works on this machine, what does not, and what to do about it.
+
+    Parameters
+    ----------
+    json
+        The same for machines.
+    """
+    from fitgym.doctor import as_json, as_text, examine
+
+    findings = examine()
+    sys.stdout.write((as_json(findings) if json else as_text(findings)) + "\n")
+    return FINDING if any(finding.state == "broken" for finding in findings) else DONE
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -38,6 +38,7 @@ ROOMS = {
     "fitgym.generation": 11,
     "fitgym.study": 11,
     "fitgym.cli": 12,
+    "fitgym.doctor": 12,
     "fitgym.listing": 12,
     "fitgym.live": 12,
     "fitgym.__main__": 12,
