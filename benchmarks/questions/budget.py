@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fitgym.generation import generate
+from fitgym.generation import FINISHING_S, FINISHING_SHARE, generate
 from questions.answer import Answer, Settings, Table, Target
 from questions.processes import apart
 from questions.searching import folder_of
@@ -16,6 +16,7 @@ __all__ = ["answer"]
 
 MODULES = ("semver.version", "numeric")
 MOST = 0.5
+"""Seconds over the budget."""
 
 
 def kept(module: str, folder: Path, budget: int, seed: int) -> dict[str, Any]:
@@ -52,7 +53,12 @@ def answer(settings: Settings) -> Answer:
                         *(f"{run['total'] - budget:+.2f}", str(run["tests"])),
                     )
                 )
-            worst = max(run["total"] - budget for run in runs)
-            result.targets.append(Target(f"{module}, {budget} s: seconds over, finishing included, worst", MOST, worst))
+            over = max(run["total"] - budget for run in runs)
+            finishing = max(run["finish"] for run in runs)
+            allowed = max(FINISHING_S, FINISHING_SHARE * budget)
+            result.targets += [
+                Target(f"{module}, {budget} s: seconds over, finishing included, worst of all", MOST, over),
+                Target(f"{module}, {budget} s: seconds of finishing, worst of all", allowed, finishing),
+            ]
     result.tables.append(table)
     return result

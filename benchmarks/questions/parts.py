@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import fitgym
 from fitgym.execution.executor import Limits
@@ -74,8 +75,8 @@ def asked(module: str, folder: Path, seed: int, generations: int) -> list[bytes]
     requests: list[bytes] = []
     ask = Zygote.ask
 
-    def asking(self: Zygote, payload: bytes) -> bytes:
-        answer = ask(self, payload)
+    def asking(self: Zygote, payload: bytes, *limits: Any, **named: Any) -> bytes:
+        answer = ask(self, payload, *limits, **named)
         requests.append(payload)  # what broke a process is not asked again
         return answer
 

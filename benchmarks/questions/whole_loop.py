@@ -72,9 +72,9 @@ def recorded(module: str, folder: Path, seed: int, before: int, generations: int
         spent(engine, before)
         run = engine.executor.run
 
-        def recording(testcases: Any, table: Any, needs: Any) -> Any:
+        def recording(testcases: Any, table: Any, *more: Any, **named: Any) -> Any:
             nonlocal left_out
-            traces = run(testcases, table, needs)
+            traces = run(testcases, table, *more, **named)
             for testcase, trace in zip(testcases, traces, strict=True):
                 if trace.failure:
                     left_out += 1
