@@ -296,7 +296,7 @@ def test_what_a_worker_was_asked_can_be_answered_again(speed: Any) -> None:
 def test_both_sides_agree_on_how_progress_is_written(speed: Any) -> None:
     form = 'struct.Struct("qdq")'
     assert form in (BENCHMARKS / "pynguin_search.py").read_text()
-    assert form in (BENCHMARKS / "questions" / "whole_loop.py").read_text()
+    assert form in (BENCHMARKS / "questions" / "pynguin.py").read_text()
 
 
 def test_a_hostile_test_case_is_told_from_the_same_batch_without_it(speed: Any) -> None:

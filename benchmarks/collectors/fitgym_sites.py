@@ -6,6 +6,7 @@ from workload import Test, module_from, run, source_of
 
 from collectors.base import Collected
 from fitgym import __version__
+from fitgym.instrument.factories import in_use
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
 
@@ -44,5 +45,5 @@ def collect(module: str, options: dict[str, str]) -> Collected:
 
 
 def version() -> str:
-    """Of fitgym."""
-    return __version__
+    """Of fitgym, with the factory of probes that is in use."""
+    return f"{__version__} ({in_use()})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,13 +62,13 @@ def sampling(subject: str) -> Iterator[Counter[str]]:
         signal.signal(signal.SIGPROF, before)
 
 
-def of_parent(module: str, folder: Path, seed: int, before: int, generations: int) -> Counter[str]:
-    """Samples of a search, its first generations left out."""
+def of_parent(module: str, folder: Path, seed: int, before: int, generations: int) -> tuple[Counter[str], float]:
+    """Samples of a search, its first generations left out, and microseconds for each executed test case."""
     with engine_on(module, folder, seed=seed) as engine:
         spent(engine, before)
         with sampling(engine.subject.reference.path) as seen:
-            spent(engine, generations)
-    return seen
+            span = spent(engine, generations)
+    return seen, 1e6 * span.parent / span.executions
 
 
 def asked(module: str, folder: Path, seed: int, generations: int) -> list[bytes]:
@@ -86,8 +87,8 @@ def asked(module: str, folder: Path, seed: int, generations: int) -> list[bytes]
     return requests
 
 
-def of_worker(module: str, folder: Path, requests: list[bytes]) -> Counter[str]:
-    """Samples of a runner that answers these requests in this process."""
+def of_worker(module: str, folder: Path, requests: list[bytes]) -> tuple[Counter[str], float]:
+    """Samples of a runner that answers these requests in this process, and microseconds for each test case in them."""
     reference = locate(module, folder)
     home = tempfile.mkdtemp()
     os.chdir(home)
@@ -97,11 +98,16 @@ def of_worker(module: str, folder: Path, requests: list[bytes]) -> Counter[str]:
     runner.settle()
     runner.begin()
     runner.wake()
+    testcases = 0
+    started = time.process_time()
     with sampling(reference.path) as seen:
         for payload in requests:
-            runner.answer(read_trusted(payload))
+            request = read_trusted(payload)
+            testcases += len(request[3])
+            runner.answer(request)
+    took = time.process_time() - started
     guard.mode = "off"
-    return seen
+    return seen, 1e6 * took / testcases
 
 
 def answer(settings: Settings) -> Answer:
@@ -112,14 +118,16 @@ def answer(settings: Settings) -> Answer:
     for module in modules:
         folder = folder_of(module, settings.subjects)
         requests = apart(asked, module, folder, settings.seed, generations)
-        for side, seen in (
-            ("parent", apart(of_parent, module, folder, settings.seed, before, generations)),
-            ("worker", apart(of_worker, module, folder, requests)),
+        for side, (seen, each) in (
+            ("the parent", apart(of_parent, module, folder, settings.seed, before, generations)),
+            ("the worker, without forks", apart(of_worker, module, folder, requests)),
         ):
             total = max(1, sum(seen.values()))
             shown = seen.most_common(SHOWN)
             shown.append(("others", sum(seen.values()) - sum(count for _, count in shown)))
             rows: list[tuple[str, ...]] = [(file, f"{100 * count / total:.1f} %") for file, count in shown]
-            result.tables.append(Table(f"{module}: the {side}'s processor time, {total} samples", ("", "share"), rows))
-            result.figures[f"{module} {side}"] = dict(seen)
+            result.tables.append(
+                Table(f"{module}: {side}, {each:.0f} us for each test case, {total} samples", ("", "share"), rows)
+            )
+            result.figures[f"{module} {side}"] = {"samples": dict(seen), "microseconds": each}
     return result

@@ -11,21 +11,24 @@ from __future__ import annotations
 import gc
 import os
 import resource
-import struct
-import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workload import look_in
 
+from fitgym.errors import InputError
+from fitgym.instrument.factories import in_use
 from fitgym.testcase.scope import Scope
 from fitgym.testcase.source import render
 from fitgym.testcase.statement import Statement
 from questions.answer import Answer, Settings, Table, Target
 from questions.processes import apart
+from questions.pynguin import ALGORITHMS, pynguin
 from questions.searching import Span, engine_on, folder_of, spent
 
 __all__ = ["answer"]
@@ -34,7 +37,6 @@ SUBJECTS = {"string_utils.validation": 5.0, "numeric": 5.0, "sortedcontainers.so
 """What is searched, and how many times the bare calls the whole loop may cost with C sites."""
 
 FACTORIES = {"C": "c", "Python": "python"}
-ALGORITHMS = ("WHOLE_SUITE", "DYNAMOSA")
 TIMES_PYNGUIN = 100.0
 MOST = 20_000
 """Test cases that are replayed at most."""
@@ -82,7 +84,7 @@ def recorded(module: str, folder: Path, seed: int, before: int, generations: int
                     kept.append(table.statements(testcase))
             return traces
 
-        engine.executor.run = recording  # type: ignore[assignment,method-assign]
+        engine.executor.run = recording  # type: ignore[method-assign]
         spent(engine, generations)
         scope = Scope()
         lines = [render(statements, engine.subject, scope).lines for statements in kept]
@@ -121,132 +123,109 @@ def _round(functions: list[Any]) -> float:
     return time.process_time() - started
 
 
-def pynguin(python: str, module: str, folder: Path, algorithm: str, seconds: int, seed: int) -> dict[str, Any]:
-    """A search of Pynguin: executed test cases and processor time, the latter up to its last one if it had to be killed."""
-    form = struct.Struct("qdq")  # as in pynguin_search.py
-    script = Path(__file__).resolve().parent.parent / "pynguin_search.py"
-    with tempfile.TemporaryDirectory() as home:
-        progress = Path(home, "progress")
-        progress.write_bytes(bytes(form.size))
-        command = [python, str(script), module, str(folder), algorithm, str(seconds), str(seed), str(progress)]
-        environment = {
-            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-            "HOME": home,
-            "TMPDIR": home,
-            "PYTHONHASHSEED": "0",
-            "PYNGUIN_DANGER_AWARE": "1",
-        }
-        try:
-            done = subprocess.run(
-                command, cwd=home, env=environment, capture_output=True, text=True, timeout=3 * seconds + 60
-            )
-            said = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        except subprocess.TimeoutExpired:
-            said = f"killed: it had not ended {2 * seconds + 60} s after its budget of {seconds} s"
-        executions, cpu, _ = form.unpack(progress.read_bytes())
-    return {"executions": executions, "cpu": cpu, "said": said}
+@dataclass
+class Costs:
+    """What one subject was found to cost.
+
+    Attributes:
+        spans: of the search, by factory of sites, repeated in turns.
+        bare: microseconds of the bare calls of one test case.
+        calls: statements of one test case.
+        rates: test cases per second of processor time of Pynguin's algorithms, None for one that gave none.
+    """
+
+    spans: dict[str, list[Span]]
+    bare: float
+    calls: float
+    rates: dict[str, float | None]
+
+    def least(self, factory: str) -> Span | None:
+        """The cheapest repeat; None without any."""
+        return min(self.spans.get(factory, ()), key=lambda span: span.microseconds, default=None)
+
+
+def measure(module: str, factories: Iterable[str], settings: Settings, result: Answer) -> Costs:
+    """The search with each factory, its bare calls, and Pynguin; raw figures and notes go to the answer."""
+    before, seconds, repeats = settings.choose((3, 0.5, 1), (10, 3.0, 3))
+    folder = folder_of(module, settings.subjects)
+    start = (module, folder, settings.seed, before)
+    run = (*start, apart(enough, *start, seconds))
+    spans: dict[str, list[Span]] = {name: [] for name in factories}
+    for repeat in range(repeats):
+        for name in list(spans)[:: -1 if repeat % 2 else 1]:
+            span, coverage = apart(timed, *run, environment={"FITGYM_SITES": FACTORIES[name]})
+            spans[name].append(span)
+    tests, imports, left_out = apart(recorded, *run)
+    if len(tests) + left_out != span.executions:
+        result.notes.append(f"{module}: {len(tests) + left_out} test cases recorded, {span.executions} executed")
+    chunks = apart(replayed, tests, imports, folder, settings.choose(3, 10))
+    searches = {name: pynguin(settings, module, folder, name) for name in ALGORITHMS}
+    result.notes += [f"Pynguin {name} on {module}: {found.said}" for name, found in searches.items() if found.said]
+    result.figures[module] = {
+        "spans": {name: [vars(span) for span in of_name] for name, of_name in spans.items()},
+        "replayed": len(tests),
+        "left_out": left_out,
+        "seconds_of_chunks": chunks,
+        "coverage": coverage,
+        "pynguin": {name: vars(found) for name, found in searches.items()},
+    }
+    return Costs(
+        spans,
+        1e6 * sum(map(min, chunks)) / len(tests),
+        sum(map(len, tests)) / len(tests),
+        {name: found.executions / found.cpu if found.executions else None for name, found in searches.items()},
+    )
 
 
 def answer(settings: Settings) -> Answer:
     """Cost of a test case, whole and bare, for each subject and factory, beside Pynguin."""
-    modules = settings.pick(("semver.version",), SUBJECTS)
-    before, seconds, repeats = settings.choose((3, 0.5, 1), (10, 3.0, 3))
-    answer = Answer()
-    costs = Table(
-        "Whole loop / bare calls, microseconds of processor time per executed test case",
-        (
-            "",
-            "sites",
-            "executed",
-            "calls each",
-            "parent",
-            "worker",
-            "whole",
-            "bare",
-            "whole / bare",
-            "test cases / CPU s",
-        ),
-        [],
+    result = Answer()
+    factories = []
+    for name, value in FACTORIES.items():
+        try:
+            apart(in_use, environment={"FITGYM_SITES": value})
+            factories.append(name)
+        except InputError as reason:
+            result.notes.append(f"{name} sites: {reason}")
+    loop = (
+        "",
+        "sites",
+        "executed",
+        "calls each",
+        "parent",
+        "worker",
+        "whole",
+        "bare",
+        "whole / bare",
+        "executed / CPU s",
     )
-    others = Table(
-        "Test cases per second of processor time, beside Pynguin",
-        ("", "fitgym", *(f"Pynguin {name}" for name in ALGORITHMS), *(f"fitgym / {name}" for name in ALGORITHMS)),
-        [],
-    )
-    for module in modules:
-        folder = folder_of(module, settings.subjects)
-        start = (module, folder, settings.seed, before)
-        run = (*start, apart(enough, *start, seconds))
-        figures: dict[str, Any] = {}
-        answer.figures[module] = figures
-        spans: dict[str, list[Span]] = {name: [] for name in FACTORIES}
-        for repeat in range(repeats):
-            for name in list(FACTORIES)[:: -1 if repeat % 2 else 1]:
-                span, coverage = apart(timed, *run, environment={"FITGYM_SITES": FACTORIES[name]})
-                spans[name].append(span)
-        lines, imports, left_out = apart(recorded, *run)
-        chunks = apart(replayed, lines, imports, folder, settings.choose(3, 10))
-        bare = 1e6 * sum(map(min, chunks)) / len(lines)
-        calls = sum(map(len, lines)) / len(lines)
-        first = spans["C"][0]
-        if len(lines) + left_out != first.executions:
-            answer.notes.append(f"{module}: {len(lines) + left_out} test cases recorded, {first.executions} executed")
-        figures |= {
-            "spans": {name: [vars(span) for span in of_name] for name, of_name in spans.items()},
-            "bare_microseconds": bare,
-            "replayed": len(lines),
-            "left_out": left_out,
-            "chunks": chunks,
-            "coverage": coverage,
-        }
-        for name, of_name in spans.items():
-            least = min(of_name, key=lambda span: span.microseconds)
-            each = 1e6 / least.executions
-            rate = least.executions / least.cpu
+    costs = Table("Whole loop / bare calls, microseconds of processor time for each executed test case", loop, [])
+    beside = ("", "fitgym", *(f"Pynguin {name}" for name in ALGORITHMS), *(f"fitgym / {name}" for name in ALGORITHMS))
+    others = Table("Executed test cases per second of processor time, beside Pynguin", beside, [])
+    for module in settings.pick(("semver.version",), SUBJECTS):
+        found = measure(module, factories, settings, result)
+        for name in factories:
+            span = found.least(name)
+            assert span is not None
+            shares = (1e6 * span.parent / span.executions, 1e6 * span.worker / span.executions, span.microseconds)
             costs.rows.append(
                 (
-                    *(module, name, str(least.executions), f"{calls:.1f}"),
-                    *(f"{value:.1f}" for value in (least.parent * each, least.worker * each, least.microseconds, bare)),
-                    *(f"{least.microseconds / bare:.1f}", f"{rate:.0f}"),
+                    *(module, name, str(span.executions), f"{found.calls:.1f}"),
+                    *(f"{value:.1f}" for value in (*shares, found.bare, span.microseconds / found.bare)),
+                    f"{span.executions / span.cpu:.0f}",
                 )
             )
-            if name == "C":
-                answer.targets.append(
-                    Target(f"{module}: whole loop / bare calls", SUBJECTS[module], least.microseconds / bare)
-                )
-                fastest = rate
-        others.rows.append(_beside(module, folder, fastest, settings, answer, figures))
-    answer.tables += [costs, others]
-    return answer
-
-
-def _beside(
-    module: str, folder: Path, rate: float, settings: Settings, answer: Answer, figures: dict[str, Any]
-) -> tuple[str, ...]:
-    """Pynguin on the same subject with the same seed."""
-    rates: list[float | None] = []
-    for algorithm in ALGORITHMS:
-        if "pynguin" in settings.absent:
-            rates.append(None)
-            continue
-        seconds = settings.choose(5, 60)
-        found = pynguin(settings.peers["pynguin"], module, folder, algorithm, seconds, settings.seed)
-        figures[f"pynguin_{algorithm.lower()}"] = found
-        if found["said"]:
-            answer.notes.append(f"Pynguin {algorithm} on {module}: {found['said']}")
-        rates.append(found["executions"] / found["cpu"] if found["executions"] else None)
-    if "pynguin" in settings.absent:
-        answer.notes.append(settings.absent["pynguin"])
-    for algorithm, other in zip(ALGORITHMS, rates, strict=True):
-        if algorithm == "WHOLE_SUITE":  # the algorithm that fitgym runs here
-            answer.targets.append(
-                Target(
-                    f"{module}: times Pynguin's rate, {algorithm}", TIMES_PYNGUIN, other and rate / other, at_least=True
-                )
-            )
-    return (
-        module,
-        f"{rate:.0f}",
-        *("-" if other is None else f"{other:.0f}" for other in rates),
-        *("-" if other is None else f"{rate / other:.0f}" for other in rates),
-    )
+        best = found.least("C")
+        rate = None if best is None else best.executions / best.cpu
+        ratio = None if best is None else best.microseconds / found.bare
+        times = {name: rate and other and rate / other for name, other in found.rates.items()}
+        others.rows.append(
+            (module, *(f"{v:.0f}" if v else "-" for v in (rate, *found.rates.values(), *times.values())))
+        )
+        result.targets += [
+            Target(f"{module}: whole loop / bare calls", SUBJECTS[module], ratio),
+            # The algorithm that fitgym runs here.
+            Target(f"{module}: times Pynguin's whole suite", TIMES_PYNGUIN, times["WHOLE_SUITE"], at_least=True),
+        ]
+    result.tables += [costs, others]
+    return result
