@@ -7,7 +7,7 @@ import datetime
 import math
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -372,6 +372,8 @@ def called(recorder: Recorder, function: Callable[..., Any], arguments: tuple[An
     """Kind and text of what came back or was raised; the text has addresses of the same objects only."""
     try:
         result = function(*arguments)
+        if isinstance(result, Generator):
+            result = list(result)
     except BaseException as error:
         recorder.stopped(error.__traceback__)
         return type(error).__name__, str(error)

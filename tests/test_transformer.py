@@ -1078,15 +1078,19 @@ def test_sites_tell_where_their_expression_stands():
 
 
 def test_literal_operands_are_told_apart():
-    source = "def f(x, y):\n    return x < 1, 'a' == y, x != -2.5, x in (1, 2), None != x, x > y\n"
+    source = (
+        "def f(x, y):\n    return x < 1, 'a' == y, x != -2.5, x in (1, 'a'), None != x, x > y, x in [1, y], x in {-1}\n"
+    )
     sites = instrument(source, "tiny.py").plan.sites
     assert [site.literals for site in sites if site.kind != "block"] == [
         ("", "int"),
         ("str", ""),
         ("", "float"),
-        ("", ""),
+        ("", "tuple"),
         ("NoneType", ""),
         ("", ""),
+        ("", ""),
+        ("", "set"),
     ]
 
 

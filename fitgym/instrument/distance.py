@@ -38,6 +38,7 @@ __all__ = [
     "compared",
     "contained",
     "finite",
+    "nearest",
     "nu",
     "size",
     "text",
@@ -64,6 +65,12 @@ FALSE_SLOTS: dict[str, tuple[int, ...]] = {
 }
 """The other relations: the least of their distances is the distance to false."""
 
+# The same as sets of bits.
+_RELATIONS = {
+    operator: (sum(1 << slot for slot in TRUE_SLOTS[operator]), sum(1 << slot for slot in FALSE_SLOTS[operator]))
+    for operator in TRUE_SLOTS
+}
+
 TEXT = 16
 """How many characters of a string are compared one by one. A longer comparison costs more than the code under test."""
 
@@ -87,6 +94,7 @@ _CONTAINERS = frozenset({*_SETS, id(list), id(tuple), id(dict)})
 _SIZED = frozenset({*_CONTAINERS, id(str), id(bytes), id(bytearray), id(range)})
 # Comparing these never runs code of the program, however they are nested in each other.
 _LEAVES = frozenset({*_NUMBERS, id(complex), id(str), id(bytes), id(type(None))})
+_EXACT = 2**53
 _LONGEST = 64
 # Strings up to this length together are measured once.
 _REMEMBERED = 256
@@ -141,12 +149,13 @@ def compared(operator: str, left: Any, right: Any, outcome: bool) -> Relations:
         found = _mixed(left, right)
     if found is None:
         return _UNMEASURED[operator, outcome]
-    to_true = min([found[slot] for slot in TRUE_SLOTS[operator]])
-    to_false = min([found[slot] for slot in FALSE_SLOTS[operator]])
-    if (to_true == 0.0) is outcome and (to_false == 0.0) is not outcome:
+    lt, eq, gt = found
+    seen = (0 if lt else 1) | (0 if eq else 2) | (0 if gt else 4)
+    true, false = _RELATIONS[operator]
+    if (true & seen != 0) is outcome and (false & seen != 0) is not outcome:
         return found
     # NaN, partial orders, floats that differ by less than the difference can tell, numbers across types.
-    scale = max(found[1], 1.0)
+    scale = max(eq, 1.0)
     lt, eq, gt = _UNMEASURED[operator, outcome]
     return (lt * scale, eq * scale, gt * scale)
 
@@ -160,11 +169,11 @@ def contained(operator: str, left: Any, right: Any, outcome: bool) -> tuple[floa
     if outcome:
         wanted = 1.0
         if operator == "not in":
-            wanted = _nearest(left, right)
+            wanted = nearest(left, right)
         return (0.0, wanted)
     wanted = 1.0
     if operator == "in":
-        wanted = _nearest(left, right)
+        wanted = nearest(left, right)
     return (wanted, 0.0)
 
 
@@ -206,6 +215,12 @@ def _ordered(sign: int, equality: float, gap: float) -> Relations:
 def _numbers(left: Any, right: Any) -> Relations:
     if left == right:
         return (1.0, 0.0, 1.0)
+    if type(left) is int and type(right) is int and -_EXACT < left - right < _EXACT:
+        return (
+            (0.0, float(right - left), right - left + 1.0)
+            if left < right
+            else (left - right + 1.0, float(left - right), 0.0)
+        )
     if left != left or right != right:
         return (0.0, FAR, 0.0)
     try:
@@ -235,7 +250,7 @@ def text(left: Any, right: Any) -> Relations:
     beyond. Order: the code points apart at the first difference, or the difference in length where one begins the other.
     EvoSuite adds c / (c + 1024) and cuts nothing off; then an insertion near the beginning looks like a new string.
     """
-    if len(left) + len(right) <= _REMEMBERED and type(left) is str:
+    if type(left) is str and len(left) + len(right) <= _REMEMBERED:
         return _remembered_text(left, right)
     return _text(left, right)
 
@@ -309,18 +324,22 @@ def _sequences(left: Any, right: Any) -> Relations:
     """
     longer = abs(len(left) - len(right))
     if not (_is_plain(left) and _is_plain(right)):
-        return (0.0, float(max(longer, 1)), 0.0)
+        return (0.0, float(longer or 1), 0.0)
     if left == right:
         return (1.0, 0.0, 1.0)
     total = float(longer)
     first: Relations | None = None
-    for one, two in zip(left[:ITEMS], right[:ITEMS], strict=False):
+    for one, two in zip(left[:ITEMS], right[:ITEMS]):  # noqa: B905  (an option costs as much as a comparison)
         if one == two:
             continue
-        relations = compared("==", one, two, False)
+        if type(one) is str and type(two) is str:
+            relations = text(one, two)
+        elif id(type(one)) in _NUMBERS and id(type(two)) in _NUMBERS:
+            relations = _numbers(one, two)
+        else:
+            relations = compared("==", one, two, False)
         total += nu(relations[1])
-        if first is None:
-            first = relations
+        first = first or relations
     if first is not None:
         return (first[0], total, first[2])
     if not longer or min(len(left), len(right)) > ITEMS:
@@ -357,6 +376,8 @@ def _is_plain(container: Any, depth: int = 2) -> bool:
     if len(container) > _LONGEST:
         return False
     for item in container:
+        if type(item) is int or type(item) is str:
+            continue
         kind = id(type(item))
         if kind in _LEAVES:
             continue
@@ -367,14 +388,18 @@ def _is_plain(container: Any, depth: int = 2) -> bool:
 
 def _mixed(left: Any, right: Any) -> Relations | None:
     """Two objects of different types: numbers of different types are measured as floats, other kinds are far apart."""
-    kinds = (type(left), type(right))
-    if all(id(kind) in _NUMBERS or _measure_of_loaded(kind) is _as_floats for kind in kinds):
-        return _as_floats(left, right)
-    if all(id(kind) in _SETS for kind in kinds):
-        return _sets(left, right)
-    if any(id(kind) in _NUMBERS or id(kind) in _MEASURES for kind in kinds):
+    one, two = type(left), type(right)
+    if id(one) in _MEASURES or id(two) in _MEASURES:
+        if id(one) in _SETS and id(two) in _SETS:
+            return _sets(left, right)
         return (0.0, FAR, 0.0)
-    return None
+    if _is_number(one) and _is_number(two):
+        return _as_floats(left, right)
+    return (0.0, FAR, 0.0) if id(one) in _NUMBERS or id(two) in _NUMBERS else None
+
+
+def _is_number(kind: type) -> bool:
+    return id(kind) in _NUMBERS or _measure_of_loaded(kind) is _as_floats
 
 
 def _as_floats(left: Any, right: Any) -> Relations:
@@ -427,21 +452,26 @@ _LOADED: dict[tuple[str, str], Callable[[Any, Any], Relations | None]] = {
 }
 
 
+_MODULES = frozenset([module for module, _ in _LOADED])
+
+# Read past the metaclass, which may have its own idea of attributes.
+_module_of: Callable[[type], Any] = type.__dict__["__module__"].__get__
+_name_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
+
+
 def _measure_of_loaded(kind: type) -> Callable[[Any, Any], Relations | None] | None:
     """The measure of a class of the standard library that the program has imported."""
-    # Read past the metaclass, which may have its own idea of attributes.
-    module = type.__getattribute__(kind, "__module__")
-    name = type.__getattribute__(kind, "__qualname__")
-    if type(module) is not str or type(name) is not str:
+    module = _module_of(kind)
+    if type(module) is not str or module not in _MODULES:
         return None
-    measure = _LOADED.get((module, name))
-    if measure is not None and getattr(sys.modules.get(module), name, None) is kind:
+    measure = _LOADED.get((module, _name_of(kind)))
+    if measure is not None and getattr(sys.modules.get(module), _name_of(kind), None) is kind:
         return measure
     return None
 
 
-def _nearest(needle: Any, container: Any) -> float:
-    """The least distance to equality with an element, 1 if that cannot be told."""
+def nearest(needle: Any, container: Any) -> float:
+    """The least distance to equality with an element of a container, 1 if that cannot be told."""
     kind = id(type(container))
     own = id(type(needle))
     if kind in (id(str), id(bytes)):
@@ -459,10 +489,16 @@ def _nearest(needle: Any, container: Any) -> float:
             return 1.0
         return min(_numbers(needle, first)[1], _numbers(needle, last)[1])
     least = FAR
+    if own == id(str):
+        size = len(needle)
+        for item in islice(container, ITEMS):
+            # No string is nearer than by the difference in length; any other leaf is far.
+            if type(item) is str and item != needle and -least < len(item) - size < least:
+                least = min(least, text(needle, item)[1])
+        return least
     for item in islice(container, ITEMS):
         if id(type(item)) in _LEAVES and item != needle:
-            both_text = own == id(str) and type(item) is str
-            least = min(least, (text(needle, item) if both_text else compared("==", needle, item, False))[1])
+            least = min(least, compared("==", needle, item, False)[1])
     return least
 
 

@@ -502,6 +502,8 @@ def _span(node: ast.expr | ast.stmt) -> tuple[int, ...]:
 
 def _literal(node: ast.expr) -> str:
     """The type of a literal, "" of any other expression."""
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return type(node).__name__.lower() if all(map(_literal, node.elts)) else ""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return type(node.value).__name__ if isinstance(node, ast.Constant) else ""

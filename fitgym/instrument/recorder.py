@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from fitgym.instrument import async_loop
+from fitgym.instrument import async_loop, probes, tally
 from fitgym.instrument import sites as python_sites
 from fitgym.instrument.factories import chosen
 from fitgym.instrument.factory import Factory, Probe
@@ -31,7 +31,7 @@ _MOST_CODES = 10_000
 # Frames of these run as a part of the function around them (and are gone from Python 3.12 on, but for generators).
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
-_OWN_FILES = frozenset({__file__, python_sites.__file__, async_loop.__file__})
+_OWN_FILES = frozenset({__file__, async_loop.__file__, probes.__file__, tally.__file__})
 
 
 class Recorder:

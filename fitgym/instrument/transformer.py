@@ -348,8 +348,8 @@ class _Rewriter:
                 fresh = ast.copy_location(ast.UnaryOp(ast.Not(), _probe(self._blocks[node], node.target)), node.target)
                 return self._fields(node, ifs=[fresh, *(self._node(condition) for condition in node.ifs)])
             case ast.Compare(ops=[_]) if node in self._at:
-                operands = [self._node(node.left), self._node(node.comparators[0])]
-                return _probe(self._at[node], node, *operands)
+                left, right = self._node(node.left), self._node(node.comparators[0])
+                return _probe(self._at[node], node, left, _constant_container(right, node.ops[0]))
             case ast.BinOp() if node in self._arithmetic:
                 result = _probe(self._arithmetic[node], node, self._node(node.left), self._node(node.right))
                 return _probe(self._at[node], node, result) if node in self._at else result
@@ -429,6 +429,16 @@ def _count(block: int, context: ast.expr_context, like: ast.stmt) -> ast.Subscri
     """`C.counts[block]`"""
     counts = ast.copy_location(ast.Attribute(_constant(_COUNTER, like), "counts", ast.Load()), like)
     return ast.copy_location(ast.Subscript(counts, _number(block, like), context), like)
+
+
+def _constant_container(node: ast.expr, operator: ast.cmpop) -> ast.expr:
+    """The right side of a membership test as the compiler sees it: lists and sets of literals are constants."""
+    if isinstance(operator, (ast.In, ast.NotIn)) and isinstance(node, (ast.List, ast.Set)):
+        values = [item.value for item in node.elts if isinstance(item, ast.Constant)]
+        if len(values) == len(node.elts):
+            constant: Any = tuple(values) if isinstance(node, ast.List) else frozenset(values)
+            return ast.copy_location(ast.Constant(constant), node)
+    return node
 
 
 def _mangled(name: str, owner: str) -> str:
