@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
+from fitgym.execution.arity import Arity
 from fitgym.execution.frames import wrappers
 from fitgym.execution.protocol import WireCall
 from fitgym.execution.steps import (
@@ -35,7 +37,7 @@ class Callee:
     Attributes:
         seen: types that it was already seen to return.
         wrappers: code of the decorators around its own body.
-        hints: what the declared parameters ask for.
+        hints: what the declared parameters ask for, by name.
         returned, raised: its calls in a trace of which nothing else is known.
     """
 
@@ -45,8 +47,8 @@ class Callee:
         self.hints: dict[str, Hint] = {p.name: p.hint for p in operation.parameters if p.declared}
         self.returned: WireCall = (operation.id, True, (), ())
         self.raised: WireCall = (operation.id, False, (), ())
-        positional = ("positional_only", "positional_or_keyword")
-        self._names = [p.name for p in operation.parameters if p.kind in positional]
+        positional = [p.name for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]
+        self._names = positional
         self._rest = [p.name for p in operation.parameters if p.kind == "var_positional"] or [""]
         self._found = True
         try:
@@ -56,7 +58,10 @@ class Callee:
         except Exception:  # whatever importing it does; running it is a set-up failure
             self._found, self._target = False, None
         self.wrappers = wrappers(self._target)
-        self._signature: inspect.Signature | None = None
+        self._arity: Arity | None = None
+        if self._target is not None and operation.kind not in ("property", "setter"):
+            with contextlib.suppress(Exception):  # there is none, or it cannot be asked for
+                self._arity = Arity(inspect.signature(self._target))
 
     def step(self, receiver: int, arguments: Arguments) -> Step:
         """The bare call, before its result is driven.
@@ -84,27 +89,9 @@ class Callee:
         """The parameters that the first `count` positional arguments are bound to."""
         return (self._names + self._rest * (count - len(self._names)))[:count]
 
-    def binds(self, count: int, keywords: Iterable[str]) -> bool:
+    def binds(self, count: int, keywords: Sequence[str]) -> bool:
         """So many positional arguments and these keywords fit the signature; True where that cannot be known."""
-        if self._target is None or self.operation.kind in ("property", "setter"):
-            return True
-        if self._signature is None:
-            try:
-                self._signature = inspect.signature(self._target)
-            except Exception:  # there is none, or it cannot be asked for
-                self._signature = _ANYTHING
-        try:
-            self._signature.bind(*[None] * (count + self.operation.needs_receiver), **dict.fromkeys(keywords))
-        except TypeError:
-            return False
-        return True
-
-
-def _anything(*args: object, **kwargs: object) -> None:
-    """Takes every argument."""
-
-
-_ANYTHING = inspect.signature(_anything)
+        return self._arity is None or self._arity.fits(count + self.operation.needs_receiver, keywords)
 
 
 def _unbound(operation: Operation) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fitgym.execution.callee import Callee
 from fitgym.execution.protocol import WireCall, WireExpression, WireStatement
-from fitgym.execution.steps import Results, Step, is_constant, maker
+from fitgym.execution.steps import Results, Step, is_constant, literal, maker
 from fitgym.instrument.abstraction import abstract
 from fitgym.subject.conformance import conforms
 from fitgym.subject.hints import Hint
@@ -57,15 +57,31 @@ class Entry:
         if self._conforms is not None:
             return self._conforms
         if self._asked is None:
-            hints = self.callee.hints
-            asked = [(expression, hints[name]) for name, expression in self._arguments() if name in hints]
-            self._asked = [(maker(expression), hint) for expression, hint in asked if not is_constant(expression)]
-            if not _conform([(maker(expression), hint) for expression, hint in asked if is_constant(expression)], []):
-                self._conforms = False
-            elif not self._asked:
+            self._asked = self._judge_constants()
+            if self._conforms is not False and not self._asked:
                 self._conforms = True
             return self.conforms(results)
         return _conform(self._asked, results)
+
+    def _judge_constants(self) -> list[tuple[Step, Hint]]:
+        """Judge the arguments that are always the same; what is asked of the others."""
+        hints = self.callee.hints
+        asked: list[tuple[Step, Hint]] = []
+        for name, expression in self._arguments():
+            hint = hints.get(name)
+            if hint is None:
+                continue
+            if type(expression) is str:
+                conform = conforms(literal(expression), hint)
+            elif is_constant(expression):
+                conform = _conform([(maker(expression), hint)], [])
+            else:
+                asked.append((maker(expression), hint))
+                continue
+            if not conform:
+                self._conforms = False
+                break
+        return asked
 
     def inputs(self, results: Results) -> tuple[tuple[str, str, float], ...]:
         """Partitions of all arguments with the parameters they are bound to."""

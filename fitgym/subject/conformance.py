@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections.abc
 import itertools
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -24,13 +25,29 @@ _WIDER = {  # what type checkers accept for a number of another class
     "builtins.bytes": frozenset({"builtins.bytes", "builtins.bytearray", "builtins.memoryview"}),
 }
 
-_CONTAINERS: dict[str, tuple[type, ...]] = {
-    "list": (list,),
-    "set": (set,),
-    "frozenset": (frozenset,),
-    "tuple": (tuple,),
-    "dict": (dict,),
+# By identity, because a class may have a hash and an equality of its own; these live for ever.
+_PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
+_COUNTABLE = frozenset(map(id, (list, tuple, set, frozenset)))
+_NAMES: dict[int, frozenset[str]] = {
+    id(cls): frozenset(map(name_of, cls.__mro__))
+    for cls in (
+        type(None),
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        list,
+        tuple,
+        dict,
+        set,
+        frozenset,
+        types.FunctionType,
+    )
 }
+
+_CONTAINERS: dict[str, type] = {"list": list, "set": set, "frozenset": frozenset, "tuple": tuple, "dict": dict}
 
 
 def conforms(value: object, hint: Hint) -> bool:
@@ -40,17 +57,24 @@ def conforms(value: object, hint: Hint) -> bool:
 
 
 def _class(value: object, hint: Hint) -> bool:
-    names = {name_of(base) for base in _mro(value)}
-    if hint.name in names or hint.name == "builtins.object":
+    name = hint.name
+    if name == "builtins.object":
         return True
-    if hint.name in _WIDER:
-        return bool(_WIDER[hint.name] & names)
-    cls = _found(hint.name)
+    known = _NAMES.get(id(type(value)))
+    names = known if known is not None else {name_of(base) for base in _mro(value)}
+    if name in names:
+        return True
+    if name in _WIDER:
+        return not _WIDER[name].isdisjoint(names)
+    is_builtin = name.startswith("builtins.")
+    if is_builtin and known is not None:
+        return False
+    cls = _found(name)
     if cls is not None and any(base is cls for base in _mro(value)):  # known by a name that nobody foresaw
         return True
     # Whatever is not of the built-in or plain class asked for does not belong; an abstract class accepts what merely
     # has its methods.
-    if hint.name.startswith("builtins.") or (cls is not None and _is_nominal(cls)):
+    if is_builtin or (cls is not None and _is_nominal(cls)):
         return False
     return not _plain(value)
 
@@ -78,11 +102,15 @@ def _is_nominal(cls: type) -> bool:
 
 def _plain(value: object) -> bool:
     """The value is of a class that no class of a program is a base of."""
-    return value is None or type(value) in (bool, int, float, complex, str, bytes)
+    return id(type(value)) in _PLAIN
 
 
 def _union(value: object, hint: Hint) -> bool:
-    return any(conforms(value, part) for part in hint.args)
+    for part in hint.args:
+        judge = _JUDGES.get(part.kind)
+        if judge is None or judge(value, part):
+            return True
+    return False
 
 
 def _literal(value: object, hint: Hint) -> bool:
@@ -90,10 +118,10 @@ def _literal(value: object, hint: Hint) -> bool:
 
 
 def _container(value: object, hint: Hint) -> bool:
-    kinds = _CONTAINERS[hint.kind]
-    if not any(base in kinds for base in _mro(value)):
+    kind = _CONTAINERS[hint.kind]
+    if not issubclass(type(value), kind):
         return False
-    if type(value) not in kinds:
+    if type(value) is not kind:
         return True
     items: Any = value
     if hint.kind == "dict":
@@ -110,7 +138,7 @@ def _iterable(value: object, hint: Hint) -> bool:
     wanted = "__next__" if hint.kind == "iterator" else "__iter__"
     if not any(wanted in vars(base) for base in _mro(value)):
         return wanted == "__iter__" and any("__getitem__" in vars(base) for base in _mro(value))
-    if hint.args and type(value) in (list, tuple, set, frozenset):
+    if hint.args and id(type(value)) in _COUNTABLE:
         items: collections.abc.Iterable[Any] = value  # type: ignore[assignment]  # its exact type was just checked
         return all(conforms(item, hint.args[0]) for item in itertools.islice(items, _LOOKED_AT))
     return True
