@@ -11,7 +11,7 @@ _P = inspect.Parameter
 
 
 class Arity:
-    """What `Signature.bind` decides, without the loop over all parameters that takes it 10 us.
+    """Decides what `Signature.bind` decides, as calls do it and without a loop over all parameters, which takes 10 us.
 
     Args:
         signature: of what is called.
