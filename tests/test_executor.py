@@ -389,6 +389,13 @@ def test_at_the_deadline_a_run_is_given_up_and_the_executor_stays_usable(tmp_pat
         ("import os\ndef f(): pass\nos.remove(__file__)", "PermissionError", "os.remove"),
         ("def f(): pass\nwhile True: pass", "did not finish within 2 s", ""),
         ("X = 1", "offers nothing to test", ""),
+        ("import sys\ndef f(): pass\nsys.modules[__name__] = 5", "puts something else into sys.modules", ""),
+        (
+            "import sys, types\ndef f(): pass\nsys.modules[__name__] = types.ModuleType(__name__)",
+            "puts something else into sys.modules",
+            "",
+        ),
+        ("def f(): pass\nglobals()[5] = 5", "can be imported, but looking at it raises AttributeError", "startswith"),
     ],
 )
 def test_an_import_that_fails_is_one_sentence(tmp_path: Path, source: str, sentence: str, traceback: str) -> None:
@@ -401,6 +408,29 @@ def test_an_import_that_fails_is_one_sentence(tmp_path: Path, source: str, sente
     assert traceback in caught.value.traceback  # type: ignore[attr-defined]
     assert "fitgym" not in caught.value.traceback  # type: ignore[attr-defined]
     assert os.path.exists(reference.path)
+
+
+@pytest.mark.parametrize(
+    "prelude",
+    [
+        "import sys\nsys.modules['os'] = None",
+        """
+        class Meta(type):
+            def __getattribute__(cls, name): raise RuntimeError("go away")
+            def __eq__(cls, other): raise RuntimeError("go away")
+            __hash__ = None
+
+        class Unsociable(metaclass=Meta): pass
+        """,
+    ],
+    ids=["takes os away", "hostile metaclass"],
+)
+def test_a_strange_import_leaves_the_rest_to_be_tested(tmp_path: Path, prelude: str) -> None:
+    source = textwrap.dedent(prelude) + "\ndef f(n: int) -> int:\n    return n\n"
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        assert [trace.failure for trace in executor.verify([calls(("f", 1)), calls(("f", 2))], calls.table)] == ["", ""]
+        assert [observed.failure for observed in executor.observe([calls(("f", 1))], calls.table)] == [""]
 
 
 def test_an_import_that_prints_disturbs_nobody(tmp_path: Path) -> None:
@@ -445,7 +475,7 @@ def test_closing_leaves_nothing_and_running_starts_again(tmp_path: Path) -> None
     (before,) = executor.run([testcase], calls.table)
     mark = token(executor)
     assert executor._zygote is not None
-    folder = executor._zygote._folder
+    folder = executor._zygote._folder.path
     assert marked(mark) != []
     executor.close()
     executor.close()

@@ -8,7 +8,6 @@ observed with real chance.
 from __future__ import annotations
 
 import _random
-import contextlib
 import functools
 import importlib
 import importlib.util
@@ -16,7 +15,7 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -70,14 +69,6 @@ class Chance:
         self._state = generator_state(module._inst)
         del sys.modules["random"]
         sys.meta_path.insert(0, _Again(module))
-
-    @contextlib.contextmanager
-    def unnoticed(self) -> Iterator[None]:
-        """Imports of `random` inside the block are not the subject's."""
-        used = "random" in sys.modules
-        yield
-        if not used and self._module is not None:
-            sys.modules.pop("random", None)
 
     def settle(self) -> None:
         """The import is over: no test case draws again what it has drawn."""

@@ -12,10 +12,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from fitgym.errors import SubjectError
 from fitgym.execution.chance import Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
+from fitgym.execution.observation import NOT_RUN, Observed, observe
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, used_memory
@@ -24,7 +26,7 @@ from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure
 from fitgym.instrument.transformer import Instrumented, instrument
 from fitgym.subject.dependence import branches, dependences
-from fitgym.subject.inspection import complete
+from fitgym.subject.inspection import REPLACED, complete
 from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Subject
 
@@ -83,6 +85,7 @@ class Runner:
         """Import, instrument and describe the subject.
 
         Raises:
+            SubjectError: there is nothing to test, or what the import leaves cannot be described.
             BaseException: whatever the import raises.
         """
         source = read(reference)
@@ -93,7 +96,15 @@ class Runner:
         module = load(reference, instrumented, recorder.probe)
         recorder.settle()  # a suite imports the module before its first test, so every trace includes the import
         recorder.fuel = limits.fuel
-        subject = _describe(reference, source, module, instrumented)
+        if not isinstance(module, types.ModuleType):
+            raise SubjectError(f"'{reference.text}' offers nothing to test: {REPLACED}")
+        try:
+            subject = _describe(reference, source, module, instrumented)
+        except SubjectError:
+            raise
+        except Exception as error:
+            what = type(error).__name__
+            raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
         program = Program(subject, recorder, journal.cells)
         return cls(subject, recorder, program, limits, journal, guard, chance, module, _neighbours(module, before))
 
@@ -101,9 +112,6 @@ class Runner:
         """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        with self._chance.unnoticed():
-            import fitgym.execution.observation  # noqa: F401  (every observing child would import it again)
-
         self._near = State([self._module], around=self._neighbours)
         self._far = State(self._neighbours, _shared_objects(), around=[self._module])
         self._chance.settle()
@@ -252,8 +260,6 @@ class Runner:
         return number
 
     def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
-        from fitgym.execution.observation import NOT_RUN, Observed, observe
-
         if failure:
             return Observed(failure=failure)
         results = [*outcome.results, *([NOT_RUN] * (len(testcase) - len(outcome.results)))]

@@ -55,11 +55,11 @@ def main(arguments: list[str]) -> NoReturn:
     control.sendall(frame(token, dumps(("importing", reference.module))))
     try:
         runner = Runner.prepare(reference, limits, journal, guard)
+        runner.settle()
     except BaseException as error:
         control.sendall(frame(token, dumps(_failure(reference, error))))
         os._exit(1)
     control.sendall(frame(token, dumps(("ready", runner.subject))))
-    runner.settle()
     Supervisor(control, token, runner, home).serve()
 
 
@@ -74,7 +74,16 @@ def _silence() -> None:
 def _failure(reference: Reference, error: BaseException) -> tuple[str, str, str]:
     """One sentence about an import that failed, and the subject's own part of the traceback."""
     if isinstance(error, SubjectError):
-        return ("failed", str(error), "")
+        return ("failed", str(error), "" if error.__cause__ is None else _traceback(error.__cause__))
+    text = " ".join(str(error).split())
+    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, SystemExit):
+        what = f"it exits with status {error.code!r}"
+    return ("failed", f"'{reference.module}' cannot be imported: {what}", _traceback(error))
+
+
+def _traceback(error: BaseException) -> str:
+    """The subject's own part of it."""
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = [
         entry
@@ -82,12 +91,7 @@ def _failure(reference: Reference, error: BaseException) -> tuple[str, str, str]
         if not entry.filename.startswith((ours, "<frozen importlib")) and "/importlib/" not in entry.filename
     ]
     lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames)]
-    lines += traceback.format_exception_only(error)
-    text = " ".join(str(error).split())
-    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    if isinstance(error, SystemExit):
-        what = f"it exits with status {error.code!r}"
-    return ("failed", f"'{reference.module}' cannot be imported: {what}", "".join(lines))
+    return "".join([*lines, *traceback.format_exception_only(error)])
 
 
 if __name__ == "__main__":

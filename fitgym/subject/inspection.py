@@ -136,6 +136,9 @@ _MOST_METHODS = 12  # of one class whose objects are only arguments
 _MOST_OPERATIONS = 400
 _DEEPEST = 3
 
+REPLACED = "when it is imported, the module puts something else into sys.modules in its own place"
+"""Why there is nothing to test in some modules that define functions."""
+
 
 def complete(
     reference: Reference,
@@ -266,6 +269,9 @@ class _Inspector:
                 names = ", ".join(f"'{name}'" for name, _ in exported.most_common(6))
                 return f"the package only passes on names of its modules; test one of {names}"
             return "the package defines no function and no class; name one of its modules"
+        written = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        if written and not written & set(vars(self.module)):
+            return REPLACED
         return "the module defines no function and no class whose code a test could call"
 
     def _module_level(self, tested: bool, private: bool) -> None:
@@ -595,9 +601,9 @@ class _Inspector:
         """The attributes of objects of each class that the module knows by name, by the class's name in hints."""
         found: dict[str, frozenset[str]] = {}
         for value in list(vars(self.module).values()):
-            if not isinstance(value, type) or str(value.__module__).partition(".")[0] != self.package:
-                continue
-            found[name_of(value)] = self._attributes_of(value)
+            with contextlib.suppress(Exception):  # it does not let itself be looked at
+                if isinstance(value, type) and str(value.__module__).partition(".")[0] == self.package:
+                    found[name_of(value)] = self._attributes_of(value)
         return found
 
     def _attributes_of(self, cls: type) -> frozenset[str]:
@@ -617,8 +623,9 @@ class _Inspector:
             for value in list(vars(module).values()):
                 if len(found) >= _MOST_CLASSES:
                     return found
-                if isinstance(value, type) and value.__module__ == name and not _is_private(value.__name__):
-                    found.setdefault(name_of(value), self._attributes_of(value))
+                with contextlib.suppress(Exception):
+                    if isinstance(value, type) and value.__module__ == name and not _is_private(value.__name__):
+                        found.setdefault(name_of(value), self._attributes_of(value))
         return {name: attributes for name, attributes in found.items() if name not in near}
 
     # What is needed to build arguments
@@ -800,14 +807,15 @@ class _Inspector:
             if module_name.partition(".")[0] != self.package or not isinstance(module, types.ModuleType):
                 continue
             for value in list(vars(module).values()):
-                if (
-                    isinstance(value, type)
-                    and value.__module__ == module_name
-                    and value is not protocol
-                    and not is_protocol(value)
-                    and all(has(value, attribute) for attribute in wanted)
-                ):
-                    self.wanted.append((Hint("class", self._register(value)), depth + 1))
+                with contextlib.suppress(Exception):
+                    if (
+                        isinstance(value, type)
+                        and value.__module__ == module_name
+                        and value is not protocol
+                        and not is_protocol(value)
+                        and all(has(value, attribute) for attribute in wanted)
+                    ):
+                        self.wanted.append((Hint("class", self._register(value)), depth + 1))
 
     def class_entries(self) -> dict[str, Class]:
         """`Subject.classes`: every class that was met, sorted by name."""
