@@ -7,7 +7,6 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Literal
 from fitgym import __version__
 from fitgym.errors import FitgymError
 from fitgym.execution.executor import Executor
+from fitgym.execution.folder import Folder
 from fitgym.execution.layers import LAYERS
 from fitgym.instrument.factories import in_use, missing
 from fitgym.subject.source import locate
@@ -83,9 +83,12 @@ class Finding:
 def examine() -> list[Finding]:
     """Look at everything; takes a few seconds, and writes in a temporary folder only."""
     findings = [*_versions(), _bytecode(), _probes()]
-    with tempfile.TemporaryDirectory(prefix="fitgym-doctor-") as folder:
-        findings += _layers(Path(folder))
-        findings += _run(Path(folder))
+    folder = Folder()
+    try:
+        findings += _layers(Path(folder.path))
+        findings += _run(Path(folder.path))
+    finally:
+        folder.remove()
     return findings
 
 

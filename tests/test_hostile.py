@@ -260,7 +260,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         stage.alone += [plain(trace) for trace in executor.verify(stage.good, stage.table, alone=True)]
         yield stage
         tokens = stage.token
-        home = executor._zygote._folder if executor._zygote else ""
+        home = executor._zygote._folder.path if executor._zygote else ""
     assert not os.path.exists(home)
     assert marked(tokens) == []
 

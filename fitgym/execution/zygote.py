@@ -11,13 +11,10 @@ import contextlib
 import os
 import secrets
 import select
-import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +22,7 @@ from typing import Any
 
 import fitgym
 from fitgym.errors import ExecutionError, OutOfTime, SubjectError
+from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.protocol import (
     BROKEN,
@@ -46,7 +44,6 @@ __all__ = ["MARKER", "Broken", "Child", "Limits", "Zygote"]
 MARKER = "FITGYM_WORKER"
 """Environment variable by which every process of one worker can be recognised."""
 
-_PREFIX = "fitgym-"
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
 _LOOK_S = 0.01  # between two looks at a child that has not answered yet; most batches are answered before the first
 _LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
@@ -149,16 +146,15 @@ class Zygote:
         self._token = secrets.token_bytes(TOKEN_SIZE)  # everything below can read it in its environment
         self._seal = secrets.token_bytes(TOKEN_SIZE)  # starts every frame
         self._closed = False
-        _sweep()
-        self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{self._owner}-")
-        home = os.path.join(self._folder, "home")
+        self._folder = Folder()
+        home = os.path.join(self._folder.path, "home")
         os.mkdir(home)
         memory = Journal.create()
         self._control, theirs = socket.socketpair()
         try:
             self.journal = Journal(memory)
             self.journal.reset()
-            with open(os.path.join(self._folder, "errors"), "wb") as errors:
+            with open(os.path.join(self._folder.path, "errors"), "wb") as errors:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", "fitgym.execution.worker", str(theirs.fileno()), str(memory)],
                     stdin=subprocess.DEVNULL,
@@ -171,7 +167,7 @@ class Zygote:
                 )
         except BaseException:
             self._control.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
             raise
         finally:
             theirs.close()
@@ -299,6 +295,7 @@ class Zygote:
             return
         self._closed = True
         if self._owner != os.getpid():  # a fork of the process that started it: let go, but leave it running
+            self._folder.forget()
             self._control.close()
             if self.child is not None:
                 self.child.connection.close()
@@ -313,7 +310,7 @@ class Zygote:
         finally:
             self._kill_all()
             self.journal.close()
-            _remove(self._folder)
+            self._folder.remove()
 
     # ---------------------------------------------------------------------------------------------------- starting
 
@@ -353,7 +350,7 @@ class Zygote:
     def _errors(self) -> str:
         """The last line that the worker wrote before it began to import."""
         try:
-            lines = Path(self._folder, "errors").read_text(errors="replace").strip().splitlines()
+            lines = Path(self._folder.path, "errors").read_text(errors="replace").strip().splitlines()
         except OSError:
             return ""
         return lines[-1] if lines else ""
@@ -547,21 +544,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _sweep() -> None:
-    """Remove the folders of parents that were killed before they could."""
-    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
-        for entry in entries:
-            owner = entry.name.removeprefix(_PREFIX).partition("-")[0]
-            if entry.name.startswith(_PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
-                _remove(entry.path)
-
-
-def _remove(folder: str) -> None:
-    """Remove a folder whatever permissions the code under test has given to what is in it."""
-    for path, names, _ in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                os.chmod(os.path.join(path, name), stat.S_IRWXU)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,18 +73,17 @@ def measure(file: str | Path, reference: Reference, *, limit_s: float = 120.0) -
 
 
 def read_coverage(data_file: Path, reference: Reference) -> Measured:
-    """What a data file of coverage.py says about the subject; nothing of it is imported."""
+    """What a data file of coverage.py says about the subject; nothing of it is imported. Leaves a report beside it."""
     import coverage  # takes as long as numpy, and nothing needs it before a search is over
 
     path = os.path.realpath(reference.path)
-    with tempfile.TemporaryDirectory(prefix="fitgym-measure-") as folder:
-        report = Path(folder) / "coverage.json"
-        measured = coverage.Coverage(data_file=str(data_file), config_file=False, branch=True, messages=False)
-        measured.load()
-        if path not in measured.get_data().measured_files():  # never imported: everything is missing
-            measured.get_data().add_arcs({path: []})
-        measured.json_report(morfs=[path], outfile=str(report), ignore_errors=False)
-        (entry,) = json.loads(report.read_text(encoding="utf-8"))["files"].values()
+    report = data_file.with_suffix(".json")
+    measured = coverage.Coverage(data_file=str(data_file), config_file=False, branch=True, messages=False)
+    measured.load()
+    if path not in measured.get_data().measured_files():  # never imported: everything is missing
+        measured.get_data().add_arcs({path: []})
+    measured.json_report(morfs=[path], outfile=str(report), ignore_errors=False)
+    (entry,) = json.loads(report.read_text(encoding="utf-8"))["files"].values()
     first, last = 0, 1 << 60
     if reference.class_name:
         first, last = class_lines(Path(path).read_bytes(), reference.class_name)

@@ -10,15 +10,14 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fitgym.execution.folder import Folder
 from fitgym.execution.zygote import MARKER, marked
 from fitgym.subject.subject import Reference
 from fitgym.suite.place import import_root
@@ -90,6 +89,7 @@ class Rerun:
     timed_out: bool = field(init=False, default=False)
     finished: bool = field(init=False, default=False)
     seconds: float = field(init=False, default=0.0)
+    _private: Folder = field(init=False)
     _folder: Path = field(init=False)
     _process: subprocess.Popen[bytes] = field(init=False)
     _started: float = field(init=False)
@@ -97,7 +97,8 @@ class Rerun:
     _token: str = field(init=False, default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="fitgym-rerun-")).resolve()
+        self._private = Folder()
+        self._folder = Path(self._private.path)
         try:
             self._place.mkdir()
             (self._place / FILE_NAME).write_text(self.text, encoding="utf-8")
@@ -115,7 +116,7 @@ class Rerun:
                     start_new_session=True,
                 )
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._private.remove()
             raise
 
     @property
@@ -150,7 +151,7 @@ class Rerun:
     def close(self) -> None:
         """End the interpreter if it still runs, and remove its folder."""
         self._kill()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._private.remove()
 
     def _command(self) -> list[str]:
         place = [f"{FILE_NAME}", "-c", "pytest.ini", "--rootdir", ".", "-p", "no:cacheprovider", "-q"]

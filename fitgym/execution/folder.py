@@ -1,0 +1,72 @@
+"""Private folders: each belongs to one process, and goes with it even if that is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+
+__all__ = ["Folder", "sweep"]
+
+_NAME = "fitgym-private-"
+_OURS = re.compile(_NAME + "[0-9a-f]{16}")
+
+
+class Folder:
+    """A new folder among the temporary files, that only this user can enter.
+
+    Its owner holds a lock on it, which nobody has to let go of: where the lock is free, the owner is gone. Whoever makes
+    a folder removes those first.
+
+    Attributes:
+        path: of the folder, without symbolic links.
+    """
+
+    def __init__(self) -> None:
+        sweep()
+        place = os.path.realpath(tempfile.gettempdir())
+        made = tempfile.mkdtemp(prefix=".fitgym-", dir=place)  # nobody sweeps it before it is locked
+        self._lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.path = os.path.join(place, _NAME + secrets.token_hex(8))
+        os.rename(made, self.path)
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it; removing twice is harmless."""
+        if self._lock >= 0:
+            _remove(self.path)
+            self.forget()
+
+    def forget(self) -> None:
+        """Let go of the folder but leave it where it is: in a fork of the process that it belongs to."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+def sweep() -> None:
+    """Remove the folders of processes that were killed before they could."""
+    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if _OURS.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):  # another user's, or in use
+                    lock = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+                    try:
+                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        _remove(entry.path)
+                    finally:
+                        os.close(lock)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder whatever permissions the code under test has given to what is in it."""
+    for path, names, _ in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                os.chmod(os.path.join(path, name), stat.S_IRWXU)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,81 @@
+"""Private folders are removed by whoever made them, or by the next one if that was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fitgym.execution.folder import Folder, sweep
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files go."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path
+
+
+def killed(place: Path) -> Path:
+    """The folder of a process that was killed; it holds a file."""
+    script = "from fitgym.execution.folder import Folder; print(Folder().path, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        env=os.environ | {"TMPDIR": str(place)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        folder = Path(process.stdout.readline().strip())
+        process.send_signal(signal.SIGKILL)
+    (folder / "left").write_text("behind")
+    return folder
+
+
+def test_nobody_else_can_enter_it_and_it_goes_with_all_that_is_in_it(place: Path) -> None:
+    folder = Folder()
+    assert os.listdir(place) == [os.path.basename(folder.path)]
+    assert stat.S_IMODE(os.stat(folder.path).st_mode) == 0o700
+    inner = Path(folder.path, "inner")
+    inner.mkdir()
+    (inner / "file").write_text("x")
+    inner.chmod(0)
+    folder.remove()
+    folder.remove()
+    assert os.listdir(place) == []
+
+
+def test_what_a_killed_process_left_goes_when_the_next_one_is_made(place: Path) -> None:
+    left = killed(place)
+    assert left.exists()
+    folder = Folder()
+    assert os.listdir(place) == [os.path.basename(folder.path)]
+    folder.remove()
+
+
+def test_a_folder_in_use_stays(place: Path) -> None:
+    folder, other = Folder(), Folder()
+    sweep()
+    assert os.path.isdir(folder.path) and os.path.isdir(other.path)
+    folder.forget()
+    sweep()
+    assert os.listdir(place) == [os.path.basename(other.path)]
+    other.remove()
+
+
+def test_nothing_of_anybody_else_is_touched(place: Path) -> None:
+    mine = ["fitgym", "fitgym-private-notes", "fitgym-private-0123456789abcdef0"]
+    for name in mine:
+        (place / name).mkdir()
+    (place / "fitgym-private-0123456789abcdef").write_text("a file")
+    (place / "fitgym-private-fedcba9876543210").symlink_to(place / "fitgym")
+    before = sorted(os.listdir(place))
+    sweep()
+    assert sorted(os.listdir(place)) == before
