@@ -1,8 +1,10 @@
 """Partitions of values and of types."""
 
 import enum
+import gc
 import math
 import sys
+import weakref
 from array import array
 from collections import Counter, OrderedDict, UserList, deque, namedtuple
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.instrument.abstraction import OBSERVERS, abstract, family, partitions, place, siblings, wider
+from fitgym.instrument.abstraction import OBSERVERS, Places, abstract, family, partitions, place, siblings, wider
 from fitgym.subject.hints import Hint
 
 INT = Hint("class", "builtins.int")
@@ -113,6 +115,20 @@ def test_slots_are_read_and_empty_ones_left_out():
     value = Slotted(0, 1)
     del value.y
     assert abstract(value) == (("object", 0.0), ("object.x:int:zero", 0.0))
+
+
+def test_classes_are_told_apart_and_not_kept_alive():
+    places = Places()
+    for name in ["x", "y"] * 20:  # a class may get the place in memory of one that is gone
+        kind = type("Slotted", (), {"__slots__": (name,)})
+        value = kind()
+        setattr(value, name, 1)
+        for _ in range(2):
+            assert abstract(value, places) == (("object", 0.0), (f"object.{name}:int:positive", 1.0))
+        gone = weakref.ref(kind)
+        del kind, value
+        gc.collect()
+        assert gone() is None
 
 
 def test_only_so_many_observers_are_looked_at_in_alphabetical_order():

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fitgym.execution.callee import Callee
 from fitgym.execution.protocol import WireCall, WireExpression, WireStatement
 from fitgym.execution.steps import Results, Step, is_constant, literal, maker
-from fitgym.instrument.abstraction import abstract
+from fitgym.instrument.abstraction import Places, abstract
 from fitgym.subject.conformance import conforms
 from fitgym.subject.hints import Hint
 
 __all__ = ["Entry"]
 
-Places = tuple[tuple[str, float], ...]
+Partitions = tuple[tuple[str, float], ...]
 
 
 class Entry:
@@ -30,7 +30,7 @@ class Entry:
         returned: its call in a trace of which nothing else is known, if it returns.
     """
 
-    __slots__ = ("_asked", "_binds", "_conforms", "_places", "callee", "returned", "seen", "statement", "step")
+    __slots__ = ("_asked", "_binds", "_conforms", "_partitions", "callee", "returned", "seen", "statement", "step")
 
     def __init__(self, callee: Callee, step: Step, statement: WireStatement) -> None:
         self.callee = callee
@@ -42,7 +42,7 @@ class Entry:
         self._binds: bool | None = None
         self._conforms: bool | None = None if callee.hints else True
         self._asked: list[tuple[Step, Hint]] | None = None
-        self._places: list[tuple[str, Step | None, Places]] | None = None
+        self._partitions: list[tuple[str, Step | None, Partitions]] | None = None
 
     @property
     def binds(self) -> bool:
@@ -83,10 +83,15 @@ class Entry:
                 break
         return asked
 
-    def inputs(self, results: Results) -> tuple[tuple[str, str, float], ...]:
-        """Partitions of all arguments with the parameters they are bound to."""
-        if self._places is None:
-            self._places = [
+    def inputs(self, results: Results, places: Places) -> tuple[tuple[str, str, float], ...]:
+        """Partitions of all arguments with the parameters they are bound to.
+
+        Args:
+            results: of the statements before.
+            places: see `abstract`.
+        """
+        if self._partitions is None:
+            self._partitions = [
                 (name, None, abstract(maker(expression)([])))
                 if is_constant(expression)
                 else (name, maker(expression), ())
@@ -95,8 +100,8 @@ class Entry:
         return tuple(
             [
                 (name, *place)
-                for name, make, places in self._places
-                for place in (places if make is None else abstract(make(results)))
+                for name, make, constant in self._partitions
+                for place in (constant if make is None else abstract(make(results), places))
             ]
         )
 

@@ -17,7 +17,7 @@ from fitgym.execution.journal import IDLE
 from fitgym.execution.lessons import Lessons
 from fitgym.execution.protocol import WireCalls, WireStatement
 from fitgym.execution.steps import CODES, Arguments, Results, SetupError, failing
-from fitgym.instrument.abstraction import abstract
+from fitgym.instrument.abstraction import Places, abstract
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure, Raised
 from fitgym.subject.subject import Subject
@@ -61,6 +61,7 @@ class Program:
         self._entries: dict[int, Entry] = {}
         self._callees = [Callee(operation) for operation in subject.operations]
         self._driver = Driver()
+        self._places = Places()
         self._endings = Endings(subject, probes)
         probes.runner_codes.update(CODES, self._driver.codes)
         probes.runner_codes.update((Program.run.__code__, Program._run_abstracting.__code__))
@@ -133,13 +134,14 @@ class Program:
         cells = self._cells
         output, input_ = "output" in needs, "input" in needs
         entry_codes = self._probes.entry_codes
+        places = self._places
         results: Results = []
         inputs: list[tuple[tuple[str, str, float], ...]] = []
         outputs: list[tuple[tuple[str, float], ...]] = []
         try:
             for position, entry in enumerate(entries):
                 cells[2] = position
-                inputs.append(entry.inputs(results) if input_ else ())
+                inputs.append(entry.inputs(results, places) if input_ else ())
                 entry_codes.clear()
                 entry_codes.update(entry.callee.wrappers)
                 value = entry.step(results)
@@ -148,7 +150,7 @@ class Program:
                 results.append(value)
                 # A hash says nothing about behaviour and may come from an address: None's does before Python 3.12.
                 told = output and entry.callee.operation.operator != "__hash__"
-                outputs.append(abstract(value) if told else ())
+                outputs.append(abstract(value, places) if told else ())
             cells[1] = IDLE
         except BaseException as error:
             cells[1] = IDLE

@@ -26,13 +26,15 @@ from __future__ import annotations
 import ast
 import math
 import sys
+import weakref
 from collections import deque
+from collections.abc import Callable, Mapping
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from fitgym.subject.hints import Hint
 
-__all__ = ["OBSERVERS", "abstract", "family", "partitions", "place", "siblings", "wider"]
+__all__ = ["OBSERVERS", "Places", "abstract", "family", "partitions", "place", "siblings", "wider"]
 
 OBSERVERS = 10
 """How many observers of one object are looked at, in alphabetical order."""
@@ -73,6 +75,9 @@ _SIZED: tuple[tuple[type, str], ...] = (
     (type({}.items()), "container"),
 )
 _SIZED_EXACTLY = dict(_SIZED)
+_MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_SPACE: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
+_MOST_PLACES = 1000
 _LIST_ITERATOR: type = type([].__iter__())
 
 _FAMILY_OF_CLASS = {
@@ -146,12 +151,41 @@ def partitions(hint: Hint) -> tuple[str, ...] | None:
     return None
 
 
-def abstract(value: object) -> tuple[tuple[str, float], ...]:
+class Places:
+    """Where objects of each class keep what can be observed; remembers that without keeping a class alive."""
+
+    def __init__(self) -> None:
+        # By identity, because a class may have a hash and an equality of its own.
+        self._known: dict[int, tuple[weakref.ref[type], list[tuple[int, str]]]] = {}
+
+    def of(self, kind: type) -> list[tuple[int, str]]:
+        """Which parent of the class declares the instance dictionary or a public slot, and the name of that."""
+        known = self._known.get(id(kind))
+        if known is not None and known[0]() is kind:
+            return known[1]
+        places = [
+            (position, name)
+            for position, parent in enumerate(_MRO(kind))
+            for name, member in _SPACE(parent).items()
+            if (name == "__dict__" and type(member) is GetSetDescriptorType)
+            or (type(member) is MemberDescriptorType and not name.startswith("_"))
+        ]
+        if len(self._known) >= _MOST_PLACES:
+            self._known.clear()
+        self._known[id(kind)] = weakref.ref(kind), places
+        return places
+
+
+def abstract(value: object, places: Places | None = None) -> tuple[tuple[str, float], ...]:
     """The partition of a value, then those of its observers, each with a number.
 
     The number is the value itself for bool (0 or 1), int (clipped to the finite floats) and float, and 0.0 otherwise.
     Never raises and never runs code of the subject: types are compared by identity and inheritance, sizes are asked
     of the built-in base class, and attributes are read from the instance dictionary and from slots only.
+
+    Args:
+        value: anything.
+        places: makes it faster for objects of classes that were met before.
     """
     kind = type(value)
     if value is None:
@@ -167,7 +201,7 @@ def abstract(value: object) -> tuple[tuple[str, float], ...]:
         base, length = size
         return ((f"{base}:{_FILLED[length > 0]}", 0.0),)
     try:
-        return (("object", 0.0), *_observers(kind, value))
+        return (("object", 0.0), *_observers(kind, value, places or Places()))
     except Exception:  # an object whose parts cannot be looked at is still an object
         return (("object", 0.0),)
 
@@ -213,32 +247,37 @@ def _length(kind: Any, value: Any) -> int:
         return sys.maxsize
 
 
-def _observers(kind: type, value: object) -> list[tuple[str, float]]:
+def _observers(kind: type, value: object, places: Places) -> list[tuple[str, float]]:
     """Public attributes that hold a bool or a number, by name."""
     held: dict[str, object] = {}
-    for parent in type.__dict__["__mro__"].__get__(kind):
-        for name, member in type.__dict__["__dict__"].__get__(parent).items():
-            if name == "__dict__" and type(member) is GetSetDescriptorType:
-                attributes = member.__get__(value)
-                if type(attributes) is dict:
-                    held.update(attributes)
-            elif type(member) is MemberDescriptorType and not name.startswith("_"):
-                try:
-                    held[name] = member.__get__(value)
-                except AttributeError:  # a slot that was never filled
-                    continue
-    public = sorted(name for name in held if type(name) is str and name.isidentifier() and not name.startswith("_"))
+    parents = _MRO(kind)
+    for position, name in places.of(kind):
+        member = _SPACE(parents[position]).get(name)
+        if type(member) is MemberDescriptorType:
+            try:
+                held[name] = member.__get__(value)
+            except AttributeError:  # a slot that was never filled
+                continue
+        elif type(member) is GetSetDescriptorType:
+            attributes = member.__get__(value)
+            if type(attributes) is dict:
+                held.update(attributes)
+    shown = [
+        (name, content)
+        for name, content in held.items()
+        if (type(content) is int or type(content) is bool or type(content) is float)
+        and type(name) is str
+        and not name.startswith("_")
+        and name.isidentifier()
+    ]
     found: list[tuple[str, float]] = []
-    for name in public:
-        content = held[name]
+    for name, content in sorted(shown)[:OBSERVERS]:
         if type(content) is bool:
             found.append((f"object.{name}:bool:{'true' if content else 'false'}", float(content)))
         elif type(content) is int:
             found.append(_integer(f"object.{name}:int", content))
-        elif type(content) is float:
+        else:
             found.append(_real(f"object.{name}:float", content))
-        if len(found) == OBSERVERS:
-            break
     return found
 
 
