@@ -228,28 +228,33 @@ class Engine:
         names = (*self.active, *self.tracked)
         return frozenset().union(*(self.measurements.fitness[name].needs for name in names))
 
+    def _needs_of(self, testcases: Sequence[TestCase]) -> frozenset[str]:
+        """What has to be recorded for these test cases: what is needed now, and what they were recorded with before.
+
+        Functions come and go in turn; a test case whose last trace lacks the probes of one would run again each time.
+        """
+        return self.needs.union(*(self.measurements.recorded(t) for t in testcases if t in self.measurements))
+
     def execute(self, testcases: Iterable[TestCase]) -> None:
         """Run the test cases that are not known yet, learn from them and offer them to the archive.
 
         Raises:
             OutOfTime: the clock ran out before all of them were run.
         """
-        needs = self.needs
-        unknown = self.measurements.unknown(testcases, needs)
+        unknown = self.measurements.unknown(testcases, self.needs)
         while unknown and self.deadline is not None:
             if self.late:
                 raise OutOfTime
             started = time.monotonic()
-            self._run(unknown[: self._chunk], needs)
+            self._run(unknown[: self._chunk])
             unknown = unknown[self._chunk :]
             quick = time.monotonic() - started < _GLANCE
             self._chunk = min(1024, 2 * self._chunk) if quick else max(1, self._chunk // 2)
         if unknown:
-            self._run(unknown, needs)
+            self._run(unknown)
 
-    def _run(self, unknown: Sequence[TestCase], needs: frozenset[str]) -> None:
-        # What ran without a probe runs again with those that it ran with: active functions come and go in turn.
-        needs = needs.union(*(self.measurements.recorded(t) for t in unknown if t in self.measurements))
+    def _run(self, unknown: Sequence[TestCase]) -> None:
+        needs = self._needs_of(unknown)
         with self._spent_on("execute"):
             before = self.executor.executions
             traces = self.executor.run(unknown, self.table, needs | {"constants"})
@@ -375,7 +380,7 @@ class Engine:
         """Run test cases again, each in a fresh process: do they cover what they covered?"""
         try:
             with self._spent_on("execute"):
-                again = self.executor.verify(testcases, self.table, self.needs)
+                again = self.executor.verify(testcases, self.table, self._needs_of(testcases))
         except OutOfTime:
             return [False] * len(testcases)
         confirmed = np.ones(len(testcases), dtype=bool)
@@ -383,9 +388,10 @@ class Engine:
         differ = [i for i, testcase in enumerate(testcases) if again[i] is not self.measurements.trace(testcase)]
         for name in self._archived if differ else ():
             fitness = self.measurements.fitness[name]
-            covers = self.measurements.covers(name, [testcases[i] for i in differ])
-            same = fitness.covered(fitness.distances([again[i] for i in differ]))[:, : covers.shape[1]]
-            confirmed[differ] &= (same >= covers).all(axis=1)
+            missed = self.measurements.covers(name, [testcases[i] for i in differ])
+            rows, columns = fitness.entries([again[i] for i in differ]).covered(missed.shape[1])
+            missed[rows, columns] = False
+            confirmed[differ] &= ~missed.any(axis=1)
         return [bool(ok) for ok in confirmed]
 
     def _close_covered(self) -> None:

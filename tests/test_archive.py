@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.measurements import Measurements
@@ -137,3 +139,51 @@ def test_what_is_not_retained_is_forgotten(measurements, columns):
         measurements.covers("columns", [A])
     assert measurements.covers("columns", [AB]).tolist() == [[False, True, False]]
     assert columns.measured == 2
+
+
+class SlowArchive:
+    """The archive by its definition, one test case and one target after the other."""
+
+    def __init__(self):
+        self.best = {}
+        self.version = 0
+
+    def update(self, offered, refused):
+        """Offer (test case, covered columns) pairs; gives the test cases that would enter."""
+        winners = {}
+        for testcase, columns in offered:
+            for column in columns:
+                if len(testcase) < len(winners.get(column, self.best.get(column, 100 * (0,)))):
+                    winners[column] = testcase
+        first = [column for column, testcase in winners.items() if column not in self.best and testcase not in refused]
+        self.best |= {column: testcase for column, testcase in winners.items() if testcase not in refused}
+        self.version += bool(first)
+        return list(dict.fromkeys(winners[column] for column in sorted(winners))), len(first)
+
+
+testcases = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple)
+offers = st.lists(st.tuples(testcases, st.lists(st.booleans(), max_size=6)), max_size=6, unique_by=lambda pair: pair[0])
+
+
+@given(st.lists(st.tuples(offers, st.sets(testcases, max_size=3)), max_size=6))
+def test_the_archive_holds_what_its_definition_says(batches):
+    growing, slow = Growing(0), SlowArchive()
+    measurements = Measurements({"growing": growing})
+    archive = Archive(measurements)
+    for batch, refused in batches:
+        asked = []
+        measurements.add([t for t, _ in batch], [trace(*covered) for _, covered in batch], frozenset())
+
+        def confirm(entering, refused=refused, asked=asked):
+            asked.extend(entering)
+            return [t not in refused for t in entering]
+
+        first = archive.update(["growing"], [t for t, _ in batch], confirm)
+        offered = [(t, [column for column, hit in enumerate(covered) if hit]) for t, covered in batch]
+        assert (asked, first) == slow.update(offered, refused)
+        assert archive.best("growing") == slow.best
+        assert list(archive.best("growing")) == sorted(slow.best)
+        assert archive.version == slow.version
+        assert set(archive.testcases()) == set(slow.best.values())
+        assert len(set(archive.testcases())) == len(archive.testcases())
+        assert np.flatnonzero(archive.covered("growing")).tolist() == sorted(slow.best)

@@ -36,7 +36,8 @@ class Archive:
         self._measurements = measurements
         self._best: dict[str, dict[int, TestCase]] = {}
         self._lengths: dict[str, NDArray[np.int64]] = {}
-        self._testcases: tuple[TestCase, ...] | None = None  # all of them; None when some have come or gone
+        self._kept: dict[TestCase, int] = {}  # for how many targets
+        self._testcases: tuple[TestCase, ...] = ()
         self.version = 0  # changes whenever a target is covered for the first time
 
     def update(
@@ -84,12 +85,13 @@ class Archive:
             for column, testcase, new in rows:
                 if testcase in refused:
                     continue
-                self._best.setdefault(name, {})[column] = testcase
-                self._testcases = None
+                self._keep(self._best.setdefault(name, {}), column, testcase)
                 self._lengths[name][column] = len(testcase)
                 first += new
         if first:
             self.version += 1
+        if entering:
+            self._testcases = tuple(self._kept)
         return first
 
     def covered(self, name: str) -> NDArray[np.bool_]:
@@ -102,10 +104,17 @@ class Archive:
         return dict(sorted(self._best.get(name, {}).items()))
 
     def testcases(self) -> tuple[TestCase, ...]:
-        """The distinct test cases kept for all fitness functions, in a fixed order."""
-        if self._testcases is None:
-            self._testcases = tuple(dict.fromkeys(t for name in self._best for t in self.best(name).values()))
+        """The distinct test cases kept for all fitness functions, in the order in which they came."""
         return self._testcases
+
+    def _keep(self, best: dict[int, TestCase], column: int, testcase: TestCase) -> None:
+        self._kept[testcase] = self._kept.get(testcase, 0) + 1
+        old = best.get(column)
+        if old is not None:
+            self._kept[old] -= 1
+            if not self._kept[old]:
+                del self._kept[old]
+        best[column] = testcase
 
     def _grown(self, name: str) -> NDArray[np.int64]:
         """The stored lengths, extended when a dynamic fitness function has found new targets."""

@@ -56,8 +56,8 @@ class Rows:
         """Fill rows with what the fitness function says about their traces."""
         found = self.fitness.entries(traces)
         self._notice()
-        covered = np.flatnonzero((found.distances == 0.0) & (found.columns < len(self.fitness.targets)))
-        self._covers.put(rows, np.bincount(found.rows[covered], minlength=len(rows)), found.columns[covered])
+        covering, covered = found.covered(len(self.fitness.targets))
+        self._covers.put(rows, np.bincount(covering, minlength=len(rows)), covered)
         self._has_visits = found.visits is not None
         visits = np.zeros(len(found.rows)) if found.visits is None else found.visits
         near = np.flatnonzero(self._position[found.columns] >= 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -37,7 +38,8 @@ class OperationFitness(Fitness):
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self.targets = [Target(self.kind, operation_key(operation)) for operation in subject.under_test]
-        self._column = {operation.id: column for column, operation in enumerate(subject.under_test)}
+        self._columns_of = np.full(len(subject.operations), -1, dtype=np.intp)
+        self._columns_of[[operation.id for operation in subject.under_test]] = range(len(self.targets))
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
         """0 where the trace covers the operation, else 1, shape `(len(traces), n_columns)`."""
@@ -45,15 +47,11 @@ class OperationFitness(Fitness):
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
         """The operations that the traces cover."""
-        covered = [
-            (row, self._column[operation])
-            for row, trace in enumerate(traces)
-            if not trace.failure
-            for operation in self._operations(trace)
-            if operation in self._column
-        ]
-        rows, columns = np.array(covered, dtype=np.intp).reshape(-1, 2).T
-        return Entries(rows, columns, np.zeros(len(rows)))
+        covered = [() if trace.failure else [*self._operations(trace)] for trace in traces]
+        rows = np.repeat(np.arange(len(traces)), [len(operations) for operations in covered])
+        columns = self._columns_of[np.array([*chain.from_iterable(covered)], dtype=np.intp)]
+        under_test = columns >= 0
+        return Entries(rows[under_test], columns[under_test], np.zeros(np.count_nonzero(under_test)))
 
     @abstractmethod
     def _operations(self, trace: Trace) -> Iterable[int]:

@@ -48,7 +48,8 @@ class PartitionFitness(Fitness):
         self._columns: dict[tuple[Spot, str], int] = {}
         self._declared: dict[Spot, frozenset[str]] = {}
         self._opened: dict[Spot, set[str]] = {}
-        self._effects: dict[tuple[Spot, str], tuple[int, int, int, int]] = {}
+        self._effects: dict[tuple[Spot, str], int] = {}
+        self._reach: list[tuple[int, int, int, int]] = [(-1, -1, -1, -1)]  # by effect; nothing, first of all
         self._names = {operation.id: operation.name for operation in subject.under_test}
         for spot, hint in self._spots(subject):
             parts = partitions(hint)
@@ -64,19 +65,20 @@ class PartitionFitness(Fitness):
     def entries(self, traces: Sequence[Trace]) -> Entries:
         """The partitions that the values of the traces are in or near; may append targets."""
         rows: list[int] = []
-        effects: list[tuple[int, int, int, int]] = []
+        effects: list[int] = []
         numbers: list[float] = []
         for row, trace in enumerate(traces):
             for spot, partition, number in () if trace.failure else self._values(trace):
                 if spot[0] in self._names:
                     rows.append(row)
-                    effects.append(self._effects.get((spot, partition)) or self._effect(spot, partition))
+                    known = self._effects.get((spot, partition))
+                    effects.append(self._effect(spot, partition) if known is None else known)
                     numbers.append(number)
         v = np.array(numbers)
         magnitude = np.abs(v)
         away = [np.where(v < 0, 0.0, magnitude + 1.0), magnitude, np.where(v > 0, 0.0, magnitude + 1.0)]
         distances = nu(np.stack([np.zeros(len(v)), *away], axis=1)).ravel()
-        columns = np.array(effects, dtype=np.intp).ravel()
+        columns = np.array(self._reach, dtype=np.intp)[effects].ravel()
         near = np.flatnonzero((columns >= 0) & (distances < 1.0))
         return Entries(np.array(rows, dtype=np.intp)[near // 4], columns[near], distances[near])
 
@@ -88,14 +90,16 @@ class PartitionFitness(Fitness):
     def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:
         """Spot, partition and number of the values that the trace recorded, in order."""
 
-    def _effect(self, spot: Spot, partition: str) -> tuple[int, int, int, int]:
-        """The column that a value of this partition covers, and those of the three numeric ones it is measured to."""
+    def _effect(self, spot: Spot, partition: str) -> int:
+        """What a value of this partition does: the position in `_reach` of the column that it covers and of those of
+        the three numeric partitions that it is measured to, -1 for none.
+        """
         own = family(partition)
         declared = self._declared.get(spot, frozenset())
         base = next((name for name in (own, *wider(own)) if name in declared), own)
         if base not in declared and base not in self._opened.setdefault(spot, set()):
             if len(self._opened[spot]) == FAMILIES:
-                return (-1, -1, -1, -1)
+                return 0
             self._opened[spot].add(base)
             self._open(spot, siblings(partition))
         home = place(partition, base)
@@ -103,8 +107,8 @@ class PartitionFitness(Fitness):
         negative, zero, positive = (
             self._columns.get((spot, f"{base}:{part}"), -1) if numeric else -1 for part in _NUMERIC
         )
-        effect = (self._columns.get((spot, home), -1), negative, zero, positive)
-        self._effects[spot, partition] = effect
+        effect = self._effects[spot, partition] = len(self._reach)
+        self._reach.append((self._columns.get((spot, home), -1), negative, zero, positive))
         return effect
 
     def _open(self, spot: Spot, parts: Iterable[str]) -> None:

@@ -75,6 +75,11 @@ class Entries:
             np.concatenate(none)[order],
         )
 
+    def covered(self, n_targets: int) -> tuple[Index, Index]:
+        """The rows and columns of the targets that are covered, by row."""
+        hits = np.flatnonzero((self.distances == 0.0) & (self.columns < n_targets))
+        return self.rows[hits], self.columns[hits]
+
     def dense(self, n_rows: int, n_columns: int) -> Floats:
         """The distances as a matrix."""
         distances = np.ones(n_rows * n_columns)

@@ -33,7 +33,7 @@ class Method(OperationFitness):
         super().__init__(subject)
         seen = [(operation.id, operation.function) for operation in subject.under_test if operation.function >= 0]
         self._seen = {operation for operation, _ in seen}
-        self._columns = np.array([self._column[operation] for operation, _ in seen], dtype=np.intp)
+        self._columns = self._columns_of[np.array([operation for operation, _ in seen], dtype=np.intp)]
         self._outcomes = Outcomes(subject, [(subject.functions[function].entry, True) for _, function in seen])
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
