@@ -86,10 +86,15 @@ class _Segment:
 
     0: state that is expensive to compare is compared after the batch; 1, 2: more and more of it after each test case;
     3: each test case gets a process of its own. Care costs time and tells who is to blame; results are always the same.
+
+    Attributes:
+        suspect: a test case that broke the process in which these had run. Unless it has broken one of its own since,
+            one of these must have left something behind.
     """
 
     indexes: list[int]
     care: int = 0
+    suspect: TestCase | None = None
 
 
 class Executor:
@@ -350,6 +355,8 @@ class Executor:
             if not alive:
                 continue
             segment.care = max(segment.care, self._care)
+            if segment.suspect is not None and segment.suspect not in run.banned:
+                segment.care = max(segment.care, 2)
             size = 1 if segment.care == _ALONE else self._window
             batch, rest = alive[:size], alive[size:]
             if rest:
@@ -429,9 +436,10 @@ class Executor:
         # that every comparison found clean is not made to hang again; but what hangs between two test cases may have
         # been left by any before.
         certain = (guilty == 0 and self._first) or (hung and broken.running != IDLE)
-        if not certain:
-            return [_Segment(batch[:guilty], 2), _Segment([batch[guilty]], _ALONE), _Segment(batch[guilty + 1 :], care)]
         testcase = testcases[batch[guilty]]
+        if not certain:
+            before, after = batch[:guilty], batch[guilty + 1 :]
+            return [_Segment([batch[guilty]], _ALONE), _Segment(before, care, testcase), _Segment(after, care)]
         self._run.banned[testcase] = broken.failure
         at = broken.position if 0 <= broken.position < len(testcase) else len(testcase) - 1
         operation = table[testcase[at]].operation if testcase else -1
