@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from fitgym.instrument.factories import missing
+
+settings.register_profile("few", max_examples=10)
 
 
 @pytest.fixture(params=["python", pytest.param("c", marks=pytest.mark.skipif(bool(missing()), reason=missing()))])

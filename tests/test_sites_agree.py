@@ -27,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:NotImplemented:DeprecationWarnin
 
 FACTORIES = (SitesInPython, in_c.Sites)
 INFECTION = frozenset({"infection"})
+EXAMPLES = settings.default.max_examples
 
 SOURCE = """
 def less(a, b): return 1 if a < b else 2
@@ -388,7 +389,7 @@ EVERYTHING = frozenset({"direct", "constants"})
 needs = st.frozensets(st.sampled_from(["direct", "constants"]))
 
 
-@settings(max_examples=600)
+@settings(max_examples=6 * EXAMPLES)
 @given(needs, st.lists(st.tuples(st.sampled_from(functions_of(SOURCE)), pairs()), min_size=1, max_size=4))
 def test_they_agree_on_any_operands(needs: frozenset[str], calls: list[tuple[str, tuple[Any, Any]]]) -> None:
     BOTH.begin(needs)
@@ -397,7 +398,7 @@ def test_they_agree_on_any_operands(needs: frozenset[str], calls: list[tuple[str
     BOTH.agree()
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * EXAMPLES)
 @given(pairs())
 @example((math.nan, math.nan))
 @example(("a" * 1023 + "b", "a" * 1023 + "c"))
@@ -485,7 +486,7 @@ WAYS: list[Callable[[list[Any]], Any]] = [
 ]
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * EXAMPLES)
 @given(
     needs,
     st.lists(
@@ -512,7 +513,7 @@ def fresh(value: Any) -> Any:
     return copy.copy(value) if type(value) in (list, set, dict, bytearray) else value
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * EXAMPLES)
 @given(needs, st.lists(st.tuples(st.sampled_from(functions_of(APPLIED)), pairs()), min_size=1, max_size=4))
 def test_they_agree_on_arithmetic(needs: frozenset[str], calls: list[tuple[str, tuple[Any, Any]]]) -> None:
     BOTH_APPLIED.begin(needs | INFECTION)
@@ -563,7 +564,7 @@ async def collected(items: Any) -> list[Any]:
     return [item async for item in items]
 
 
-@settings(max_examples=100)
+@settings(max_examples=EXAMPLES)
 @given(
     needs,
     st.sampled_from(functions_of(ASYNCHRONOUS)),
