@@ -40,7 +40,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         pytest.skip("the compiler has no address sanitizer")
     return {
         "LD_PRELOAD": library,
-        "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter itself frees little of what it has at its end
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # the interpreter itself frees little of what it has at its end
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONMALLOC": "malloc",  # so that every object is a piece of memory of its own
     }

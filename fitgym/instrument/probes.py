@@ -190,12 +190,11 @@ def _comparison(tally: Tally, site: Site) -> Pair:
                     if gap + 1 < distances[less]:
                         distances[less] = gap + 1
                 return on_more
-            if distances[same]:
+            # An operand that calls itself equal may have been before, and far from both sides.
+            if distances[same] or distances[less] > 1.0 or distances[more] > 1.0:
                 distances[same] = 0.0
-                if distances[less] > 1.0:
-                    distances[less] = 1.0
-                if distances[more] > 1.0:
-                    distances[more] = 1.0
+                distances[less] = min(distances[less], 1.0)
+                distances[more] = min(distances[more], 1.0)
             return on_same
         if of(left) is string and of(right) is string:
             return strings(left, right)
