@@ -55,6 +55,9 @@ WAYS = (
     Way(PYNGUIN, "pynguin_tracer", "pynguin", {"metrics": "BRANCH,LINE"}),
 )
 
+KINDS = {"one_by_one": "per test", "together": "probes only"}
+"""What is measured beside bare calls, see `collectors/base.py`."""
+
 LIMITS = {C: (1.35, 1.8, 30.0), PYTHON: (2.0, 3.5, 15.0)}
 """For each factory of sites: geometric mean, worst subject, how many times below Pynguin."""
 
@@ -128,9 +131,6 @@ def measure(ways: list[Way], subject: str, settings: Settings) -> tuple[dict[str
     collectors: dict[str, Collector] = {}
     try:
         for way in ways:
-            if way.peer in settings.absent:
-                failed[way.name] = settings.absent[way.peer]
-                continue
             collector = collectors[way.name] = Collector(way, settings)
             try:
                 introduced = collector.ask(subject=subject)
@@ -139,13 +139,16 @@ def measure(ways: list[Way], subject: str, settings: Settings) -> tuple[dict[str
                 failed[way.name] = str(reason)
         for number in range(repeats):
             for name in list(costs)[:: -1 if number % 2 else 1]:
-                answer = collectors[name].ask(repeat=True, least=least)
-                of_way = costs[name]
-                of_way.bare.append(answer["bare"])
-                of_way.together.append(answer["together"])
-                of_way.why = answer["why"]
-                if "one_by_one" in answer:
-                    of_way.one_by_one.append(answer["one_by_one"])
+                try:
+                    answer = collectors[name].ask(repeat=True, least=least)
+                except CollectorFailed as reason:
+                    failed[name] = str(reason)
+                    del costs[name]
+                    continue
+                for kind in ("bare", *KINDS):
+                    if kind in answer:
+                        getattr(costs[name], kind).append(answer[kind])
+                costs[name].why = answer["why"]
     finally:
         for collector in collectors.values():
             collector.close()
@@ -155,64 +158,69 @@ def measure(ways: list[Way], subject: str, settings: Settings) -> tuple[dict[str
 def answer(settings: Settings) -> Answer:
     """Ratios of every way on every subject."""
     subjects = settings.pick(("semver", "numeric"), SUBJECTS)
+    wanted = [way for way in WAYS if way.always or not settings.quick]
+    ways = [way for way in wanted if way.peer not in settings.absent]
     measured: dict[str, dict[str, Costs]] = {}
-    notes: dict[str, None] = {}
-    ways = [way for way in WAYS if way.always or not settings.quick]
+    notes = {f"{way.name}: {settings.absent[way.peer]}": None for way in wanted if way not in ways}
     for subject in subjects:
         measured[subject], failed = measure(ways, subject, settings)
-        notes |= {f"{name}: {reason}": None for name, reason in failed.items()}
+        notes |= {f"{name} on {subject}: {reason}": None for name, reason in failed.items()}
         notes |= {f"{name}: no data for each test: {c.why}": None for name, c in measured[subject].items() if c.why}
-    header = ("", *subjects, "geo. mean", "worst", "median repeat of the geo. mean")
-    rows: list[tuple[str, ...]] = []
-    bare = {s: [min(c.bare) / c.tests / 1000 for c in measured[s].values()] for s in subjects}
-    rows.append(("a bare test, us", *(f"{min(costs):.2f}" for costs in bare.values()), "", "", ""))
-    means: dict[str, tuple[float, float]] = {}
-    ratios: dict[str, dict[str, dict[str, Ratio]]] = {}
-    for way in ways:
-        for kind, label in (("one_by_one", ", per test"), ("together", ", probes only")):
-            found = {
-                subject: ratio(getattr(costs[way.name], kind), costs[way.name].bare)
-                for subject, costs in measured.items()
-                if way.name in costs and getattr(costs[way.name], kind)
-            }
-            if len(found) < len(subjects):
-                continue
-            least = [r.least for r in found.values()]
-            means[way.name + label] = geometric_mean(least), max(least)
-            ends = [
-                geometric_mean([getattr(r.median, end) for r in found.values()]) for end in ("value", "low", "high")
-            ]
-            rows.append(
-                (
-                    way.name + label,
-                    *(f"{value:.2f}" for value in least),
-                    *(f"{value:.2f}" for value in means[way.name + label]),
-                    "{:.2f} [{:.2f}, {:.2f}]".format(*ends),
-                )
-            )
-            ratios.setdefault(way.name, {})[kind] = found
-    targets = []
-    for name, (mean, worst, below) in LIMITS.items():
-        for label in (", per test", ", probes only"):
-            value, most = means.get(name + label, (None, None))
-            pynguin = means.get(PYNGUIN + label, (None, None))[0]
-            targets += [
-                Target(f"{name}{label}: geometric mean of collected / bare", mean, value),
-                Target(f"{name}{label}: worst subject", worst, most),
-                Target(
-                    f"{name}{label}: times below Pynguin", below, value and pynguin and pynguin / value, at_least=True
-                ),
-            ]
+    ratios = {
+        (way.name, kind): {
+            subject: ratio(getattr(costs[way.name], kind), costs[way.name].bare)
+            for subject, costs in measured.items()
+            if way.name in costs and getattr(costs[way.name], kind)
+        }
+        for way in ways
+        for kind in KINDS
+    }
+    bare = [min(min(c.bare) / c.tests / 1000 for c in measured[subject].values()) for subject in subjects]
+    table = Table(
+        "Collected / bare, processor time, least of all repeats over least of all repeats",
+        ("", *subjects, "geo. mean", "worst", "median repeat of the geo. mean"),
+        [("a bare test, us", *(f"{microseconds:.2f}" for microseconds in bare), "", "", "")],
+    )
+    table.rows.extend(_row(name, kind, found, subjects) for (name, kind), found in ratios.items() if found)
     figures = {
         "garbage_collector": "off while tests run",
         "ratios": {
-            name: {
-                kind: {s: vars(r) | {"median": vars(r.median)} for s, r in found.items()}
-                for kind, found in kinds.items()
-            }
-            for name, kinds in ratios.items()
+            f"{name}, {KINDS[kind]}": {s: vars(r) | {"median": vars(r.median)} for s, r in found.items()}
+            for (name, kind), found in ratios.items()
         },
-        "nanoseconds_per_round": {s: {n: vars(c) for n, c in costs.items()} for s, costs in measured.items()},
+        "nanoseconds_per_round": {s: {name: vars(c) for name, c in costs.items()} for s, costs in measured.items()},
     }
-    title = "Collected / bare, processor time, least of all repeats over least of all repeats"
-    return Answer([Table(title, header, rows)], targets, figures, list(notes))
+    return Answer([table], _targets(ratios), figures, list(notes))
+
+
+def _row(name: str, kind: str, found: dict[str, Ratio], subjects: list[str]) -> tuple[str, ...]:
+    """The means are over the subjects that there are figures for."""
+    least = {subject: r.least for subject, r in found.items()}
+    ends = [geometric_mean([getattr(r.median, end) for r in found.values()]) for end in ("value", "low", "high")]
+    return (
+        f"{name}, {KINDS[kind]}",
+        *(f"{least[subject]:.2f}" if subject in least else "-" for subject in subjects),
+        *(f"{value:.2f}" for value in (geometric_mean(list(least.values())), max(least.values()))),
+        "{:.2f} [{:.2f}, {:.2f}]".format(*ends),
+    )
+
+
+def _targets(ratios: dict[tuple[str, str], dict[str, Ratio]]) -> list[Target]:
+    targets = []
+    for name, (mean, worst, below) in LIMITS.items():
+        for kind, label in KINDS.items():
+            least = {subject: r.least for subject, r in ratios[name, kind].items()}
+            others = ratios.get((PYNGUIN, kind), {})
+            times = [r.least / least[subject] for subject, r in others.items() if subject in least]
+            value, most = (geometric_mean(list(least.values())), max(least.values())) if least else (None, None)
+            targets += [
+                Target(f"{name}, {label}: geometric mean of collected / bare", mean, value),
+                Target(f"{name}, {label}: worst subject", worst, most),
+                Target(
+                    f"{name}, {label}: times below Pynguin",
+                    below,
+                    geometric_mean(times) if times else None,
+                    at_least=True,
+                ),
+            ]
+    return targets
