@@ -55,13 +55,13 @@ def sample(pattern: str, rng: Chance) -> str:
     compile) the last attempt is returned: it still has most of the right parts. Draws from `rng` a bounded number of
     times.
     """
-    parsed = _parsed(pattern)
-    if parsed is None:
+    program = _program(pattern)
+    if program is None:
         return ""
     text = ""
     partial: str | None = None
     for _ in range(12):
-        text = _Writer(rng).write(parsed)
+        text = _Writer(rng).write(program)
         if not _is_safe(pattern):
             return text
         compiled = _compiled(pattern)
@@ -270,73 +270,123 @@ class _Writer:
     def pick(self, count: int) -> int:
         return int(self.rng.random() * count)
 
-    def write(self, items: Iterable[Any]) -> str:
-        sequence = list(items)
-        parts: list[str] = []
-        for index, (operation, argument) in enumerate(sequence):
-            at_edge = index == 0 or index + 1 == len(sequence)
-            part = self.one(str(operation), argument, at_edge)
+    def write(self, program: _Program) -> str:
+        text = ""
+        for name, argument in program:
+            if name == "text":
+                part = argument
+            elif name == "one of":
+                part = argument[self.pick(len(argument))]
+            else:
+                part = self.part(name, argument)
             self.length += len(part)
-            parts.append(part)
-        return "".join(parts)
+            text += part
+        return text
 
-    def one(self, operation: str, argument: Any, at_edge: bool) -> str:
-        match operation:
-            case "LITERAL":
-                return chr(argument)
-            case "NOT_LITERAL":
-                return self.outside(lambda character: ord(character) == argument)
-            case "ANY":
-                return _POOL[self.pick(len(_POOL) - 1)]  # all but the newline at its end
-            case "IN":
-                return self.member(argument)
-            case "CATEGORY":
-                known = _CATEGORIES.get(str(argument), _WORD)
-                return known[self.pick(len(known))]
-            case "BRANCH":
-                return self.write(argument[1][self.pick(len(argument[1]))])
-            case "SUBPATTERN":
-                text = self.write(argument[3])
-                if argument[0] is not None:
-                    self.groups[argument[0]] = text
+    def part(self, name: str, argument: Any) -> str:
+        match name:
+            case "member":
+                start, count = argument[self.pick(len(argument))]
+                if isinstance(start, str):
+                    return start[self.pick(count)] if count > 1 else start
+                return chr(start + self.pick(count))
+            case "branch":
+                return self.write(argument[self.pick(len(argument))])
+            case "group":
+                number, program = argument
+                text = self.write(program)
+                if number is not None:
+                    self.groups[number] = text
                 return text
-            case "ATOMIC_GROUP":
-                return self.write(argument)
-            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            case "repeat":
                 return self.repeat(*argument)
-            case "GROUPREF":
+            case "reference":
                 return self.groups.get(argument, "")
-            case "GROUPREF_EXISTS":
+            case _:  # "if"
                 group, yes, no = argument
-                chosen = yes if group in self.groups else no
-                return self.write(chosen) if chosen else ""
-            case "ASSERT":
-                # What stands at the edge has nothing else to provide it.
-                return self.write(argument[1]) if at_edge else ""
-        return ""  # anchors, boundaries, negative lookarounds
+                return self.write(yes if group in self.groups else no)
 
-    def repeat(self, least: int, most: int, items: Any) -> str:
-        count = int(least)
+    def repeat(self, least: int, most: int, program: _Program) -> str:
+        count = least
         if self.length < _LONGEST:
-            while count < min(int(most), int(least) + 6) and self.rng.random() < 0.55:
+            while count < min(most, least + 6) and self.rng.random() < 0.55:
                 count += 1
-        return "".join(self.write(items) for _ in range(min(count, _LONGEST)))
+        return "".join([self.write(program) for _ in range(min(count, _LONGEST))])
 
-    def member(self, items: Sequence[Any]) -> str:
-        if str(items[0][0]) == "NEGATE":
-            return self.outside(lambda character: any(_contains(item, character) for item in items[1:]))
-        operation, argument = items[self.pick(len(items))]
-        match str(operation):
-            case "RANGE":
-                return chr(argument[0] + self.pick(argument[1] - argument[0] + 1))
-            case "LITERAL":
-                return chr(argument)
-            case _:
-                return self.one("CATEGORY", argument, False)
 
-    def outside(self, is_excluded: Any) -> str:
-        allowed = [character for character in _POOL if not is_excluded(character)]
-        return allowed[self.pick(len(allowed))] if allowed else chr(0x4E2D)
+_Program = tuple[tuple[str, Any], ...]
+"""What to write, part by part, as a name and what it needs:
+
+"text" a text; "one of" the characters to choose from; "member" pairs of a start and a count, a text or the first of as
+many code points; "branch" programs; "group" a number and a program; "repeat" bounds and a program; "reference" the
+number of a group; "if" the number of a group and two programs.
+"""
+
+
+@functools.lru_cache(maxsize=1024)
+def _program(pattern: str) -> _Program | None:
+    """How to write strings for the pattern, None if it does not compile."""
+    parsed = _parsed(pattern)
+    return None if parsed is None else _translated(parsed)
+
+
+def _translated(items: Iterable[Any]) -> _Program:
+    sequence = list(items)
+    parts = []
+    for index, (operation, argument) in enumerate(sequence):
+        at_edge = index == 0 or index + 1 == len(sequence)
+        part = _part(str(operation), argument, at_edge)
+        if part is not None:
+            parts.append(part)
+    return tuple(parts)
+
+
+def _part(operation: str, argument: Any, at_edge: bool) -> tuple[str, Any] | None:
+    """One part of a program; None for anchors, boundaries and negative lookarounds, which write nothing."""
+    match operation:
+        case "LITERAL":
+            return "text", chr(argument)
+        case "NOT_LITERAL":
+            return _outside([("LITERAL", argument)])
+        case "ANY":
+            return "one of", _POOL[:-1]  # all but the newline at its end
+        case "IN" if str(argument[0][0]) == "NEGATE":
+            return _outside(argument[1:])
+        case "IN":
+            return "member", tuple(_member(str(kind), part) for kind, part in argument)
+        case "CATEGORY":
+            return "one of", _CATEGORIES.get(str(argument), _WORD)
+        case "BRANCH":
+            return "branch", tuple(map(_translated, argument[1]))
+        case "SUBPATTERN":
+            return "group", (argument[0], _translated(argument[3]))
+        case "ATOMIC_GROUP":
+            return "group", (None, _translated(argument))
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            least, most, repeated = argument
+            return "repeat", (int(least), int(most), _translated(repeated))
+        case "GROUPREF":
+            return "reference", argument
+        case "GROUPREF_EXISTS":
+            group, yes, no = argument
+            return "if", (group, _translated(yes), _translated(no or ()))
+        case "ASSERT" if at_edge:  # what stands at the edge has nothing else to provide it
+            return "group", (None, _translated(argument[1]))
+    return None
+
+
+def _member(operation: str, argument: Any) -> tuple[str | int, int]:
+    """A part of a set of characters, as it stands in a program."""
+    if operation == "RANGE":
+        return argument[0], argument[1] - argument[0] + 1
+    known = chr(argument) if operation == "LITERAL" else _CATEGORIES.get(str(argument), _WORD)
+    return known, len(known)
+
+
+def _outside(items: Sequence[Any]) -> tuple[str, str]:
+    """The characters that none of the parts of a set holds, one that is in no alphabet if they hold all of the pool."""
+    allowed = "".join(character for character in _POOL if not any(_contains(item, character) for item in items))
+    return ("one of", allowed) if allowed else ("text", chr(0x4E2D))
 
 
 def _contains(item: tuple[Any, Any], character: str) -> bool:
