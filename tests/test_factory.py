@@ -26,6 +26,7 @@ from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 SUBJECT = build()
 SEEDS = st.integers(0, 2**32 - 1)
+TABLE = StatementTable()  # for tests that do without a factory
 
 
 def factory(subject: Subject = SUBJECT, **rates: Any) -> TestFactory:
@@ -263,6 +264,10 @@ def test_an_annotation_is_not_overruled_by_what_was_demanded() -> None:
     assert knowledge.demanded(operation.id, "seconds") is None
 
 
+def note(knowledge: Knowledge, statements: list[Statement], executed: Trace) -> None:
+    knowledge.note(TABLE.testcase(statements), TABLE, executed)
+
+
 def weight(knowledge: Knowledge, operation: int, parameter: str, kind: str) -> float:
     return knowledge.mixture(operation, parameter).shares()[kind]
 
@@ -272,8 +277,8 @@ def test_kinds_that_fail_lose_weight_and_kinds_that_work_gain() -> None:
     before = {kind: weight(knowledge, operation, "n", kind) for kind in ("int", "str", "list")}
     failing = trace((operation, False), raised=raised("TypeError", operation))
     for _ in range(20):
-        knowledge.note([Statement(operation, args=(Literal("'a'"),))], trace((operation, True)))
-        knowledge.note([Statement(operation, args=(Literal("1"),))], failing)
+        note(knowledge, [Statement(operation, args=(Literal("'a'"),))], trace((operation, True)))
+        note(knowledge, [Statement(operation, args=(Literal("1"),))], failing)
     assert weight(knowledge, operation, "n", "int") < before["int"] / 10
     assert weight(knowledge, operation, "n", "str") > before["str"] * 2
     assert weight(knowledge, operation, "n", "int") > 0
@@ -283,7 +288,7 @@ def test_an_exception_of_the_subject_itself_says_nothing_about_kinds() -> None:
     knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
     before = weight(knowledge, operation, "n", "int")
     failing = trace((operation, False), raised=raised("ValueError", operation))
-    knowledge.note([Statement(operation, args=(Literal("1"),))], failing)
+    note(knowledge, [Statement(operation, args=(Literal("1"),))], failing)
     assert weight(knowledge, operation, "n", "int") == before
 
 
@@ -346,10 +351,10 @@ def test_counts_stay_bounded_so_that_late_experience_counts() -> None:
     knowledge, operation = Knowledge(SUBJECT), operation_named(SUBJECT, "mystery").id
     statement = [Statement(operation, args=(Literal("1"),))]
     for _ in range(5000):
-        knowledge.note(statement, trace((operation, False), raised=raised("TypeError", operation)))
+        note(knowledge, statement, trace((operation, False), raised=raised("TypeError", operation)))
     low = weight(knowledge, operation, "n", "int")
     for _ in range(400):
-        knowledge.note(statement, trace((operation, True)))
+        note(knowledge, statement, trace((operation, True)))
     assert weight(knowledge, operation, "n", "int") > 5 * low
 
 
@@ -383,6 +388,15 @@ def test_the_kind_of_an_argument(expression: Expression, kind: str) -> None:
     assert kind_of(expression) == kind
 
 
+@pytest.mark.parametrize("operation", SUBJECT.operations, ids=[one.name for one in SUBJECT.operations])
+def test_a_signature_binds_arguments_as_python_does(operation: Operation) -> None:
+    signature = factory().calls.signature(operation.id)
+    names = ["unheard_of", *(parameter.name for parameter in operation.parameters)]
+    for where in [*range(6), *names]:
+        place, parameter = signature.place(where), parameter_of(operation, where)
+        assert (place and place.name) == (parameter and parameter.name)
+
+
 # What worked
 
 
@@ -402,8 +416,8 @@ def test_calls_that_failed_or_need_other_statements_are_not_repeated() -> None:
     knowledge, rng = Knowledge(SUBJECT), np.random.default_rng(0)
     item = operation_named(SUBJECT, "Cart.Item").id
     failing = trace((item, False), raised=raised("ValueError", item))
-    knowledge.note([Statement(item, args=(Literal("''"), Literal("0.0")))], failing)
-    knowledge.note([Statement(item, args=(Ref(0), Literal("0.0")))], trace((item, True)))
+    note(knowledge, [Statement(item, args=(Literal("''"), Literal("0.0")))], failing)
+    note(knowledge, [Statement(item, args=(Ref(0), Literal("0.0")))], trace((item, True)))
     assert knowledge.worked(item).draw(rng) is None
 
 
@@ -412,7 +426,7 @@ def test_what_worked_is_bounded_and_the_oldest_is_forgotten() -> None:
     item = operation_named(SUBJECT, "Cart.Item").id
     for number in range(100):
         statement = Statement(item, args=(Literal(repr(str(number))), Literal("1.0")))
-        knowledge.note([statement], trace((item, True)))
+        note(knowledge, [statement], trace((item, True)))
     remembered = {knowledge.worked(item).draw(rng) for _ in range(1000)}
     assert len(remembered) == 24
     assert all(one is not None and int(one.args[0].text[1:-1]) >= 76 for one in remembered)  # type: ignore[union-attr]
@@ -459,11 +473,11 @@ def test_names_beyond_the_parameters_are_given_up_where_they_are_never_taken() -
     add, item = operation_named(SUBJECT, "Cart.add").id, Literal("1")
     refused = trace((add, False), raised=raised("TypeError", add, counted=False))
     for _ in range(9):
-        knowledge.note([Statement(add, 0, (item,), (("b", item),))], refused)
-        knowledge.note([Statement(add, 0, (item,), (("count", item),))], refused)
+        note(knowledge, [Statement(add, 0, (item,), (("b", item),))], refused)
+        note(knowledge, [Statement(add, 0, (item,), (("count", item),))], refused)
     assert knowledge.extra_keywords(add) == 0.1  # (0 + 1) / (0 + 9 + 1); `count` is a parameter
     for _ in range(10):
-        knowledge.note([Statement(add, 0, (item,), (("b", item),))], trace((add, True)))
+        note(knowledge, [Statement(add, 0, (item,), (("b", item),))], trace((add, True)))
     assert knowledge.extra_keywords(add) == 0.55  # (10 + 1) / (10 + 9 + 1)
 
 
@@ -475,9 +489,9 @@ def test_large_numbers_are_avoided_where_they_have_hit_a_limit() -> None:
     stopped = Trace(failure="memory")
     made.note(made.table.testcase(statements), stopped)
     values = made.calls.values
-    assert sum(values.tamed(numbers, large, rng) == large for _ in range(400)) < 40  # 20 expected
-    assert values.tamed(mystery, large, rng) == large
-    assert values.tamed(numbers, Literal("7"), rng) == Literal("7")
+    assert sum(values.tamed(numbers.id, large, rng) == large for _ in range(400)) < 40  # 20 expected
+    assert values.tamed(mystery.id, large, rng) == large
+    assert values.tamed(numbers.id, Literal("7"), rng) == Literal("7")
 
 
 def test_what_is_demanded_as_a_list_is_an_iterator_now_and_then() -> None:

@@ -40,6 +40,7 @@ def answers(results: Results) -> list[Any]:
         [one.operations for one in providers],
         [results.acting(operation) for operation in operations],
         [sorted(results.alike(operation)) for operation in operations],
+        [results.others(operation) for operation in operations],
     ]
 
 

@@ -22,6 +22,34 @@ def test_moving_a_statement_keeps_everything_but_references() -> None:
     assert statement.moved({0: 7, 1: 8}) == Statement(3, 7, (Ref(8), Literal("2")), (("key", Ref(7)),), iterate=True)
 
 
+def test_nothing_is_moved_that_refers_to_nothing_behind_the_insertion() -> None:
+    statement = Statement(3, 0, (Ref(1), Collection("list", (Ref(2),))))
+    assert statement.shifted(3, 2) is statement
+    assert statement.shifted(1, 2) == Statement(3, 0, (Ref(3), Collection("list", (Ref(4),))))
+    assert statement.shifted(0, 1) == statement.moved({0: 1, 1: 2, 2: 3})
+
+
+def test_a_receiver_alone_is_moved_without_its_arguments() -> None:
+    statement = Statement(3, 5, (Literal("1"), Collection("list", (Literal("2"),))))
+    moved = statement.moved({5: 0})
+    assert moved == Statement(3, 0, statement.args)
+    assert moved.args is statement.args
+    assert moved.refs == (0,)
+
+
+def test_a_statement_that_refers_to_what_has_no_place_cannot_be_moved() -> None:
+    for statement in (Statement(3, 0), Statement(3, -1, (Ref(0),)), Statement(3, -1, (), (("key", Ref(0)),))):
+        with pytest.raises(KeyError):
+            statement.moved({1: 0})
+
+
+def test_a_copy_with_other_arguments_knows_what_it_refers_to() -> None:
+    statement = Statement(3, 4, (Ref(1),), iterate=True)
+    assert statement.with_arguments((), (("key", Ref(2)),)) == Statement(3, 4, (), (("key", Ref(2)),), iterate=True)
+    assert statement.with_arguments((), (("key", Ref(2)),)).refs == (4, 2)
+    assert statement.with_receiver(0).refs == (0, 1)
+
+
 def test_a_changed_copy_refers_to_what_it_refers_to() -> None:
     statement = Statement(3, 0, (Ref(1),), (("key", Ref(2)),))
     assert statement._replace(args=(Literal("1"),), receiver=4).refs == (4, 2)
@@ -61,6 +89,37 @@ def test_a_number_is_never_given_twice() -> None:
     table.retain([])
     assert len(table) == 0
     assert table.intern(Statement(0)) != forgotten
+
+
+@given(st.lists(st.integers(0, 9), max_size=6), st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=8))
+def test_a_descendant_has_the_numbers_of_its_statements_whatever_it_kept(
+    parent: list[int], child: list[tuple[int, bool]]
+) -> None:
+    table = StatementTable()
+    parents = [Statement(operation) for operation in parent]
+    testcase = table.testcase(parents)
+    same = {one.operation: one for one in parents}
+    statements = [same.get(one, Statement(one)) if kept else Statement(one) for one, kept in child]
+    assert table.statements(table.descendant(statements, parents, testcase)) == statements
+    assert table.descendant(parents, parents, testcase) == testcase
+    assert table.descendant(parents[1:], parents, testcase) == testcase[1:]
+    assert table.descendant([*parents, *statements], parents, testcase) == table.testcase([*parents, *statements])
+
+
+def test_only_what_has_changed_is_looked_up() -> None:
+    class Counting(StatementTable):
+        looked_up = 0
+
+        def intern(self, statement: Statement) -> int:
+            self.looked_up += 1
+            return super().intern(statement)
+
+    table = Counting()
+    parents = [Statement(operation) for operation in range(5)]
+    testcase = table.testcase(parents)
+    table.looked_up = 0
+    table.descendant([*parents[:2], Statement(9), *parents[3:]], parents, testcase)
+    assert table.looked_up == 1
 
 
 @given(st.lists(st.lists(st.integers(0, 20), max_size=5), max_size=6), st.data())

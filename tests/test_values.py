@@ -25,7 +25,7 @@ from fitgym.subject.subject import Parameter
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref, refs
 from fitgym.testcase.factory import TestFactory
-from fitgym.testcase.literals import KINDS, Literals, _normal, canonical, kind_of_text, text_of
+from fitgym.testcase.literals import KINDS, Literals, _letters, _normal, canonical, kind_of_text, text_of
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import StatementTable
 from fitgym.testcase.subtyping import fits
@@ -130,6 +130,16 @@ def test_the_larger_random_integers_are_normal_with_the_given_scale() -> None:
     assert abs(numbers.mean()) < 0.06  # 4 standard errors
     assert abs(numbers.std() - 1.0) < 0.05
     assert 0.66 < (np.abs(numbers) < 1.0).mean() < 0.71  # 0.683
+
+
+@pytest.mark.parametrize("length", range(8))
+def test_letters_are_as_many_as_wanted_and_each_as_likely(length: int) -> None:
+    rng = np.random.default_rng(0)
+    texts = [_letters(length, rng) for _ in range(2000)]
+    assert {len(text) for text in texts} == {length}
+    for place in range(length):
+        counts = [sum(text[place] == letter for text in texts) for letter in "abcdefghijklmnopqrstuvwxyz"]
+        assert 40 < min(counts) <= max(counts) < 120  # 77 expected
 
 
 def test_without_a_pool_no_constant_of_the_source_is_drawn() -> None:

@@ -43,10 +43,23 @@ class Signature:
         places: its parameters.
         worked: calls of it that have returned.
         by_syntax: see the function of this name.
-        takes_extra: it has a parameter for extra positional arguments.
+        extra: its parameter for extra positional arguments, None if it has none.
+        optional: its parameters that an argument can be added for or taken from, with their index.
     """
 
-    __slots__ = ("by_syntax", "operation", "places", "receiver", "receivers", "takes_extra", "worked")
+    __slots__ = (
+        "_keywords",
+        "_named",
+        "_positional",
+        "by_syntax",
+        "extra",
+        "operation",
+        "optional",
+        "places",
+        "receiver",
+        "receivers",
+        "worked",
+    )
 
     def __init__(self, operation: Operation, values: Values) -> None:
         knowledge = values.knowledge
@@ -57,9 +70,34 @@ class Signature:
             self.receiver = Hint("class", operation.owner)
             self.receivers = knowledge.results.providers(self.receiver)
         self.places: tuple[Place, ...] = tuple([values.place(operation, one) for one in operation.parameters])
-        self.worked: Recent[Statement] = knowledge.worked(operation.id)
+        self.worked: Recent[int, Statement] = knowledge.worked(operation.id)
         self.by_syntax = by_syntax(operation)
-        self.takes_extra = any(parameter.kind == "var_positional" for parameter in operation.parameters)
+        self.extra = self._only("var_positional")
+        self._keywords = self._only("var_keyword")
+        self._positional = self._of("positional_only", "positional_or_keyword")
+        self._named = {place.name: place for place in self._of("positional_or_keyword", "keyword_only")}
+        self.optional = tuple(
+            (index, place)
+            for index, place in enumerate(self.places)
+            if not self.by_syntax
+            and (
+                place.kind == "var_positional"
+                or (place.kind in ("positional_or_keyword", "keyword_only") and not place.required)
+            )
+        )
+
+    def place(self, where: int | str) -> Place | None:
+        """The parameter that the positional argument `where` (from 0) or the keyword argument `where` is bound to."""
+        if isinstance(where, str):
+            return self._named.get(where, self._keywords)
+        return self._positional[where] if where < len(self._positional) else self.extra
+
+    def _of(self, *kinds: str) -> tuple[Place, ...]:
+        return tuple(place for place in self.places if place.kind in kinds)
+
+    def _only(self, kind: str) -> Place | None:
+        found = self._of(kind)
+        return found[0] if found else None
 
 
 class Calls:
@@ -172,48 +210,43 @@ class Calls:
         """
         random = rng.random
         argument = self.values.argument
-        operation = signature.operation
+        rate = self.rates.optional_rate
         args: list[Expression] = []
         kwargs: list[tuple[str, Expression]] = []
         if signature.by_syntax:
             for place in signature.places:
-                if place.parameter.required or (
-                    operation.operator in _OPTIONAL and random() < self.rates.optional_rate
-                ):
+                if place.required or (signature.operation.operator in _OPTIONAL and random() < rate):
                     args.append(argument(place, draft, rng, depth))
             return tuple(args), ()
-        extra = int(random() * 4) if signature.takes_extra else 0
+        extra = int(random() * 4) if signature.extra is not None else 0
         skipped = False  # a positional parameter was left out: no positional argument may follow
         for place in signature.places:
-            parameter = place.parameter
-            kind = parameter.kind
+            kind = place.kind
             if kind == "var_positional":
                 for _ in range(0 if skipped else extra):
                     args.append(argument(place, draft, rng, depth))
-                continue
-            if kind == "var_keyword":
-                if random() < self.knowledge.extra_keywords(operation.id):
+            elif kind == "var_keyword":
+                if random() < self.knowledge.extra_keywords(signature.operation.id):
                     kwargs += self._extra_keywords(signature, draft, rng, depth, {name for name, _ in kwargs})
+            elif kind == "positional_only" and skipped:
                 continue
-            if kind == "positional_only" and skipped:
-                continue
-            if not parameter.required and random() >= self.rates.optional_rate:
+            elif not place.required and random() >= rate:
                 skipped = skipped or kind != "keyword_only"
-                continue
-            value = argument(place, draft, rng, depth)
-            if kind == "keyword_only":
-                kwargs.append((parameter.name, value))
-            elif kind == "positional_or_keyword" and (skipped or not (parameter.required or extra)):
-                skipped = True
-                kwargs.append((parameter.name, value))
             else:
-                args.append(value)
+                value = argument(place, draft, rng, depth)
+                if kind == "keyword_only":
+                    kwargs.append((place.name, value))
+                elif kind == "positional_or_keyword" and (skipped or not (place.required or extra)):
+                    skipped = True
+                    kwargs.append((place.name, value))
+                else:
+                    args.append(value)
         return tuple(args), tuple(kwargs)
 
     def _extra_keywords(
         self, signature: Signature, draft: Draft, rng: Chance, depth: int, taken: set[str]
     ) -> list[tuple[str, Expression]]:
-        names = [place.parameter.name for place in signature.places]
+        names = [place.name for place in signature.places]
         found: list[tuple[str, Expression]] = []
         for _ in range(int(rng.random() * 3)):
             known = self._keywords

@@ -45,4 +45,4 @@ class Draft:
         References to the part before `start` stay; references into the rest move along with it.
         """
         shift = len(self.statements) - start
-        self.statements.extend([statement.shifted(start, shift) for statement in rest] if shift else rest)
+        self.statements += [statement.shifted(start, shift) for statement in rest] if shift else rest

@@ -13,7 +13,7 @@ from fitgym.testcase.knowledge import Knowledge, Learned
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.selection import Selection
-from fitgym.testcase.statement import Statement, StatementTable, TestCase
+from fitgym.testcase.statement import StatementTable, TestCase
 from fitgym.testcase.variation import Variation
 
 __all__ = ["TestFactory"]
@@ -67,11 +67,12 @@ class TestFactory:
 
         What stands after a statement that raised is left out, as in EvoSuite.
         """
-        raises = testcase in self._ends
-        testcase = self.cut(testcase)
+        end = self._ends.get(testcase)
+        if end is not None:
+            testcase = testcase[: end + 1]
         statements = self.table.statements(testcase)
-        known = dict(zip(map(id, statements), testcase, strict=True))
-        return self._interned(self.variation.mutated(statements, rng, raises=raises), known)
+        mutant = self.variation.mutated(statements, rng, raises=end is not None)
+        return self.table.descendant(mutant, statements, testcase)
 
     def cross(self, first: TestCase, second: TestCase, rng: Chance) -> tuple[TestCase, TestCase]:
         """Two offspring that exchanged their ends; copies of the parents if one of them is empty.
@@ -80,11 +81,11 @@ class TestFactory:
         """
         if not first or not second:
             return first, second
+        table = self.table
         first, second = self.cut(first), self.cut(second)
-        mother, father = self.table.statements(first), self.table.statements(second)
+        mother, father = table.statements(first), table.statements(second)
         one, other = self.variation.crossed(mother, father, rng)
-        known = dict(zip(map(id, mother + father), first + second, strict=True))
-        return self._interned(one, known), self._interned(other, known)
+        return table.descendant(one, mother, first), table.descendant(other, father, second)
 
     def cut(self, testcase: TestCase) -> TestCase:
         """The test case up to the statement that raised, this one included, if it was noted that one did."""
@@ -102,7 +103,7 @@ class TestFactory:
 
     def note(self, testcase: TestCase, trace: Trace) -> None:
         """Count which arguments and operations worked and which failed; call it once for each execution."""
-        self.knowledge.note(self.table.statements(testcase), trace)
+        self.knowledge.note(testcase, self.table, trace)
         if trace.raised is not None and trace.raised.position >= 0:
             if len(self._ends) >= _ENDS:
                 for old in list(self._ends)[: _ENDS // 2]:
@@ -112,10 +113,3 @@ class TestFactory:
     def exclude(self, operations: frozenset[int]) -> None:
         """Do not insert operations any more whose targets are all covered; replaces the former set."""
         self.selection.exclude(operations)
-
-    def _interned(self, statements: list[Statement], known: dict[int, int]) -> TestCase:
-        """The statements as a test case; `known` has ids of statements by identity, which saves hashing them."""
-        intern = self.table.intern
-        return tuple(
-            [known[id(statement)] if id(statement) in known else intern(statement) for statement in statements]
-        )

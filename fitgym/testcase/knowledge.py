@@ -21,7 +21,7 @@ from fitgym.testcase.mixture import KIND_INDEX, SAMPLE, Mixture
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.recent import Recent
 from fitgym.testcase.results import Results
-from fitgym.testcase.statement import Statement
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 __all__ = ["Knowledge", "Learned", "is_large", "kind_of", "parameter_of"]
 
@@ -97,7 +97,7 @@ class _Touched(NamedTuple):
 
     runs: list[float]
     arguments: tuple[tuple[Mixture, int], ...]  # of its arguments for parameters without annotation, by kind
-    worked: Recent[Statement] | None  # where it is kept when it has returned, if it can be repeated
+    worked: Recent[int, Statement] | None  # where it is kept when it has returned, if it can be repeated
     extra: list[float] | None  # if it gives names beyond the parameters
 
 
@@ -110,6 +110,7 @@ class Knowledge:
 
     Attributes:
         results: what the operations give back.
+        costly: ids of operations of which a call with a large number has hit a limit: of memory, of time, of the process.
         version: rises whenever anything is noted or learnt; what is made from counts is made again then.
     """
 
@@ -121,12 +122,12 @@ class Knowledge:
         self._demands: dict[tuple[int, str], Hint] = {}
         # By operation id: returned, failed without telling anything, all.
         self._runs = [[0.0, 0.0, 0.0] for _ in subject.operations]
-        self._touched: dict[Statement, _Touched] = {}
-        self._worked: dict[int, Recent[Statement]] = {}
+        self._touched: dict[int, _Touched] = {}  # by statement id
+        self._worked: dict[int, Recent[int, Statement]] = {}
         # By operation id: calls with extra keywords that were made, that were not.
         self._extra: dict[int, list[float]] = {}
-        self._costly: dict[int, None] = {}
-        self._accepted: dict[tuple[str, Hint], Recent[Expression]] = {}  # by name and hint of the parameter
+        self.costly: dict[int, None] = {}
+        self._accepted: dict[tuple[str, Hint], Recent[Expression, Expression]] = {}  # by name and hint of the parameter
         self._mixtures = {
             (operation.id, parameter.name): Mixture(parameter.name, rates.floor)
             for operation in subject.operations
@@ -138,14 +139,14 @@ class Knowledge:
         """What was seen to be demanded of a parameter without annotation, if anything."""
         return self._demands.get((operation, parameter))
 
-    def worked(self, operation: int) -> Recent[Statement]:
+    def worked(self, operation: int) -> Recent[int, Statement]:
         """Calls of the operation that returned and whose arguments needed no other statement."""
         known = self._worked.get(operation)
         if known is None:
             known = self._worked[operation] = Recent(_KEPT)
         return known
 
-    def accepted(self, parameter: Parameter) -> Recent[Expression]:
+    def accepted(self, parameter: Parameter) -> Recent[Expression, Expression]:
         """Arguments that operations have accepted for parameters of the same name and hint."""
         key = (parameter.name, parameter.hint)
         known = self._accepted.get(key)
@@ -164,10 +165,6 @@ class Knowledge:
         """
         worked, failed = self._extra.get(operation, (0.0, 0.0))
         return (worked + 1.0) / (worked + failed + 1.0)
-
-    def is_costly(self, operation: int) -> bool:
-        """A large number has made a call of the operation hit a limit: of memory, of time, of the process."""
-        return operation in self._costly
 
     def reliability(self, operation: int) -> float:
         """How often an operation gave back a result, as a factor in [floor, 1]; 1 before it was tried."""
@@ -190,22 +187,24 @@ class Knowledge:
             if key in self._mixtures and hint.kind != "any":
                 self._demands[key] = hint
 
-    def note(self, statements: Sequence[Statement], trace: Trace) -> None:
+    def note(self, testcase: TestCase, table: StatementTable, trace: Trace) -> None:
         """Count what one execution says about operations and about the kinds of un-annotated arguments.
 
         Args:
-            statements: the test case.
+            testcase: what was executed.
+            table: its statements.
             trace: its execution; one with a failure counts only up to its last completed call.
         """
         self.version += 1
+        # By number: the statements lie all over the memory, and looking at all of them would cost more than counting.
         touched = self._touched
         raised = trace.raised
         if trace.failure in _LIMITS:
-            self._suspect(statements)
-        for statement, call in zip(statements, trace.calls, strict=False):
-            known = touched.get(statement)
+            self._suspect(table.statements(testcase))
+        for identifier, call in zip(testcase, trace.calls, strict=False):
+            known = touched.get(identifier)
             if known is None:
-                known = self._touches(statement)
+                known = self._touches(identifier, table[identifier])
             runs, arguments, worked, extra = known
             if extra is not None:
                 extra[0 if call.returned or raised is None or raised.counted else 1] += 1.0
@@ -215,8 +214,8 @@ class Knowledge:
                 runs[0] += 1.0
                 for mixture, kind in arguments:
                     mixture.count(kind, 0)
-                if worked is not None and statement not in worked:
-                    self._keep(statement, worked)
+                if worked is not None and identifier not in worked:
+                    self._keep(identifier, table[identifier], worked)
             elif raised is not None:
                 misfit = not raised.counted
                 runs[1] += misfit
@@ -235,9 +234,9 @@ class Knowledge:
         """A limit was hit: operations that were given large numbers may be the reason."""
         for statement in statements:
             if any(map(is_large, (*statement.args, *(value for _, value in statement.kwargs)))):
-                self._costly[statement.operation] = None
+                self.costly[statement.operation] = None
 
-    def _touches(self, statement: Statement) -> _Touched:
+    def _touches(self, identifier: int, statement: Statement) -> _Touched:
         """Work out which counts the statement changes, and remember it."""
         operation = self.operations[statement.operation]
         arguments: list[tuple[Mixture, int]] = []
@@ -259,17 +258,17 @@ class Knowledge:
         )
         if len(self._touched) >= _TOUCHED:  # it can be worked out again
             self._touched.clear()
-        self._touched[statement] = known
+        self._touched[identifier] = known
         return known
 
-    def _keep(self, statement: Statement, worked: Recent[Statement]) -> None:
+    def _keep(self, identifier: int, statement: Statement, worked: Recent[int, Statement]) -> None:
         """Remember a statement that returned, and what it was given."""
-        worked.add(statement)
+        worked.add(identifier, statement)
         operation = self.operations[statement.operation]
         if operation.under_test:
             for parameter, argument in _bound(operation, statement):
                 if not isinstance(argument, Name | Lambda):
-                    self.accepted(parameter).add(argument)
+                    self.accepted(parameter).add(argument, argument)
 
 
 def _bound(operation: Operation, statement: Statement) -> Iterator[tuple[Parameter, Expression]]:

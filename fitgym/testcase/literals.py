@@ -71,12 +71,15 @@ _SHAPES = (
 )
 """One example of each shape that programs read from text; seeds for mutation, not a dictionary."""
 
+_PAIRS = tuple(first + second for first in string.ascii_lowercase for second in string.ascii_lowercase)
 _UNICODE = "äßéñЖλ中あ€😀\u00a0\u200b\u0301"
 _PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " "
 
 
 def text_of(value: Scalar) -> str:
     """The canonical source text of a constant: what `repr` says, nan and infinities as `float("...")`."""
+    if type(value) is str or type(value) is int:
+        return repr(value)
     if isinstance(value, EllipsisType):
         return "..."  # its name could not be told from that of a class
     if isinstance(value, float) and not math.isfinite(value):
@@ -182,10 +185,11 @@ class Literals:
 
     def value(self, text: str) -> Scalar:
         """The constant that a canonical text stands for."""
-        try:
-            return self._values[text]
-        except KeyError:
-            pass
+        known = self._values
+        if text in known:
+            return known[text]
+        if text[0] in "'\"" and "\\" not in text:
+            return text[1:-1]
         value: Scalar = float(text[7:-2]) if text.startswith("float(") else ast.literal_eval(text)
         if len(self._values) >= 10_000:  # a memory of the parser, not of the search: forgetting costs time only
             self._values.clear()
@@ -324,9 +328,9 @@ class Literals:
             random() * random() * self.rates.string_length
         )  # short ones more often: they are easier to read
         if where < 0.45:
-            return "".join([string.digits[int(random() * 10)] for _ in range(length)])
+            return f"{int(random() * 10**length):0{length}}"
         if where < 0.75:
-            return "".join([string.ascii_lowercase[int(random() * 26)] for _ in range(length)])
+            return _letters(length, rng)
         return "".join([self._character(rng) for _ in range(length)])
 
     def _assembled(self, rng: Chance) -> str:
@@ -359,7 +363,7 @@ class Literals:
             return str(int(random() * random() * 100))
         if where < 0.55:
             return ""
-        return "".join([string.ascii_lowercase[int(random() * 26)] for _ in range(1 + int(random() * 3))])
+        return _letters(1 + int(random() * 3), rng)
 
     def _matching(self, rng: Chance) -> str:
         pattern = self.patterns[int(rng.random() * len(self.patterns))]
@@ -474,6 +478,12 @@ class Literals:
         "bytes": _bytes,
         "ellipsis": _ellipsis,
     }
+
+
+def _letters(length: int, rng: Chance) -> str:
+    """That many random lower-case letters."""
+    text = "".join([_PAIRS[int(rng.random() * 676)] for _ in range((length + 1) // 2)])
+    return text[:length]
 
 
 def _normal(rng: Chance) -> float:

@@ -55,6 +55,7 @@ class Results:
         self._providers: dict[Hint, Providers] = {}
         self._acting: dict[int, tuple[Operation, ...]] = {}
         self._alike: dict[int, frozenset[int]] = {}
+        self._others: dict[int, tuple[int, ...]] = {}
 
     def drain(self, operation: int) -> bool:
         """Learn that an operation returns an iterator; whether that is news."""
@@ -99,6 +100,13 @@ class Results:
             found = self._alike[operation] = same if unknown else same | self.providers(hint).ids
         return found
 
+    def others(self, operation: int) -> tuple[int, ...]:
+        """Ids of the operations but itself whose results can stand in for the result of `operation`, in order."""
+        found = self._others.get(operation)
+        if found is None:
+            found = self._others[operation] = tuple(sorted(self.alike(operation) - {operation}))
+        return found
+
     def _set(self, operation: int, hint: Hint) -> None:
         self.hints[operation] = hint
         self.kinds[operation] = simple_kind(hint)
@@ -108,6 +116,7 @@ class Results:
                 providers.operations = [self._operations[identifier] for identifier in sorted(providers.ids)]
         self._acting.pop(operation, None)
         self._alike.clear()
+        self._others.clear()
 
     def _provides(self, operation: Operation, wanted: Hint) -> bool:
         return (

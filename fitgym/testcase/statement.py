@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from fitgym.testcase.expression import Expression, Literal, map_refs, refs
@@ -66,6 +66,14 @@ class Statement(_Fields):
     def __repr__(self) -> str:
         return f"Statement{self[:-1]}"
 
+    def with_arguments(self, args: tuple[Expression, ...], kwargs: tuple[tuple[str, Expression], ...]) -> Statement:
+        """The same operation applied to other arguments."""
+        return Statement(self.operation, self.receiver, args, kwargs, self.iterate)
+
+    def with_receiver(self, receiver: int) -> Statement:
+        """The same call on another object."""
+        return Statement(self.operation, receiver, self.args, self.kwargs, self.iterate)
+
     def moved(self, position: Mapping[int, int]) -> Statement:
         """The same statement with every reference `i` replaced by `position[i]`.
 
@@ -85,9 +93,10 @@ class Statement(_Fields):
 
     def shifted(self, start: int, shift: int) -> Statement:
         """The same statement after `shift` statements were put at position `start`, all before itself."""
-        if all(one < start for one in self.refs):
+        refs = self.refs
+        if not refs or max(refs) < start:
             return self
-        return self.moved({one: one + shift if one >= start else one for one in self.refs})
+        return self.moved({one: one + shift if one >= start else one for one in refs})
 
 
 class StatementTable:
@@ -120,6 +129,22 @@ class StatementTable:
     def testcase(self, statements: Iterable[Statement]) -> TestCase:
         """The statements as a test case."""
         return tuple([self.intern(statement) for statement in statements])
+
+    def descendant(self, statements: Sequence[Statement], parents: Sequence[Statement], testcase: TestCase) -> TestCase:
+        """The statements as a test case, of which many begin or end as the `parents`, the statements of `testcase`, do.
+
+        To see that one is still the same object takes a tenth of the time that it takes to find it in the table.
+        """
+        shorter = min(len(statements), len(parents))
+        first = 0
+        while first < shorter and statements[first] is parents[first]:
+            first += 1
+        last = 0
+        while last < shorter - first and statements[-1 - last] is parents[-1 - last]:
+            last += 1
+        intern = self.intern
+        changed = [intern(statement) for statement in statements[first : len(statements) - last]]
+        return (*testcase[:first], *changed, *testcase[len(testcase) - last :])
 
     def statements(self, testcase: TestCase) -> list[Statement]:
         """The statements of a test case, in order."""

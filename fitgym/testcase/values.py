@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.patterns import Chance
-from fitgym.subject.subject import Operation, Parameter, Subject
+from fitgym.subject.subject import Operation, Parameter, ParameterKind, Subject
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Ref
 from fitgym.testcase.forms import NONE, Form, Forms, Make, distinct
@@ -29,17 +29,23 @@ class Place:
     """A parameter of an operation, with everything that decides what it is given.
 
     Attributes:
-        operation: the operation.
-        parameter: one of its parameters.
-        form: draws values of the parameter's hint.
+        operation: id of the operation.
+        tested: the operation is under test.
+        name, kind, hint, required, declared: see `Parameter`.
+        form: draws values of the hint.
         accepted: arguments that operations have accepted for parameters of the same name and hint.
         mixture: kinds of value and their weights where the parameter has no hint, else None.
     """
 
-    operation: Operation
-    parameter: Parameter
+    operation: int
+    tested: bool
+    name: str
+    kind: ParameterKind
+    hint: Hint
+    required: bool
+    declared: bool
     form: Form
-    accepted: Recent[Expression]
+    accepted: Recent[Expression, Expression]
     mixture: Mixture | None
 
 
@@ -67,17 +73,47 @@ class Values:
 
     def place(self, operation: Operation, parameter: Parameter) -> Place:
         """What is known about a parameter, for `argument`."""
-        mixture = self.knowledge.mixture(operation.id, parameter.name) if parameter.hint.kind == "any" else None
-        accepted = self.knowledge.accepted(parameter)
-        return Place(operation, parameter, self.forms.of(parameter.hint), accepted, mixture)
+        return Place(
+            operation.id,
+            operation.under_test,
+            parameter.name,
+            parameter.kind,
+            parameter.hint,
+            parameter.required,
+            parameter.declared,
+            self.forms.of(parameter.hint),
+            self.knowledge.accepted(parameter),
+            self.knowledge.mixture(operation.id, parameter.name) if parameter.hint.kind == "any" else None,
+        )
 
     def argument(self, place: Place, draft: Draft, rng: Chance, depth: int) -> Expression:
         """An argument for a parameter: as annotated, as demanded at run time, or what has worked so far."""
-        return self.tamed(place.operation, self._argument(place, draft, rng, depth), rng)
+        random = rng.random
+        rates = self.rates
+        value: Expression | None = None
+        if place.tested and random() < rates.accepted_rate:
+            value = place.accepted.draw(rng)
+            if value is not None and random() >= 0.5:
+                value = self.changed(value, place.hint, draft, rng, depth)
+        if value is not None:
+            pass
+        elif place.mixture is not None:
+            demanded = self.knowledge.demanded(place.operation, place.name)
+            if demanded is not None and random() < rates.trust:
+                value = _as_iterator(self.of(demanded, draft, rng, depth), rng)
+            else:
+                value = self.forms.of_kind(place.mixture.draw(rng))(draft, rng, depth)
+        elif place.tested and random() < rates.ill_typed:
+            value = NONE if random() < rates.null_probability else self.anything(draft, rng, depth)
+        else:
+            value = place.form(draft, rng, depth)
+            if not place.declared:
+                value = _as_iterator(value, rng)
+        return self.tamed(place.operation, value, rng) if self.knowledge.costly else value
 
-    def tamed(self, operation: Operation, argument: Expression, rng: Chance) -> Expression:
+    def tamed(self, operation: int, argument: Expression, rng: Chance) -> Expression:
         """The argument, mostly without large numbers where those have hit a limit before."""
-        if self.knowledge.is_costly(operation.id) and is_large(argument) and rng.random() < _TAMED:
+        if operation in self.knowledge.costly and is_large(argument) and rng.random() < _TAMED:
             return Literal(str(int(rng.random() * 100)))
         return argument
 
@@ -96,34 +132,17 @@ class Values:
         """
         return self.forms.of(hint)(draft, rng, depth)
 
-    def _argument(self, place: Place, draft: Draft, rng: Chance, depth: int) -> Expression:
-        parameter = place.parameter
-        tested = place.operation.under_test
-        if tested and rng.random() < self.rates.accepted_rate:
-            accepted = place.accepted.draw(rng)
-            if accepted is not None:
-                return accepted if rng.random() < 0.5 else self.changed(accepted, parameter.hint, draft, rng, depth)
-        if place.mixture is not None:
-            demanded = self.knowledge.demanded(place.operation.id, parameter.name)
-            if demanded is not None and rng.random() < self.rates.trust:
-                return _as_iterator(self.of(demanded, draft, rng, depth), rng)
-            return self.forms.of_kind(place.mixture.draw(rng))(draft, rng, depth)
-        if tested and rng.random() < self.rates.ill_typed:
-            return NONE if rng.random() < self.rates.null_probability else self.anything(draft, rng, depth)
-        value = place.form(draft, rng, depth)
-        return value if parameter.declared else _as_iterator(value, rng)
-
     # What a change makes of it
 
     def varied(self, place: Place, value: Expression, draft: Draft, rng: Chance) -> Expression:
         """The argument of a parameter changed a little, mostly, or drawn anew."""
         if rng.random() < 0.2:
             return self.argument(place, draft, rng, 0)
-        hint = place.parameter.hint
-        if hint.kind == "any":
+        hint = place.hint
+        if place.mixture is not None:
             if value in _UNCHANGEABLE:
                 return self.argument(place, draft, rng, 0)
-            hint = self.knowledge.demanded(place.operation.id, place.parameter.name) or ANY
+            hint = self.knowledge.demanded(place.operation, place.name) or ANY
         return self.tamed(place.operation, self.changed(value, hint, draft, rng), rng)
 
     def changed(self, expression: Expression, hint: Hint, draft: Draft, rng: Chance, depth: int = 0) -> Expression:

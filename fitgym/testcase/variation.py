@@ -6,14 +6,12 @@ statements than allowed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from fitgym.subject.patterns import Chance
-from fitgym.subject.subject import Operation, Parameter
-from fitgym.testcase.calls import Calls, by_syntax
+from fitgym.testcase.calls import Calls, Signature
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression
-from fitgym.testcase.knowledge import parameter_of
 from fitgym.testcase.selection import Selection
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.values import Place
@@ -35,6 +33,7 @@ class Variation:
         self.rates = calls.rates
         self.operations = calls.subject.operations
         self._tested = [operation.under_test for operation in self.operations]
+        self._all_tested = all(self._tested)
 
     # The three mutations
 
@@ -127,28 +126,20 @@ class Variation:
         count = positional + len(statement.kwargs)
         if count == 0:
             return None
-        operation = self.operations[statement.operation]
-        place = int(rng.random() * count)
-        if place < positional:
+        signature = self.calls.signature(statement.operation)
+        index = int(rng.random() * count)
+        if index < positional:
             args = list(statement.args)
-            args[place] = self._varied(operation, place, args[place], draft, rng)
-            return statement._replace(args=tuple(args))
+            args[index] = self._varied(signature.place(index), args[index], draft, rng)
+            return statement.with_arguments(tuple(args), statement.kwargs)
         kwargs = list(statement.kwargs)
-        name, value = kwargs[place - positional]
-        kwargs[place - positional] = (name, self._varied(operation, name, value, draft, rng))
-        return statement._replace(kwargs=tuple(kwargs))
+        name, value = kwargs[index - positional]
+        kwargs[index - positional] = (name, self._varied(signature.place(name), value, draft, rng))
+        return statement.with_arguments(statement.args, tuple(kwargs))
 
-    def _varied(
-        self, operation: Operation, place: int | str, value: Expression, draft: Draft, rng: Chance
-    ) -> Expression:
-        parameter = parameter_of(operation, place)
+    def _varied(self, place: Place | None, value: Expression, draft: Draft, rng: Chance) -> Expression:
         values = self.calls.values
-        if parameter is None:
-            return values.anything(draft, rng, 0)
-        return values.varied(self._place(operation, parameter), value, draft, rng)
-
-    def _place(self, operation: Operation, parameter: Parameter) -> Place:
-        return self.calls.signature(operation.id).places[operation.parameters.index(parameter)]
+        return values.anything(draft, rng, 0) if place is None else values.varied(place, value, draft, rng)
 
     def _other_receiver(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """The same call on another object of the test case, if there is one."""
@@ -156,45 +147,41 @@ class Variation:
             return None
         alike = self.calls.knowledge.results.alike(draft.statements[statement.receiver].operation)
         others = [position for position in draft.results(alike) if position != statement.receiver]
-        return statement._replace(receiver=others[int(rng.random() * len(others))]) if others else None
+        return statement.with_receiver(others[int(rng.random() * len(others))]) if others else None
 
     def _toggled(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """One optional argument more or less, if the operation has any."""
-        operation = self.operations[statement.operation]
-        if by_syntax(operation):
-            return None
-        given = len(statement.args)
-        names = {name for name, _ in statement.kwargs}
-        optional = []
-        for index, parameter in enumerate(operation.parameters):
-            if parameter.kind == "var_positional":
-                if given >= index and not any(
-                    name == earlier.name for earlier in operation.parameters[:index] for name in names
-                ):
-                    optional.append(parameter)
-            elif parameter.kind in ("positional_or_keyword", "keyword_only"):
-                positional = parameter.kind == "positional_or_keyword" and index < given
-                if not parameter.required and not positional:
-                    optional.append(parameter)
+        args, kwargs = statement.args, statement.kwargs
+        signature = self.calls.signature(statement.operation)
+        names = {name for name, _ in kwargs}
+        optional = [
+            (index, place)
+            for index, place in signature.optional
+            if self._can_change(signature, index, place, len(args), names)
+        ]
         if not optional:
             return None
-        chosen = optional[int(rng.random() * len(optional))]
-        if chosen.kind == "var_positional":
-            least = operation.parameters.index(chosen)
-            if given > least and rng.random() < 0.5:
-                return statement._replace(args=statement.args[:-1])
-            if given - least >= 3:
+        index, place = optional[int(rng.random() * len(optional))]
+        if place.kind == "var_positional":
+            if len(args) > index and rng.random() < 0.5:
+                return statement.with_arguments(args[:-1], kwargs)
+            if len(args) - index >= 3:
                 return None
-            value = self.calls.values.argument(self._place(operation, chosen), draft, rng, 0)
-            return statement._replace(args=(*statement.args, value))
-        if chosen.name in names:
-            return statement._replace(kwargs=tuple(pair for pair in statement.kwargs if pair[0] != chosen.name))
-        value = self.calls.values.argument(self._place(operation, chosen), draft, rng, 0)
-        return statement._replace(kwargs=(*statement.kwargs, (chosen.name, value)))
+            return statement.with_arguments((*args, self.calls.values.argument(place, draft, rng, 0)), kwargs)
+        if place.name in names:
+            return statement.with_arguments(args, tuple([pair for pair in kwargs if pair[0] != place.name]))
+        return statement.with_arguments(args, (*kwargs, (place.name, self.calls.values.argument(place, draft, rng, 0))))
+
+    @staticmethod
+    def _can_change(signature: Signature, index: int, place: Place, given: int, names: Container[str]) -> bool:
+        """The call stays one that can be made when an argument for this parameter is added or taken away."""
+        if place.kind == "var_positional":
+            return given >= index and not any(earlier.name in names for earlier in signature.places[:index])
+        return place.kind == "keyword_only" or index >= given
 
     def _other_operation(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """Another operation with the same result, with arguments of its own; None if there is none or no room."""
-        others = sorted(self.calls.knowledge.results.alike(statement.operation) - {statement.operation})
+        others = self.calls.knowledge.results.others(statement.operation)
         if not others:
             return None
         operation = self.operations[others[int(rng.random() * len(others))]]
@@ -245,14 +232,14 @@ class Variation:
         A statement is alive if its operation is under test, if a living statement needs its result, or if it acts on
         an object that a living statement needs later.
         """
-        operations = self.operations
-        if all(operations[statement.operation].under_test for statement in statements):
+        if self._all_tested:
             return list(statements)
+        tested = self._tested
         needed: set[int] = set()
         dead: set[int] = set()
         for index in range(len(statements) - 1, -1, -1):
             statement = statements[index]
-            if operations[statement.operation].under_test or index in needed or statement.receiver in needed:
+            if tested[statement.operation] or index in needed or statement.receiver in needed:
                 needed.update(statement.refs)
             else:
                 dead.add(index)
@@ -262,10 +249,12 @@ class Variation:
         position = {index: place for place, index in enumerate(kept)}
         return [statements[index].moved(position) for index in kept]
 
-    def has_test(self, statements: Iterable[Statement]) -> bool:
+    def has_test(self, statements: Sequence[Statement]) -> bool:
         """At least one statement applies an operation under test."""
-        operations = self.operations
-        return any(operations[statement.operation].under_test for statement in statements)
+        if self._all_tested:
+            return len(statements) > 0
+        tested = self._tested
+        return any(tested[statement.operation] for statement in statements)
 
     # Crossover
 
