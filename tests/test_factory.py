@@ -319,7 +319,7 @@ def test_an_operation_that_only_hits_limits_is_hardly_called_any_more() -> None:
     made, rng = factory(), np.random.default_rng(0)
     endless = next(o for o in SUBJECT.operations if o.kind == "method" and o.under_test)
     builder = next(o for o in SUBJECT.operations if o.kind == "constructor" and o.owner == endless.owner)
-    objects = [made.calls.append(builder, draft := Draft(), rng), draft.statements][1]
+    objects = [made.calls.append(builder, draft := Draft(), rng), draft][1]
     stopped = replace(trace((builder.id, True), (endless.id, False)), failure="fuel")
     testcase = made.table.testcase([Statement(builder.id), Statement(endless.id, 0)])
 

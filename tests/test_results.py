@@ -118,7 +118,7 @@ def test_an_operation_that_was_seen_to_build_an_object_is_used_as_a_builder_from
     made.learn(Lesson(returns={MYSTERY: CART}))
     for draft in drafts:
         made.calls.make(CART, draft, rng, 0)
-    assert any(draft.statements[-1].operation == MYSTERY for draft in drafts)
+    assert any(draft[-1].operation == MYSTERY for draft in drafts)
 
 
 def test_methods_are_called_on_results_of_a_type_learnt_late() -> None:
@@ -165,7 +165,7 @@ def test_a_builder_that_begins_to_fail_is_avoided_from_the_next_call_on() -> Non
         drafts = [Draft() for _ in range(300)]
         for draft in drafts:
             made.calls.make(VERSION, draft, rng, 0)
-        return sum(draft.statements[-1].operation == version for draft in drafts) / 300
+        return sum(draft[-1].operation == version for draft in drafts) / 300
 
     before = share()
     failing = trace((version, False), raised=raised("ValueError", version))
@@ -198,8 +198,8 @@ def test_a_copy_of_a_factory_learns_for_itself(copied: Any) -> None:
     other = copied(made)
     other.learn(Lesson(returns={MYSTERY: CART}, constants=("'only in the copy'",)))
     start = Draft([Statement(MYSTERY, args=(Literal("1"),))])
-    drawn = [made.calls.values.of(CART, Draft(start.statements), rng, 0) for _ in range(100)]
+    drawn = [made.calls.values.of(CART, Draft(start), rng, 0) for _ in range(100)]
     assert Ref(0) not in drawn
-    assert Ref(0) in [other.calls.values.of(CART, Draft(start.statements), rng, 0) for _ in range(100)]
+    assert Ref(0) in [other.calls.values.of(CART, Draft(start), rng, 0) for _ in range(100)]
     texts = [made.literals.of_kind("str", rng) for _ in range(1000)]
     assert "'only in the copy'" not in texts

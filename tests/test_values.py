@@ -271,7 +271,7 @@ def test_objects_are_built_by_statements_before() -> None:
     for seed in range(40):
         expression, draft = value(CART, seed)
         assert isinstance(expression, Ref)
-        assert SUBJECT.operations[draft.statements[expression.position].operation].name == "Cart"
+        assert SUBJECT.operations[draft[expression.position].operation].name == "Cart"
 
 
 def test_existing_instances_are_used_as_they_are() -> None:
@@ -283,11 +283,11 @@ def test_existing_objects_are_used_again_with_the_given_probability() -> None:
     draft = Draft()
     values.of(CART, draft, rng, 0)
     before = len(draft)
-    again = sum(isinstance(values.of(CART, Draft(draft.statements), rng, 0), Ref) for _ in range(50))
+    again = sum(isinstance(values.of(CART, Draft(draft), rng, 0), Ref) for _ in range(50))
     assert again == 50
     grown = 0
     for _ in range(300):
-        copy = Draft(draft.statements)
+        copy = Draft(draft)
         values.of(CART, copy, rng, 0)
         grown += len(copy) > before
     assert 10 < grown < 60  # 30 expected

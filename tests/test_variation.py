@@ -169,7 +169,7 @@ def test_inserting_in_the_middle_moves_the_references_behind() -> None:
     draft = Draft(SHOPPING[:2])
     draft.append(Statement(MYSTERY, args=(Literal("1"),)))
     draft.extend_moved(SHOPPING[2:], 2)
-    assert draft.statements[3:] == [SHOPPING[2], Statement(ADD, 1, (Ref(3),)), SHOPPING[4]]
+    assert draft[3:] == [SHOPPING[2], Statement(ADD, 1, (Ref(3),)), SHOPPING[4]]
 
 
 def test_a_second_object_of_the_tested_class_is_rarer_than_the_first() -> None:

@@ -139,15 +139,14 @@ class Calls:
         Returns:
             The position of the call, or -1 if there is no receiver or no room.
         """
-        statements = draft.statements
-        before = len(statements)
+        before = len(draft)
         signature = self._signatures[operation.id] or self.signature(operation.id)
         if signature.receivers is None:
             receiver = -1
         elif receiver < 0:
             receiver = self._receiver(signature, draft, rng, depth)
             if receiver < 0:
-                del statements[before:]
+                del draft[before:]
                 return -1
         known = None
         if signature.places and rng.random() < (self.rates.repeat_builders if depth else self.rates.repeat_calls):
@@ -156,12 +155,12 @@ class Calls:
             args, kwargs = known.args, known.kwargs
         else:
             args, kwargs = self._arguments(signature, draft, rng, depth)
-        if len(statements) >= self.rates.max_length:
-            del statements[before:]
+        if len(draft) >= self.rates.max_length:
+            del draft[before:]
             return -1
         iterate = operation.id in self.knowledge.results.iterators
-        statements.append(Statement(operation.id, receiver, args, kwargs, iterate))
-        return len(statements) - 1
+        draft.append(Statement(operation.id, receiver, args, kwargs, iterate))
+        return len(draft) - 1
 
     def make(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Ref | None:
         """Append statements that build an object for `hint`; None if nothing can build one within the depth."""

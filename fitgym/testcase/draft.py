@@ -11,28 +11,17 @@ from fitgym.testcase.statement import Statement
 __all__ = ["Draft"]
 
 
-class Draft:
-    """Statements of a test case that can only be appended to, so that a reference can only point backwards.
+class Draft(list[Statement]):
+    """Statements of a test case that are only appended to, so that a reference can only point backwards.
 
     To insert in the middle, draft the first part, append to it, then append the moved rest.
     """
 
-    __slots__ = ("statements",)
-
-    def __init__(self, statements: Iterable[Statement] = ()) -> None:
-        self.statements = list(statements)
-
-    def __len__(self) -> int:
-        return len(self.statements)
-
-    def append(self, statement: Statement) -> int:
-        """Add a statement; its position."""
-        self.statements.append(statement)
-        return len(self.statements) - 1
+    __slots__ = ()
 
     def results(self, operations: Container[int]) -> list[int]:
         """Positions of the statements that apply one of the `operations`, first one first."""
-        return [position for position, statement in enumerate(self.statements) if statement.operation in operations]
+        return [position for position, statement in enumerate(self) if statement.operation in operations]
 
     def result(self, operations: Container[int], rng: Chance) -> Ref | None:
         """The result of one of these statements, chosen uniformly; None if there is none."""
@@ -44,5 +33,5 @@ class Draft:
 
         References to the part before `start` stay; references into the rest move along with it.
         """
-        shift = len(self.statements) - start
-        self.statements += [statement.shifted(start, shift) for statement in rest] if shift else rest
+        shift = len(self) - start
+        self.extend([statement.shifted(start, shift) for statement in rest] if shift else rest)

@@ -133,9 +133,9 @@ class Forms:
                 self.hashable(item, draft) for item in expression.items
             )
         if isinstance(expression, Ref):
-            if not 0 <= expression.position < len(draft.statements):
+            if not 0 <= expression.position < len(draft):
                 return False
-            return self.results.kinds[draft.statements[expression.position].operation] in _HASHABLE_RESULTS
+            return self.results.kinds[draft[expression.position].operation] in _HASHABLE_RESULTS
         return True
 
     def _deeper(self, draft: Draft, rng: Chance, depth: int) -> Expression:
@@ -144,7 +144,7 @@ class Forms:
     # Constants
 
     def _literal(self, kind: str, draft: Draft, rng: Chance, depth: int) -> Expression:
-        if depth == 0 and draft.statements and rng.random() < self.rates.primitive_reuse:
+        if depth == 0 and draft and rng.random() < self.rates.primitive_reuse:
             again = self._repeated(kind, draft, rng)
             if again is not None:
                 return again
@@ -152,8 +152,8 @@ class Forms:
 
     def _repeated(self, kind: str, draft: Draft, rng: Chance) -> Expression | None:
         """A constant or result of the wanted kind from one statement of the draft, if that one has any."""
-        position = int(rng.random() * len(draft.statements))
-        statement = draft.statements[position]
+        position = int(rng.random() * len(draft))
+        statement = draft[position]
         if statement.operation in self.results.unstable:
             return None
         if self.results.kinds[statement.operation] == kind:
@@ -423,8 +423,8 @@ class Forms:
         return partial(self._collection, _COLLECTIONS[kind], None)
 
     def _any_result(self, draft: Draft, rng: Chance, depth: int) -> Expression:
-        position = int(rng.random() * len(draft.statements))
-        if not draft.statements or draft.statements[position].operation in self.results.unstable:
+        position = int(rng.random() * len(draft))
+        if not draft or draft[position].operation in self.results.unstable:
             return self._literal("int", draft, rng, depth)
         return Ref(position)
 

@@ -108,4 +108,4 @@ class Selection:
         if len(draft) + len(statements) - position > self.rates.max_length:
             return None
         draft.extend_moved(statements[position:], position)
-        return draft.statements
+        return draft

@@ -157,9 +157,9 @@ class Values:
             return Literal(self.literals.perturbed(expression.text, rng))
         if isinstance(expression, Collection):
             return self._changed_collection(expression, hint, draft, rng, depth)
-        if isinstance(expression, Ref) and expression.position >= 0 and draft.statements:
+        if isinstance(expression, Ref) and expression.position >= 0 and draft:
             results = self.knowledge.results
-            returned = results.hints[draft.statements[expression.position].operation]
+            returned = results.hints[draft[expression.position].operation]
             others = [one for one in draft.results(results.providers(returned).ids) if one != expression.position]
             if others and rng.random() < 0.7:
                 return Ref(others[int(rng.random() * len(others))])

@@ -118,7 +118,7 @@ class Variation:
         if len(draft) + len(statements) - position - 1 > self.rates.max_length:
             return list(statements)
         draft.extend_moved(statements[position + 1 :], position + 1)
-        return draft.statements
+        return draft
 
     def _other_argument(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """One argument changed a little (mostly) or drawn anew."""
@@ -145,7 +145,7 @@ class Variation:
         """The same call on another object of the test case, if there is one."""
         if statement.receiver < 0:
             return None
-        alike = self.calls.knowledge.results.alike(draft.statements[statement.receiver].operation)
+        alike = self.calls.knowledge.results.alike(draft[statement.receiver].operation)
         others = [position for position in draft.results(alike) if position != statement.receiver]
         return statement.with_receiver(others[int(rng.random() * len(others))]) if others else None
 
@@ -190,7 +190,7 @@ class Variation:
         receiver = statement.receiver if operation.owner == self.operations[statement.operation].owner else -1
         if self.calls.append(operation, draft, rng, receiver=receiver) < 0:
             return None
-        return draft.statements.pop()
+        return draft.pop()
 
     # Deletion and repair
 
