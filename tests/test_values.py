@@ -89,6 +89,15 @@ def test_the_text_of_a_constant_evaluates_to_it(constant: Any) -> None:
         ("f()", None),
         ("'" + "x" * 2000 + "'", None),
         ("1" * 900 + "e", None),
+        ("", None),
+        ("'", None),
+        ("''", "''"),
+        ("'it\\'s'", '"it\'s"'),
+        ("'a' or 'b'", None),
+        ('"a"', "'a'"),
+        ("007", None),
+        ("0", "0"),
+        ("٣", None),  # a decimal digit, but no number of Python's grammar
     ],
 )
 def test_a_constant_has_one_text_however_it_was_written(written: str, text: str | None) -> None:
@@ -166,6 +175,23 @@ def test_operands_seen_at_comparisons_are_drawn_and_the_oldest_are_forgotten() -
     drawn = draws(literals, "str")
     assert {"new", "newer"} <= set(drawn)
     assert "old" not in drawn
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["1", "2", "0x1", "'a'", "'b'", '"a"', "1.5", "b'x'", "nonsense"])), max_size=5)
+)
+def test_learning_in_pieces_is_learning_at_once_and_keeps_the_newest(pieces: list[list[str]]) -> None:
+    literals, expected = Literals([], [], Rates(dynamic_size=3)), []
+    for piece in pieces:
+        literals.learn(piece)
+        for text in filter(None, map(canonical, piece)):
+            if text not in expected:
+                expected = [*expected, text][-3:]
+    at_once = Literals([], [], Rates(dynamic_size=3))
+    at_once.learn(expected)
+    first, second = np.random.default_rng(0), np.random.default_rng(0)
+    for kind in KINDS * 8:
+        assert literals.of_kind(kind, first) == at_once.of_kind(kind, second)
 
 
 def test_half_of_the_pool_draws_are_dynamic_where_both_pools_have_something() -> None:

@@ -114,8 +114,13 @@ def kind_of_text(text: str) -> str:
 
 def canonical(text: str) -> str | None:
     """The canonical text of a constant written in any way, or None if it is no constant or too long."""
-    if len(text) > _LONGEST:
+    if not text or len(text) > _LONGEST:
         return None
+    # Parsing takes 10 us. Most texts are what `repr` wrote, and can be shown to be.
+    if text[0] in "'\"" and repr(text[1:-1]) == text:
+        return text
+    if text.isdecimal() and str(int(text)) == text:
+        return text
     if text.startswith("float("):
         return text if text in ('float("nan")', 'float("inf")', 'float("-inf")') else None
     try:
@@ -172,16 +177,15 @@ class Literals:
     def learn(self, texts: Iterable[str]) -> None:
         """Add operands seen at comparisons to the dynamic pool; the oldest leave it when it is full."""
         known = self._dynamic_texts
-        fresh = [text for text in texts if text not in known]
-        new = [text for text in map(canonical, fresh) if text is not None and text not in known]
-        if not new:
-            return
-        known.update(dict.fromkeys(new))
-        for text in list(known)[: max(0, len(known) - self.rates.dynamic_size)]:
-            del known[text]
-        self._dynamic = {}
-        for text in self._dynamic_texts:
-            self._dynamic.setdefault(kind_of_text(text), []).append(self.value(text))
+        for text in texts:
+            found = None if text in known else canonical(text)
+            if found is None or found in known:
+                continue
+            known[found] = None
+            self._dynamic.setdefault(kind_of_text(found), []).append(self.value(found))
+            if len(known) > self.rates.dynamic_size:
+                oldest = next(iter(known))
+                del known[oldest], self._dynamic[kind_of_text(oldest)][0]
 
     def value(self, text: str) -> Scalar:
         """The constant that a canonical text stands for."""
