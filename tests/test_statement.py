@@ -24,7 +24,7 @@ def test_moving_a_statement_keeps_everything_but_references() -> None:
 
 def test_nothing_is_moved_that_refers_to_nothing_behind_the_insertion() -> None:
     statement = Statement(3, 0, (Ref(1), Collection("list", (Ref(2),))))
-    assert statement.shifted(3, 2) is statement
+    assert statement.shifted(3, 2) == statement
     assert statement.shifted(1, 2) == Statement(3, 0, (Ref(3), Collection("list", (Ref(4),))))
     assert statement.shifted(0, 1) == statement.moved({0: 1, 1: 2, 2: 3})
 

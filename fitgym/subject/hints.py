@@ -20,8 +20,7 @@ import types
 import typing
 from collections import abc
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
     "ANY",
@@ -39,9 +38,10 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(NamedTuple):
     """Which values a parameter takes or a call returns.
+
+    A named tuple, because hints are keys: their hash and comparison run in C.
 
     Attributes:
         kind: one of

@@ -44,6 +44,7 @@ class Signature:
         worked: calls of it that have returned.
         by_syntax: see the function of this name.
         extra: its parameter for extra positional arguments, None if it has none.
+        plain: all of its parameters are positional and required, or it has none.
         optional: its parameters that an argument can be added for or taken from, with their index.
     """
 
@@ -56,6 +57,7 @@ class Signature:
         "operation",
         "optional",
         "places",
+        "plain",
         "receiver",
         "receivers",
         "worked",
@@ -76,6 +78,7 @@ class Signature:
         self._keywords = self._only("var_keyword")
         self._positional = self._of("positional_only", "positional_or_keyword")
         self._named = {place.name: place for place in self._of("positional_or_keyword", "keyword_only")}
+        self.plain = all(place.required for place in self._positional) and len(self._positional) == len(self.places)
         self.optional = tuple(
             (index, place)
             for index, place in enumerate(self.places)
@@ -210,6 +213,8 @@ class Calls:
         random = rng.random
         argument = self.values.argument
         rate = self.rates.optional_rate
+        if signature.plain:
+            return tuple([argument(place, draft, rng, depth) for place in signature.places]), ()
         args: list[Expression] = []
         kwargs: list[tuple[str, Expression]] = []
         if signature.by_syntax:

@@ -34,4 +34,6 @@ class Draft(list[Statement]):
         References to the part before `start` stay; references into the rest move along with it.
         """
         shift = len(self) - start
-        self.extend([statement.shifted(start, shift) for statement in rest] if shift else rest)
+        for statement in rest:
+            refs = statement.refs
+            self.append(statement.shifted(start, shift) if shift and refs and max(refs) >= start else statement)

@@ -37,6 +37,7 @@ class Results:
         hints: what each operation gives back, by operation id.
         kinds: the simple kind of each of these (`subtyping.simple_kind`).
         iterators: ids of operations that return an iterator although their signature does not say so; it is drained.
+        changes: how often anything was learnt.
         unstable: ids of operations from whose results nothing is made: a hash may come from an address, another one in
             every process.
     """
@@ -47,6 +48,7 @@ class Results:
         self.hints = [operation.returns for operation in subject.operations]
         self.kinds = [simple_kind(hint) for hint in self.hints]
         self.iterators: dict[int, None] = {}
+        self.changes = 0
         self.unstable = frozenset(one.id for one in subject.operations if one.operator == "__hash__")
         self._members: dict[str, list[Operation]] = {}
         for operation in subject.operations:
@@ -108,6 +110,7 @@ class Results:
         return found
 
     def _set(self, operation: int, hint: Hint) -> None:
+        self.changes += 1
         self.hints[operation] = hint
         self.kinds[operation] = simple_kind(hint)
         for wanted, providers in self._providers.items():

@@ -30,7 +30,8 @@ class Selection:
         self._version = -1  # of the knowledge that the weights are made from
         self._weights: list[float] = []
         self._open: list[Operation] = []
-        self._acting: dict[int, tuple[tuple[Operation, ...], list[Operation]]] = {}
+        self._changes = 0  # of the results that this is made from
+        self._acting: dict[int, list[Operation]] = {}
 
     def exclude(self, operations: frozenset[int]) -> None:
         """Do not insert calls of these operations any more (unless nothing else is left); replaces the former set."""
@@ -78,25 +79,32 @@ class Selection:
 
     def _on_object(self, statements: Sequence[Statement], end: int, rng: Chance) -> list[Statement] | None:
         """A call on a random object of the test case, at a random place after it and not after `end`."""
-        candidates = [index for index in range(end) if self._acts_on(statements[index].operation)]
+        knowledge = self.calls.knowledge
+        if self._changes != knowledge.results.changes:
+            self._changes = knowledge.results.changes
+            self._acting.clear()
+        acting = self._acting
+        candidates = []
+        for index in range(end):
+            operations = acting.get(statements[index].operation)
+            if operations is None:
+                operations = self._acts_on(statements[index].operation)
+            if operations:
+                candidates.append((index, operations))
         if not candidates:
             return None
-        knowledge = self.calls.knowledge
-        receiver = candidates[int(rng.random() * len(candidates))]
-        acting = self._acts_on(statements[receiver].operation)
-        operation = acting[int(rng.random() * len(acting))]
-        if rng.random() >= knowledge.usefulness(operation.id):
-            operation = acting[int(rng.random() * len(acting))]  # it rarely tells anything: think once more
-        position = receiver + 1 + int(rng.random() * (end - receiver))
+        random = rng.random
+        receiver, operations = candidates[int(random() * len(candidates))]
+        operation = operations[int(random() * len(operations))]
+        if random() >= knowledge.usefulness(operation.id):
+            operation = operations[int(random() * len(operations))]  # it rarely tells anything: think once more
+        position = receiver + 1 + int(random() * (end - receiver))
         return self._inserted(statements, position, operation, receiver, rng)
 
     def _acts_on(self, result_of: int) -> list[Operation]:
         """Operations that can be called on the result of an operation and are not excluded."""
         acting = self.calls.knowledge.results.acting(result_of)
-        known, found = self._acting.get(result_of, ((), []))
-        if known is not acting:
-            found = [operation for operation in acting if operation.id not in self.excluded]
-            self._acting[result_of] = (acting, found)
+        found = self._acting[result_of] = [operation for operation in acting if operation.id not in self.excluded]
         return found
 
     def _inserted(
@@ -105,7 +113,8 @@ class Selection:
         draft = Draft(statements[:position])
         if self.calls.append(operation, draft, rng, receiver=receiver) < 0:
             return None
-        if len(draft) + len(statements) - position > self.rates.max_length:
-            return None
-        draft.extend_moved(statements[position:], position)
+        if position < len(statements):
+            if len(draft) + len(statements) - position > self.rates.max_length:
+                return None
+            draft.extend_moved(statements[position:], position)
         return draft

@@ -93,10 +93,7 @@ class Statement(_Fields):
 
     def shifted(self, start: int, shift: int) -> Statement:
         """The same statement after `shift` statements were put at position `start`, all before itself."""
-        refs = self.refs
-        if not refs or max(refs) < start:
-            return self
-        return self.moved({one: one + shift if one >= start else one for one in refs})
+        return self.moved({one: one + shift if one >= start else one for one in self.refs})
 
 
 class StatementTable:

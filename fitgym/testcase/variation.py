@@ -33,7 +33,6 @@ class Variation:
         self.rates = calls.rates
         self.operations = calls.subject.operations
         self._tested = [operation.under_test for operation in self.operations]
-        self._all_tested = all(self._tested)
 
     # The three mutations
 
@@ -226,15 +225,18 @@ class Variation:
         candidates = [position for position, statement in enumerate(kept) if statement.operation in alike]
         return candidates[int(rng.random() * len(candidates))] if candidates else -1
 
-    def trimmed(self, statements: Sequence[Statement]) -> list[Statement]:
+    def trimmed(self, statements: list[Statement]) -> list[Statement]:
         """The test case without dead values.
 
         A statement is alive if its operation is under test, if a living statement needs its result, or if it acts on
         an object that a living statement needs later.
         """
-        if self._all_tested:
-            return list(statements)
         tested = self._tested
+        for statement in statements:
+            if not tested[statement.operation]:
+                break
+        else:
+            return statements
         needed: set[int] = set()
         dead: set[int] = set()
         for index in range(len(statements) - 1, -1, -1):
@@ -244,15 +246,13 @@ class Variation:
             else:
                 dead.add(index)
         if not dead:
-            return list(statements)
+            return statements
         kept = [index for index in range(len(statements)) if index not in dead]
         position = {index: place for place, index in enumerate(kept)}
         return [statements[index].moved(position) for index in kept]
 
     def has_test(self, statements: Sequence[Statement]) -> bool:
         """At least one statement applies an operation under test."""
-        if self._all_tested:
-            return len(statements) > 0
         tested = self._tested
         return any(tested[statement.operation] for statement in statements)
 
