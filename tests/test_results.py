@@ -117,7 +117,7 @@ def test_an_operation_that_was_seen_to_build_an_object_is_used_as_a_builder_from
     drafts = [Draft() for _ in range(300)]
     made.learn(Lesson(returns={MYSTERY: CART}))
     for draft in drafts:
-        made.calls.make(CART, draft, rng, 0)
+        made.calls.builder(CART)(draft, rng, 0)
     assert any(draft[-1].operation == MYSTERY for draft in drafts)
 
 
@@ -159,12 +159,12 @@ def test_an_operation_found_to_be_useless_or_excluded_is_chosen_less_from_the_ne
 
 def test_a_builder_that_begins_to_fail_is_avoided_from_the_next_call_on() -> None:
     made, rng = made_once()
-    version = operation_named(SUBJECT, "Version").id
+    version, build = operation_named(SUBJECT, "Version").id, made.calls.builder(VERSION)
 
     def share() -> float:
         drafts = [Draft() for _ in range(300)]
         for draft in drafts:
-            made.calls.make(VERSION, draft, rng, 0)
+            build(draft, rng, 0)
         return sum(draft[-1].operation == version for draft in drafts) / 300
 
     before = share()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Container, Sequence
+from functools import partial
 from itertools import accumulate
 from keyword import iskeyword
 
@@ -10,7 +12,8 @@ from fitgym.subject.hints import Hint
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.draft import Draft
-from fitgym.testcase.expression import Expression, Ref
+from fitgym.testcase.expression import Expression
+from fitgym.testcase.forms import Build
 from fitgym.testcase.knowledge import Knowledge
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import Rates
@@ -33,13 +36,52 @@ def by_syntax(operation: Operation) -> bool:
     )
 
 
+class Builders:
+    """The operations that build objects for one hint.
+
+    Args:
+        providers: the operations.
+        knowledge: how reliable they are.
+    """
+
+    __slots__ = ("_knowledge", "_providers", "_version", "_weights")
+
+    def __init__(self, providers: Providers, knowledge: Knowledge) -> None:
+        self._providers = providers
+        self._knowledge = knowledge
+        self._version = -1  # of the knowledge that the weights are made from
+        self._weights: list[float] = []
+
+    def draw(self, rng: Chance) -> Operation | None:
+        """One of them, constructors more often than others, and the reliable more often; None if there is none."""
+        if self._version != self._knowledge.version:
+            self._version = self._knowledge.version
+            self._weights = self._cumulated(self._providers.operations)
+        return _drawn(self._providers.operations, self._weights, rng)
+
+    def draw_another(self, failed: Operation, rng: Chance) -> Operation | None:
+        """One of them, but not the one that `failed`."""
+        others = [operation for operation in self._providers.operations if operation is not failed]
+        return _drawn(others, self._cumulated(others), rng)
+
+    def _cumulated(self, operations: Sequence[Operation]) -> list[float]:
+        reliability = self._knowledge.reliability
+        return list(accumulate(_BUILDER.get(one.kind, _OTHER_BUILDER) * reliability(one.id) ** 2 for one in operations))
+
+
+def _drawn(operations: Sequence[Operation], weights: Sequence[float], rng: Chance) -> Operation | None:
+    if not operations:
+        return None
+    return operations[bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)]
+
+
 class Signature:
     """An operation with everything that decides how it is called.
 
     Attributes:
         operation: the operation.
-        receiver: hint of the object that it is called on, None if it needs none.
-        receivers: the operations that give such an object.
+        receivers: the operations that give an object that it can be called on, None if it needs none.
+        build: builds such an object.
         places: its parameters.
         worked: calls of it that have returned.
         by_syntax: see the function of this name.
@@ -52,13 +94,13 @@ class Signature:
         "_keywords",
         "_named",
         "_positional",
+        "build",
         "by_syntax",
         "extra",
         "operation",
         "optional",
         "places",
         "plain",
-        "receiver",
         "receivers",
         "worked",
     )
@@ -66,11 +108,9 @@ class Signature:
     def __init__(self, operation: Operation, values: Values) -> None:
         knowledge = values.knowledge
         self.operation = operation
-        self.receiver: Hint | None = None
-        self.receivers: Providers | None = None
-        if operation.needs_receiver:
-            self.receiver = Hint("class", operation.owner)
-            self.receivers = knowledge.results.providers(self.receiver)
+        owner = Hint("class", operation.owner)
+        self.receivers = knowledge.results.providers(owner) if operation.needs_receiver else None
+        self.build = values.forms.builder(owner)
         self.places: tuple[Place, ...] = tuple([values.place(operation, one) for one in operation.parameters])
         self.worked: Recent[int, Statement] = knowledge.worked(operation.id)
         self.by_syntax = by_syntax(operation)
@@ -117,10 +157,9 @@ class Calls:
         self.subject = subject
         self.knowledge = knowledge
         self.rates = rates
-        self.values = Values(subject, knowledge, literals, self.make, rates)
+        self.values = Values(subject, knowledge, literals, self.builder, rates)
         self._keywords = literals.keywords
         self._signatures: list[Signature | None] = [None] * len(subject.operations)
-        self._weights: dict[Hint, tuple[int, list[float]]] = {}  # version of the knowledge, cumulative weights
 
     def signature(self, operation: int) -> Signature:
         """How the operation with this id is called."""
@@ -147,7 +186,7 @@ class Calls:
         if signature.receivers is None:
             receiver = -1
         elif receiver < 0:
-            receiver = self._receiver(signature, draft, rng, depth)
+            receiver = self._receiver(signature, signature.receivers.ids, draft, rng, depth)
             if receiver < 0:
                 del draft[before:]
                 return -1
@@ -165,39 +204,25 @@ class Calls:
         draft.append(Statement(operation.id, receiver, args, kwargs, iterate))
         return len(draft) - 1
 
-    def make(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Ref | None:
-        """Append statements that build an object for `hint`; None if nothing can build one within the depth."""
-        if depth > self.rates.max_depth:
-            return None
-        builders = self.knowledge.results.providers(hint).operations
-        if not builders:
-            return None
-        version, weights = self._weights.get(hint, (-1, []))
-        if version != self.knowledge.version:
-            weights = self._cumulated(builders)
-            self._weights[hint] = (self.knowledge.version, weights)
-        chosen = bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)
-        position = self.append(builders[chosen], draft, rng, depth=depth)
-        if position < 0 and len(builders) > 1:
-            builders = builders[:chosen] + builders[chosen + 1 :]
-            weights = self._cumulated(builders)
-            chosen = bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)
-            position = self.append(builders[chosen], draft, rng, depth=depth)
-        return Ref(position) if position >= 0 else None
+    def builder(self, hint: Hint) -> Build:
+        """What appends statements that build an object for `hint`."""
+        return partial(self._build, Builders(self.knowledge.results.providers(hint), self.knowledge))
 
-    def _cumulated(self, builders: list[Operation]) -> list[float]:
-        reliability = self.knowledge.reliability
-        return list(accumulate(_BUILDER.get(one.kind, _OTHER_BUILDER) * reliability(one.id) ** 2 for one in builders))
+    def _build(self, builders: Builders, draft: Draft, rng: Chance, depth: int) -> int:
+        operation = builders.draw(rng) if depth <= self.rates.max_depth else None
+        if operation is None:
+            return -1
+        position = self.append(operation, draft, rng, depth=depth)
+        if position < 0:
+            operation = builders.draw_another(operation, rng)
+            position = -1 if operation is None else self.append(operation, draft, rng, depth=depth)
+        return position
 
-    def _receiver(self, signature: Signature, draft: Draft, rng: Chance, depth: int) -> int:
-        assert signature.receiver is not None
-        assert signature.receivers is not None
-        found = draft.result(signature.receivers.ids, rng) if rng.random() < self.rates.object_reuse else None
-        if found is None:
-            found = self.make(signature.receiver, draft, rng, depth + 1)
-        if found is None:
-            found = draft.result(signature.receivers.ids, rng)
-        return -1 if found is None else found.position
+    def _receiver(self, signature: Signature, operations: Container[int], draft: Draft, rng: Chance, depth: int) -> int:
+        found = draft.result(operations, rng) if rng.random() < self.rates.object_reuse else -1
+        if found < 0:
+            found = signature.build(draft, rng, depth + 1)
+        return found if found >= 0 else draft.result(operations, rng)
 
     def _arguments(
         self, signature: Signature, draft: Draft, rng: Chance, depth: int

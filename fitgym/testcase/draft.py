@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from fitgym.subject.patterns import Chance
-from fitgym.testcase.expression import Ref
 from fitgym.testcase.statement import Statement
 
 __all__ = ["Draft"]
@@ -23,10 +22,10 @@ class Draft(list[Statement]):
         """Positions of the statements that apply one of the `operations`, first one first."""
         return [position for position, statement in enumerate(self) if statement.operation in operations]
 
-    def result(self, operations: Container[int], rng: Chance) -> Ref | None:
-        """The result of one of these statements, chosen uniformly; None if there is none."""
+    def result(self, operations: Container[int], rng: Chance) -> int:
+        """The position of one of these statements, chosen uniformly; -1 if there is none."""
         positions = self.results(operations)
-        return Ref(positions[int(rng.random() * len(positions))]) if positions else None
+        return positions[int(rng.random() * len(positions))] if positions else -1
 
     def extend_moved(self, rest: Iterable[Statement], start: int) -> None:
         """Append the statements that stood from position `start` on in the test case whose first part was drafted.

@@ -23,13 +23,13 @@ from fitgym.testcase.rates import Rates
 from fitgym.testcase.results import Providers, Results
 from fitgym.testcase.subtyping import attributes, fits, simple_kind
 
-__all__ = ["Form", "Forms", "Make", "distinct"]
+__all__ = ["Build", "Form", "Forms", "distinct"]
 
 Form = Callable[[Draft, Chance, int], Expression]
 """Draws a value: statements that build objects are appended to the draft; the number is the nesting so far, from 0."""
 
-Make = Callable[[Hint, Draft, Chance, int], Ref | None]
-"""Appends statements that build an object for a hint and refers to the last one; None if that cannot be done."""
+Build = Callable[[Draft, Chance, int], int]
+"""Appends statements that build an object; the position of the last one, or -1 if that cannot be done."""
 
 _SIZES = (0.15, 0.4, 0.65, 0.88, 1.0)  # cumulative: containers of 0 to 4 elements
 _UNLIKELY = 0.6  # how often "or anything" is passed over at the end of a union: the other parts were asked for
@@ -79,15 +79,17 @@ class Forms:
         subject: whose operations and classes.
         results: what the operations give back.
         literals: where constants come from.
-        make: how objects are built.
+        builder: says how objects for a hint are built.
         rates: how often values are None or repeated, and how deep they nest.
     """
 
-    def __init__(self, subject: Subject, results: Results, literals: Literals, make: Make, rates: Rates) -> None:
+    def __init__(
+        self, subject: Subject, results: Results, literals: Literals, builder: Callable[[Hint], Build], rates: Rates
+    ) -> None:
         self.subject = subject
         self.results = results
         self.literals = literals
-        self.make = make
+        self.builder = builder
         self.rates = rates
         tested = {operation.owner for operation in subject.operations if operation.under_test}
         self._callables = [
@@ -373,11 +375,11 @@ class Forms:
         members = tuple(Name(one.module, f"{one.qualname}.{member}") for one in family for member in one.members)
         paths = [path.partition(":") for one in family for path in one.instances]
         instances = tuple(Name(module, qualname) for module, _, qualname in paths)
-        return partial(self._object, hint, self.results.providers(hint), members, instances)
+        return partial(self._object, self.builder(hint), self.results.providers(hint), members, instances)
 
     def _object(
         self,
-        hint: Hint,
+        build: Build,
         providers: Providers,
         members: tuple[Name, ...],
         instances: tuple[Name, ...],
@@ -386,20 +388,19 @@ class Forms:
         depth: int,
     ) -> Expression:
         random = rng.random
-        old = draft.result(providers.ids, rng) if random() < self.rates.object_reuse else None
-        if old is not None:
-            return old
+        found = draft.result(providers.ids, rng) if random() < self.rates.object_reuse else -1
+        if found >= 0:
+            return Ref(found)
         if members:
             return members[int(random() * len(members))]
         if instances and random() < 0.3:
             return instances[int(random() * len(instances))]
-        new = self.make(hint, draft, rng, depth + 1) if depth < self.rates.max_depth else None
-        if new is not None:
-            return new
-        if instances:
+        found = build(draft, rng, depth + 1) if depth < self.rates.max_depth else -1
+        if found < 0 and instances:
             return instances[int(random() * len(instances))]
-        old = draft.result(providers.ids, rng)
-        return old if old is not None else self.anything(draft, rng, depth + 1)
+        if found < 0:
+            found = draft.result(providers.ids, rng)
+        return Ref(found) if found >= 0 else self.anything(draft, rng, depth + 1)
 
     def _family(self, name: str) -> tuple[Class, ...]:
         """The class and its known subclasses, in the order in which the subject names them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fitgym.subject.hints import ANY, Hint
@@ -10,7 +10,7 @@ from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation, Parameter, ParameterKind, Subject
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Ref
-from fitgym.testcase.forms import NONE, Form, Forms, Make, distinct
+from fitgym.testcase.forms import NONE, Build, Form, Forms, distinct
 from fitgym.testcase.knowledge import Knowledge, is_large
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.mixture import Mixture
@@ -56,18 +56,25 @@ class Values:
         subject: whose operations.
         knowledge: what was learnt about them.
         literals: where constants come from.
-        make: how objects are built.
+        builder: says how objects for a hint are built.
         rates: how often arguments are unusual, repeated or None, and how deep they nest.
 
     Attributes:
         forms: how values of a hint are drawn.
     """
 
-    def __init__(self, subject: Subject, knowledge: Knowledge, literals: Literals, make: Make, rates: Rates) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        knowledge: Knowledge,
+        literals: Literals,
+        builder: Callable[[Hint], Build],
+        rates: Rates,
+    ) -> None:
         self.knowledge = knowledge
         self.literals = literals
         self.rates = rates
-        self.forms = Forms(subject, knowledge.results, literals, make, rates)
+        self.forms = Forms(subject, knowledge.results, literals, builder, rates)
 
     # What a parameter gets
 
