@@ -9,6 +9,7 @@ from fitgym.subject.affixes import affixes
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Subject
 from fitgym.testcase.calls import Calls
+from fitgym.testcase.draft import Draft
 from fitgym.testcase.knowledge import Knowledge, Learned
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import DEFAULT, Rates
@@ -55,12 +56,12 @@ class TestFactory:
         """A new test case; empty only if no operation under test can be called at all."""
         least, most = self.rates.initial_length
         length = least + int(rng.random() * (most - least + 1))
-        new = self.selection.insert([], rng)
+        draft = Draft()
         for _ in range(self.rates.max_attempts):
-            if len(new) >= length and self.variation.has_test(new):
+            self.selection.extend(draft, rng)
+            if len(draft) >= length and self.variation.has_test(draft):
                 break
-            new = self.selection.insert(new, rng)
-        return self.table.testcase(self.variation.trimmed(new))
+        return self.table.testcase(self.variation.trimmed(draft))
 
     def mutate(self, testcase: TestCase, rng: Chance) -> TestCase:
         """A changed copy; the same test case only if no change could be made.

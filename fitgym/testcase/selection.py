@@ -24,7 +24,11 @@ class Selection:
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
-        self.rates = calls.rates
+        self._max_length = calls.rates.max_length
+        # Where a number in [0, 1) falls decides: an operation under test at the end, one on an object after that, an
+        # operation under test anywhere.
+        self._on_objects = calls.rates.tested_rate
+        self._anywhere = calls.rates.tested_rate + calls.rates.object_rate
         self._tested = list(calls.subject.under_test)
         self.excluded: frozenset[int] = frozenset()
         self._version = -1  # of the knowledge that the weights are made from
@@ -51,6 +55,17 @@ class Selection:
         weights = self._weights
         return self._open[bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)] if weights else None
 
+    def extend(self, draft: Draft, rng: Chance) -> None:
+        """Append one more call (and what it needs), unless there is no room or no way to make it."""
+        where = rng.random()
+        if self._on_objects <= where < self._anywhere:
+            operation, receiver = self._on_object(draft, len(draft), rng)
+            if operation is not None and self.calls.append(operation, draft, rng, receiver=receiver) >= 0:
+                return
+        operation = self._tested_operation(draft, rng)
+        if operation is not None:
+            self.calls.append(operation, draft, rng)
+
     def insert(self, statements: Sequence[Statement], rng: Chance, end: int | None = None) -> list[Statement]:
         """The test case with one more call (and what it needs); the same if there was no room or no way to make it.
 
@@ -60,25 +75,31 @@ class Selection:
             end: position before which the call is put at the latest, for a test case whose statement `end` raises;
                 None for its real end.
         """
-        rates = self.rates
         where = rng.random()
         end = len(statements) if end is None else end
-        if statements and rates.tested_rate <= where < rates.tested_rate + rates.object_rate:
-            inserted = self._on_object(statements, end, rng)
-            if inserted is not None:
-                return inserted
-        operation = self.operation(rng)
+        if self._on_objects <= where < self._anywhere:
+            operation, receiver = self._on_object(statements, end, rng)
+            if operation is not None:
+                position = receiver + 1 + int(rng.random() * (end - receiver))
+                inserted = self._inserted(statements, position, operation, receiver, rng)
+                if inserted is not None:
+                    return inserted
+        operation = self._tested_operation(statements, rng)
         if operation is None:
             return list(statements)
-        if operation.kind == "constructor" and any(one.operation == operation.id for one in statements):
-            operation = self.operation(rng) or operation  # a second object is rarely needed: think once more
-        position = end
-        if where >= rates.tested_rate + rates.object_rate:
-            position = int(rng.random() * (position + 1))
+        position = int(rng.random() * (end + 1)) if where >= self._anywhere else end
         return self._inserted(statements, position, operation, -1, rng) or list(statements)
 
-    def _on_object(self, statements: Sequence[Statement], end: int, rng: Chance) -> list[Statement] | None:
-        """A call on a random object of the test case, at a random place after it and not after `end`."""
+    def _tested_operation(self, statements: Sequence[Statement], rng: Chance) -> Operation | None:
+        operation = self.operation(rng)
+        if operation is not None and operation.kind == "constructor":
+            for statement in statements:
+                if statement.operation == operation.id:
+                    return self.operation(rng)  # a second object is rarely needed: think once more
+        return operation
+
+    def _on_object(self, statements: Sequence[Statement], end: int, rng: Chance) -> tuple[Operation | None, int]:
+        """An operation to call on a random object that is there before `end`, and the position of that object."""
         knowledge = self.calls.knowledge
         if self._changes != knowledge.results.changes:
             self._changes = knowledge.results.changes
@@ -92,14 +113,13 @@ class Selection:
             if operations:
                 candidates.append((index, operations))
         if not candidates:
-            return None
+            return None, -1
         random = rng.random
         receiver, operations = candidates[int(random() * len(candidates))]
         operation = operations[int(random() * len(operations))]
         if random() >= knowledge.usefulness(operation.id):
             operation = operations[int(random() * len(operations))]  # it rarely tells anything: think once more
-        position = receiver + 1 + int(random() * (end - receiver))
-        return self._inserted(statements, position, operation, receiver, rng)
+        return operation, receiver
 
     def _acts_on(self, result_of: int) -> list[Operation]:
         """Operations that can be called on the result of an operation and are not excluded."""
@@ -114,7 +134,7 @@ class Selection:
         if self.calls.append(operation, draft, rng, receiver=receiver) < 0:
             return None
         if position < len(statements):
-            if len(draft) + len(statements) - position > self.rates.max_length:
+            if len(draft) + len(statements) - position > self._max_length:
                 return None
             draft.extend_moved(statements[position:], position)
         return draft
