@@ -137,6 +137,15 @@ def test_a_chain_of_dead_values_is_trimmed_whole() -> None:
     ]
 
 
+@given(SEEDS)
+def test_what_is_left_tests_something_and_nothing_is_left_where_nothing_did(seed: int) -> None:
+    made, rng = factory(), np.random.default_rng(seed)
+    for statements in (made.table.statements(made.random_test(rng)), SHOPPING, []):
+        helpers = [Statement(ITEM, args=(Literal("'b'"), Literal("2.0"))), Statement(ITEM, args=(Ref(0), Ref(0)))]
+        both = [*helpers, *[one.shifted(0, 2) for one in statements]]
+        assert bool(made.variation.trimmed(both)) == made.variation.has_test(both)
+
+
 # Insertion
 
 

@@ -17,7 +17,7 @@ from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Class, Operation, Subject
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Name, Ref
-from fitgym.testcase.literals import KINDS, Literals, canonical, kind_of_text
+from fitgym.testcase.literals import KINDS, Literals, Scalar, canonical, kind_of_text
 from fitgym.testcase.mixture import ANY_KINDS
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.results import Providers, Results
@@ -112,7 +112,7 @@ class Forms:
         if form is None:
             kind = simple_kind(hint)
             if kind in _LITERAL_KINDS:
-                form = partial(self._literal, kind)
+                form = partial(self._literal, kind, *self.literals.drawing(kind))
             else:
                 make = self._MAKERS.get(kind)
                 form = self._deeper if make is None else make(self, hint)
@@ -145,12 +145,20 @@ class Forms:
 
     # Constants
 
-    def _literal(self, kind: str, draft: Draft, rng: Chance, depth: int) -> Expression:
+    def _literal(
+        self,
+        kind: str,
+        draw: Callable[[Chance], Scalar],
+        write: Callable[[Scalar], str],
+        draft: Draft,
+        rng: Chance,
+        depth: int,
+    ) -> Expression:
         if depth == 0 and draft and rng.random() < self.rates.primitive_reuse:
             again = self._repeated(kind, draft, rng)
             if again is not None:
                 return again
-        return Literal(self.literals.of_kind(kind, rng))
+        return Literal(write(draw(rng)))
 
     def _repeated(self, kind: str, draft: Draft, rng: Chance) -> Expression | None:
         """A constant or result of the wanted kind from one statement of the draft, if that one has any."""
@@ -206,7 +214,7 @@ class Forms:
     ) -> Expression:
         where = rng.random()
         if textual and where < 0.15:
-            return self._literal("str", draft, rng, depth)
+            return self._kinds["str"](draft, rng, depth)
         kind: CollectionKind
         if sequence:
             kind = "list" if where < 0.75 else "tuple"
@@ -410,7 +418,7 @@ class Forms:
 
     def _form_of_kind(self, kind: str) -> Form:
         if kind in _LITERAL_KINDS:
-            return partial(self._literal, kind)
+            return self.of(Hint(kind))
         if kind == "result":
             return self._any_result
         if kind == "object":
@@ -426,12 +434,12 @@ class Forms:
     def _any_result(self, draft: Draft, rng: Chance, depth: int) -> Expression:
         position = int(rng.random() * len(draft))
         if not draft or draft[position].operation in self.results.unstable:
-            return self._literal("int", draft, rng, depth)
+            return self._kinds["int"](draft, rng, depth)
         return Ref(position)
 
     def _own_object(self, draft: Draft, rng: Chance, depth: int) -> Expression:
         if not self._own or depth >= self.rates.max_depth:
-            return self._literal("str", draft, rng, depth)
+            return self._kinds["str"](draft, rng, depth)
         return self._own[int(rng.random() * len(self._own))](draft, rng, depth)
 
     _MAKERS: dict[str, Callable[[Forms, Hint], Form]] = {  # noqa: RUF012 - never changed

@@ -139,8 +139,11 @@ class StatementTable:
         last = 0
         while last < shorter - first and statements[-1 - last] is parents[-1 - last]:
             last += 1
-        intern = self.intern
-        changed = [intern(statement) for statement in statements[first : len(statements) - last]]
+        known = self._ids.get
+        changed = [
+            self.intern(one) if (found := known(one)) is None else found
+            for one in statements[first : len(statements) - last]
+        ]
         return (*testcase[:first], *changed, *testcase[len(testcase) - last :])
 
     def statements(self, testcase: TestCase) -> list[Statement]:

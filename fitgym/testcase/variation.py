@@ -36,7 +36,7 @@ class Variation:
 
     # The three mutations
 
-    def mutated(self, statements: Sequence[Statement], rng: Chance, *, raises: bool = False) -> list[Statement]:
+    def mutated(self, statements: list[Statement], rng: Chance, *, raises: bool = False) -> list[Statement]:
         """Delete, then change, then insert, each with its own probability.
 
         Args:
@@ -48,8 +48,7 @@ class Variation:
         an offspring equal to its parent is an execution without news.
         """
         random = rng.random
-        old = list(statements)
-        new = old
+        new = old = statements
         if len(new) > 1 and random() < self.rates.delete_rate:
             new = self.deleted(new, rng)
         if random() < self.rates.change_rate:
@@ -61,8 +60,7 @@ class Variation:
             new = self.changed_at(old, int(random() * len(old)), rng) if old and random() < 0.7 else old
             if new == old:
                 new = self.inserted(old, rng, raises=raises)
-        new = self.trimmed(new)
-        return new if self.has_test(new) else old
+        return self.trimmed(new) or old
 
     def deleted(self, statements: Sequence[Statement], rng: Chance) -> list[Statement]:
         """Every statement is deleted with probability 1/length; what needed it is repaired or deleted too."""
@@ -229,7 +227,7 @@ class Variation:
         """The test case without dead values.
 
         A statement is alive if its operation is under test, if a living statement needs its result, or if it acts on
-        an object that a living statement needs later.
+        an object that a living statement needs later. So nothing is left where nothing is tested.
         """
         tested = self._tested
         for statement in statements:
@@ -269,7 +267,7 @@ class Variation:
         cuts = [int((len(parent) - 1) * share) + 1 for parent in (first, second)]
         one = self.spliced(first[: cuts[0]], second, cuts[1], rng)
         other = self.spliced(second[: cuts[1]], first, cuts[0], rng)
-        return (one if self.has_test(one) else list(first)), (other if self.has_test(other) else list(second))
+        return one or list(first), other or list(second)
 
     def spliced(
         self, head: Sequence[Statement], donor: Sequence[Statement], start: int, rng: Chance
