@@ -196,39 +196,47 @@ class Knowledge:
             trace: its execution; one with a failure counts only up to its last completed call.
         """
         self.version += 1
+        calls = trace.calls
+        returned = len(calls) - (len(calls) > 0 and not calls[-1].returned)  # nothing runs after one that did not
         # By number: the statements lie all over the memory, and looking at all of them would cost more than counting.
         touched = self._touched
-        raised = trace.raised
-        if trace.failure in _LIMITS:
-            self._suspect(table.statements(testcase))
-        for identifier, call in zip(testcase, trace.calls, strict=False):
-            known = touched.get(identifier)
-            if known is None:
-                known = self._touches(identifier, table[identifier])
+        for identifier in testcase[:returned]:
+            known = touched.get(identifier) or self._touches(identifier, table[identifier])
             runs, arguments, worked, extra = known
-            if extra is not None:
-                extra[0 if call.returned or raised is None or raised.counted else 1] += 1.0
-                if extra[0] + extra[1] > SAMPLE:
-                    extra[:] = [count / 2.0 for count in extra]
-            if call.returned:
-                runs[0] += 1.0
-                for mixture, kind in arguments:
-                    mixture.count(kind, 0)
-                if worked is not None and identifier not in worked:
-                    self._keep(identifier, table[identifier], worked)
-            elif raised is not None:
-                misfit = not raised.counted
-                runs[1] += misfit
-                if misfit or raised.type in ("TypeError", "AttributeError"):
-                    for mixture, kind in arguments:
-                        mixture.count(kind, 1)
-            elif trace.failure in _LIMITS:
-                runs[1] += 1.0
-            else:
-                continue
+            runs[0] += 1.0
             runs[2] += 1.0
             if runs[2] > SAMPLE:
-                runs[:] = [count / 2.0 for count in runs]
+                _halve(runs)
+            for mixture, kind in arguments:
+                mixture.count(kind, 0)
+            if worked is not None and identifier not in worked:
+                self._keep(identifier, table[identifier], worked)
+            if extra is not None:
+                _count_extra(extra, made=True)
+        if trace.failure in _LIMITS:
+            self._suspect(table.statements(testcase))
+        if returned < len(calls):
+            self._note_failed(testcase[returned], table, trace)
+
+    def _note_failed(self, identifier: int, table: StatementTable, trace: Trace) -> None:
+        """Count a call that did not return."""
+        raised = trace.raised
+        runs, arguments, _, extra = self._touched.get(identifier) or self._touches(identifier, table[identifier])
+        if extra is not None:
+            _count_extra(extra, made=raised is None or raised.counted)
+        if raised is not None:
+            misfit = not raised.counted
+            runs[1] += misfit
+            if misfit or raised.type in ("TypeError", "AttributeError"):
+                for mixture, kind in arguments:
+                    mixture.count(kind, 1)
+        elif trace.failure in _LIMITS:
+            runs[1] += 1.0
+        else:
+            return
+        runs[2] += 1.0
+        if runs[2] > SAMPLE:
+            _halve(runs)
 
     def _suspect(self, statements: Sequence[Statement]) -> None:
         """A limit was hit: operations that were given large numbers may be the reason."""
@@ -269,6 +277,16 @@ class Knowledge:
             for parameter, argument in _bound(operation, statement):
                 if not isinstance(argument, Name | Lambda):
                     self.accepted(parameter).add(argument, argument)
+
+
+def _halve(counts: list[float]) -> None:
+    counts[:] = [count / 2.0 for count in counts]
+
+
+def _count_extra(counts: list[float], *, made: bool) -> None:
+    counts[0 if made else 1] += 1.0
+    if counts[0] + counts[1] > SAMPLE:
+        _halve(counts)
 
 
 def _bound(operation: Operation, statement: Statement) -> Iterator[tuple[Parameter, Expression]]:

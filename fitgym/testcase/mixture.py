@@ -69,35 +69,40 @@ class Mixture:
         floor: least factor that bad experience leaves.
     """
 
-    __slots__ = ("_base", "_counts", "_floor", "_sums", "_weights")
+    __slots__ = ("_base", "_counted", "_counts", "_floor", "_sums", "_weights")
 
     def __init__(self, name: str, floor: float) -> None:
         suggested = _SUGGESTED.get(name.rstrip("s0123456789_")) or _SUGGESTED.get(name)
         self._floor = floor
         self._base = [weight * (_SUGGESTION if kind == suggested else 1.0) for kind, weight in ANY_KINDS.items()]
         self._weights = self._base.copy()
+        self._sums = list(accumulate(self._weights))
         self._counts = [[0.0, 0.0] for _ in _KINDS]
-        self._sums: list[float] = []
+        self._counted: dict[int, None] = {}  # kinds whose weight is to be made again
 
     def count(self, kind: int, outcome: int) -> None:
         """One more value of the kind with this index was followed by a return (0) or a failure (1)."""
         counts = self._counts[kind]
         counts[outcome] += 1.0
-        worked, failed = counts
-        if worked + failed > SAMPLE:
-            counts[:] = worked, failed = worked / 2.0, failed / 2.0
-        share = (worked + 1.0) / (worked + failed + 2.0)  # 1/2 before anything was tried
-        self._weights[kind] = self._base[kind] * max(self._floor, 4.0 * share * share)
-        self._sums = []
+        if counts[0] + counts[1] > SAMPLE:
+            counts[:] = [count / 2.0 for count in counts]
+        self._counted[kind] = None
 
     def draw(self, rng: Chance) -> str:
         """A kind by weight."""
-        sums = self._sums
-        if not sums:
-            self._sums = sums = list(accumulate(self._weights))
-        return _KINDS[bisect_right(sums, rng.random() * sums[-1], 0, _LAST)]
+        if self._counted:
+            self._weigh()
+        return _KINDS[bisect_right(self._sums, rng.random() * self._sums[-1], 0, _LAST)]
 
     def shares(self) -> dict[str, float]:
         """How likely each kind is; the sum is 1."""
-        total = sum(self._weights)
-        return {kind: weight / total for kind, weight in zip(_KINDS, self._weights, strict=True)}
+        self._weigh()
+        return {kind: weight / self._sums[-1] for kind, weight in zip(_KINDS, self._weights, strict=True)}
+
+    def _weigh(self) -> None:
+        for kind in self._counted:
+            worked, failed = self._counts[kind]
+            share = (worked + 1.0) / (worked + failed + 2.0)  # 1/2 before anything was tried
+            self._weights[kind] = self._base[kind] * max(self._floor, 4.0 * share * share)
+        self._counted.clear()
+        self._sums = list(accumulate(self._weights))
