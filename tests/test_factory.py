@@ -144,6 +144,19 @@ def test_no_test_is_longer_than_allowed() -> None:
             assert problems(made.table.statements(testcase), longest=5) == []
 
 
+def test_a_test_case_grows_at_its_end_and_stays_what_it_is_where_nothing_can_be_called() -> None:
+    made, rng, draft = factory(), np.random.default_rng(0), Draft()
+    for _ in range(200):
+        before = list(draft)
+        made.selection.extend(draft, rng)
+        assert draft[: len(before)] == before
+        assert problems(draft) == []
+    assert len(draft) == 40  # and no more
+    nothing = factory(build(operations=(), classes={}))
+    nothing.selection.extend(empty := Draft(), rng)
+    assert empty == []
+
+
 # Determinism
 
 

@@ -2,145 +2,27 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from functools import partial
-from itertools import accumulate
 from keyword import iskeyword
 
 from fitgym.subject.hints import Hint
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation, Subject
+from fitgym.testcase.builders import Builders
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression
 from fitgym.testcase.forms import Build
 from fitgym.testcase.knowledge import Knowledge
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import Rates
-from fitgym.testcase.recent import Recent
-from fitgym.testcase.results import Providers
+from fitgym.testcase.signature import Signature
 from fitgym.testcase.statement import Statement
-from fitgym.testcase.values import Place, Values
+from fitgym.testcase.values import Values
 
-__all__ = ["Calls", "by_syntax"]
+__all__ = ["Calls"]
 
-_BUILDER = {"constructor": 1.0, "class_method": 0.3, "static_method": 0.3, "function": 0.3}
-_OTHER_BUILDER = 0.05  # methods, properties and operators need an object themselves
 _OPTIONAL = ("__round__", "__pow__", "__format__")
-
-
-def by_syntax(operation: Operation) -> bool:
-    """The operation is not written as a call with its own name: an operator or an assignment."""
-    return operation.kind in ("property", "setter") or (
-        operation.kind == "operator" and operation.operator != "__call__"
-    )
-
-
-class Builders:
-    """The operations that build objects for one hint.
-
-    Args:
-        providers: the operations.
-        knowledge: how reliable they are.
-    """
-
-    __slots__ = ("_knowledge", "_providers", "_version", "_weights")
-
-    def __init__(self, providers: Providers, knowledge: Knowledge) -> None:
-        self._providers = providers
-        self._knowledge = knowledge
-        self._version = -1  # of the knowledge that the weights are made from
-        self._weights: list[float] = []
-
-    def draw(self, rng: Chance) -> Operation | None:
-        """One of them, constructors more often than others, and the reliable more often; None if there is none."""
-        if self._version != self._knowledge.version:
-            self._version = self._knowledge.version
-            self._weights = self._cumulated(self._providers.operations)
-        return _drawn(self._providers.operations, self._weights, rng)
-
-    def draw_another(self, failed: Operation, rng: Chance) -> Operation | None:
-        """One of them, but not the one that `failed`."""
-        others = [operation for operation in self._providers.operations if operation is not failed]
-        return _drawn(others, self._cumulated(others), rng)
-
-    def _cumulated(self, operations: Sequence[Operation]) -> list[float]:
-        reliability = self._knowledge.reliability
-        return list(accumulate(_BUILDER.get(one.kind, _OTHER_BUILDER) * reliability(one.id) ** 2 for one in operations))
-
-
-def _drawn(operations: Sequence[Operation], weights: Sequence[float], rng: Chance) -> Operation | None:
-    if not operations:
-        return None
-    return operations[bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)]
-
-
-class Signature:
-    """An operation with everything that decides how it is called.
-
-    Attributes:
-        operation: the operation.
-        receivers: the operations that give an object that it can be called on, None if it needs none.
-        build: builds such an object.
-        places: its parameters.
-        worked: calls of it that have returned.
-        by_syntax: see the function of this name.
-        extra: its parameter for extra positional arguments, None if it has none.
-        plain: all of its parameters are positional and required, or it has none.
-        optional: its parameters that an argument can be added for or taken from, with their index.
-    """
-
-    __slots__ = (
-        "_keywords",
-        "_named",
-        "_positional",
-        "build",
-        "by_syntax",
-        "extra",
-        "operation",
-        "optional",
-        "places",
-        "plain",
-        "receivers",
-        "worked",
-    )
-
-    def __init__(self, operation: Operation, values: Values) -> None:
-        knowledge = values.knowledge
-        self.operation = operation
-        owner = Hint("class", operation.owner)
-        self.receivers = knowledge.results.providers(owner) if operation.needs_receiver else None
-        self.build = values.forms.builder(owner)
-        self.places: tuple[Place, ...] = tuple([values.place(operation, one) for one in operation.parameters])
-        self.worked: Recent[int, Statement] = knowledge.worked(operation.id)
-        self.by_syntax = by_syntax(operation)
-        self.extra = self._only("var_positional")
-        self._keywords = self._only("var_keyword")
-        self._positional = self._of("positional_only", "positional_or_keyword")
-        self._named = {place.name: place for place in self._of("positional_or_keyword", "keyword_only")}
-        self.plain = all(place.required for place in self._positional) and len(self._positional) == len(self.places)
-        self.optional = tuple(
-            (index, place)
-            for index, place in enumerate(self.places)
-            if not self.by_syntax
-            and (
-                place.kind == "var_positional"
-                or (place.kind in ("positional_or_keyword", "keyword_only") and not place.required)
-            )
-        )
-
-    def place(self, where: int | str) -> Place | None:
-        """The parameter that the positional argument `where` (from 0) or the keyword argument `where` is bound to."""
-        if isinstance(where, str):
-            return self._named.get(where, self._keywords)
-        return self._positional[where] if where < len(self._positional) else self.extra
-
-    def _of(self, *kinds: str) -> tuple[Place, ...]:
-        return tuple(place for place in self.places if place.kind in kinds)
-
-    def _only(self, kind: str) -> Place | None:
-        found = self._of(kind)
-        return found[0] if found else None
 
 
 class Calls:

@@ -36,12 +36,7 @@ class TestFactory:
 
     __test__ = False  # its name makes pytest look for tests in it
 
-    def __init__(
-        self,
-        subject: Subject,
-        table: StatementTable,
-        rates: Rates = DEFAULT,
-    ) -> None:
+    def __init__(self, subject: Subject, table: StatementTable, rates: Rates = DEFAULT) -> None:
         self.subject = subject
         self.table = table
         self.rates = rates

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from fitgym.subject.patterns import Chance
-from fitgym.testcase.calls import Calls, Signature
+from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression
 from fitgym.testcase.selection import Selection
+from fitgym.testcase.signature import Signature
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.values import Place
 
