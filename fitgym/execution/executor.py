@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Crash", "Executor", "Learned", "Limits"]
 
 _MOST_CALLS = 10_000  # that are kept so that equal ones share one object
-_MOST_EXCHANGED = 16 << 20  # bytes sent to and by a child; it remembers statements and traces, and so does the parent
+_MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
 _MOST_CONSTANTS = 20_000  # that one search learns
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _ALONE = 3  # the greatest care
