@@ -377,15 +377,16 @@ class Engine:
         self.execute(chain.from_iterable(individual.testcases for individual in individuals))
 
     def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
-        """Run test cases again, each in a fresh process: do they cover what they covered?"""
+        """Run test cases again in a fresh process: do they cover what they covered?"""
+        known = [self.measurements.trace(testcase) for testcase in testcases]
         try:
             with self._spent_on("execute"):
-                again = self.executor.verify(testcases, self.table, self._needs_of(testcases))
+                again = self.executor.verify(testcases, self.table, self._needs_of(testcases), known)
         except OutOfTime:
             return [False] * len(testcases)
         confirmed = np.ones(len(testcases), dtype=bool)
         # Equal executions share one trace.
-        differ = [i for i, testcase in enumerate(testcases) if again[i] is not self.measurements.trace(testcase)]
+        differ = [i for i, trace in enumerate(known) if again[i] is not trace]
         for name in self._archived if differ else ():
             fitness = self.measurements.fitness[name]
             missed = self.measurements.covers(name, [testcases[i] for i in differ])

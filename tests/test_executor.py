@@ -645,6 +645,28 @@ def test_after_a_verification_the_process_from_before_goes_on(bank: Executor, ca
     assert bank.run(testcases[:2], calls.table) == before
 
 
+def test_who_gives_something_unexpected_is_verified_alone(tmp_path: Path) -> None:
+    source = """
+    import os
+
+    def mark() -> None:
+        os.environ["MARK"] = "1"
+
+    def seen() -> int:
+        if "MARK" in os.environ:
+            return 1
+        return 0
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        testcases = [calls(("mark",)), calls(("seen",))]
+        expected = executor.run(testcases, calls.table)
+        assert executor.verify(testcases, calls.table, expected=expected) == expected
+        wrong = expected[::-1]
+        assert executor.verify(testcases, calls.table, expected=wrong) == expected  # they give what they give
+        assert executor.verify(testcases, calls.table) == expected
+
+
 def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(tmp_path: Path) -> None:
     source = """
     import os

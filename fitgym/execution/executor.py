@@ -43,6 +43,7 @@ _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten ti
 _MOST_CONSTANTS = 20_000  # that one search learns
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _ALONE = 3  # the greatest care
+_EXPECTED = -1  # the least
 _MOST_TYPES = 8  # that one operation is said to return
 
 
@@ -86,6 +87,7 @@ class _Segment:
 
     0: state that is expensive to compare is compared after the batch; 1, 2: more and more of it after each test case;
     3: each test case gets a process of its own. Care costs time and tells who is to blame; results are always the same.
+    -1: nothing is compared after the batch either, because it is known what the results should be.
 
     Attributes:
         suspect: a test case that broke the process in which these had run. Unless it has broken one of its own since,
@@ -196,6 +198,7 @@ class Executor:
         testcases: Sequence[TestCase],
         table: StatementTable,
         needs: frozenset[str] = frozenset(),
+        expected: Sequence[Trace] | None = None,
         *,
         alone: bool = False,
     ) -> list[Trace]:
@@ -206,10 +209,19 @@ class Executor:
 
         Args:
             testcases, table, needs: as in `run`.
-            alone: each test case gets a process of its own nevertheless.
+            expected: the trace that `run` gave for each with the same needs. Whatever it leaves behind, a test case that
+                gives it again has been verified; only one that does not gets a process of its own.
+            alone: each test case gets a process of its own.
         """
         with self._lock, self._aside(table):
-            return self._work("run", testcases, table, needs, _ALONE if alone else 0)
+            if expected is None:
+                return self._work("run", testcases, table, needs, _ALONE if alone else 0)
+            traces = self._work("run", testcases, table, needs, _EXPECTED)
+            differ = [i for i, (trace, known) in enumerate(zip(traces, expected, strict=True)) if trace is not known]
+            again = self._work("run", [testcases[i] for i in differ], table, needs, _ALONE)
+            for i, trace in zip(differ, again, strict=True):
+                traces[i] = trace
+            return traces
 
     def observe(self, testcases: Sequence[TestCase], table: StatementTable) -> list[Observed]:
         """What each test case lets a test assert when it is over; starts from a fresh process."""
@@ -354,7 +366,8 @@ class Executor:
                 alive = [index for index in alive if results[index] is None]
             if not alive:
                 continue
-            segment.care = max(segment.care, self._care)
+            if segment.care >= 0:
+                segment.care = max(segment.care, self._care)
             if segment.suspect is not None and segment.suspect not in run.banned:
                 segment.care = max(segment.care, 2)
             size = 1 if segment.care == _ALONE else self._window

@@ -131,7 +131,6 @@ class Runner:
         sys.setrecursionlimit(_depth() + self.limits.recursion)
         self.guard.refused = ""
         self.guard.mode = "strict"
-        Process()  # what it touches is this process's own by the time the first request comes
 
     def wake(self) -> None:
         """The first request has come: let the clock tick."""
@@ -144,7 +143,8 @@ class Runner:
         Args:
             request: what to do ("run", "observe"), what to record, new statements, test cases, and how much state is
                 compared after each test case rather than after the batch: 0 the near state, 1 the far state too, 2 the
-                process too, 3 none at all, because this process ends after its first test case.
+                process too, 3 none at all, because this process ends after its first test case; -1 the near state, and
+                nothing after the batch, because it is known what the test cases should give.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
@@ -152,7 +152,7 @@ class Runner:
             and then how much has to be compared to find out.
         """
         mode, needs, definitions, testcases, care = request
-        if self._process is None and care < 3:
+        if self._process is None and 0 <= care < 3:
             self._process = Process()
         define = self.program.define
         for identifier, wire in definitions:
@@ -166,7 +166,7 @@ class Runner:
             if care == 3 or self._is_dirty(index, care):
                 last = True
                 break
-        redo = 0 if last else self._unclear(care)
+        redo = 0 if last or care < 0 else self._unclear(care)
         if redo and len(testcases) == 1:
             redo, last = 0, True
         if redo:
@@ -286,12 +286,15 @@ class Runner:
         self._far.reset()
         if self._haunted or self._last_failure in ("timeout", "memory"):
             return True  # it was stopped somewhere in the middle, perhaps in code of a library
-        assert self._process is not None
-        if self._process.threads_left():
+        if self._process is not None and self._process.threads_left():
             return True
         if self._near.changed() and not self._near.restore():
             return True
-        return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._process.changed())
+        return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._has_changed())
+
+    def _has_changed(self) -> bool:
+        assert self._process is not None
+        return self._process.changed()
 
     def _is_far_dirty(self, undo: bool) -> bool:
         if self._near.reordered() and not (undo and self._near.restore()):
@@ -300,8 +303,7 @@ class Runner:
 
     def _unclear(self, care: int) -> int:
         """How careful to be in order to find out which test case of the batch left something behind, 0 if none did."""
-        assert self._process is not None
-        if care < 2 and self._process.changed():
+        if care < 2 and self._has_changed():
             return 2
         return 1 if care < 1 and self._is_far_dirty(undo=False) else 0
 
