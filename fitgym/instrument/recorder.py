@@ -1,15 +1,13 @@
 """The recorder: what one execution of a test case reached, measured and left early.
 
 Counts, distances and fuel are the business of the probes, which a factory makes and which are called all the time. What
-happens rarely is done here: exceptions that leave blocks, who called whom, operands, and what belongs to which function.
+happens rarely is done here: who called whom, operands, and what belongs to which function.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from array import array
-from bisect import bisect_right
 from collections.abc import Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any
@@ -18,6 +16,7 @@ from fitgym.instrument import async_loop, probes, tally
 from fitgym.instrument import sites as python_sites
 from fitgym.instrument.factories import chosen
 from fitgym.instrument.factory import Factory, Probe
+from fitgym.instrument.stops import COMPREHENSIONS, Stops
 from fitgym.instrument.trace import Reached, Stop
 from fitgym.subject.subject import Site
 
@@ -27,9 +26,6 @@ _CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC
 _LONGEST_LITERAL = 100
 _MOST_LITERALS = 1000
 _MOST_CODES = 10_000
-
-# Frames of these run as a part of the function around them (and are gone from Python 3.12 on, but for generators).
-_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 _OWN_FILES = frozenset({__file__, async_loop.__file__, probes.__file__, tally.__file__})
 
@@ -56,15 +52,11 @@ class Recorder:
         self.constants: dict[str, None] = {}
         self.kept: dict[type, set[Any]] = {int: set(), float: set(), str: set(), bytes: set()}
         self._runner_ids: set[int] = set()
-        self._direct = False
-        self._stops: dict[tuple[int, int], int] = {}
-        self._no_stops: dict[tuple[int, int], int] = {}  # what every test case starts with, see `settle`
-        self._noted: tuple[int, int, int, frozenset[int]] | None = None
         self._codes: dict[int, tuple[CodeType, int]] = {}
-        self._lines = _line_tables(self.sites)
         self._probes: dict[int, Probe] = {}
         self._ids: dict[object, int] = {}
         self._factory: Factory = (factory or chosen())(self.sites, self, fuel)
+        self._stops = Stops(self.sites, self.function_of, self._factory.count)
 
     @property
     def counter(self) -> object:
@@ -110,12 +102,11 @@ class Recorder:
             needs: "direct": counts and distances of code called by the runner itself, in `direct_counts` and
                 `direct_distances`; "constants": operands, in `constants`. Other names are for others.
         """
-        self._stops.clear()
-        self._stops.update(self._no_stops)
-        self._noted = None
-        self._direct = "direct" in needs
-        self._runner_ids = {id(code) for code in self.runner_codes}
-        self._factory.begin(self.fuel, self._direct, "constants" in needs)
+        self._stops.begin()
+        direct = "direct" in needs
+        if direct:
+            self._runner_ids = {id(code) for code in self.runner_codes}
+        self._factory.begin(self.fuel, direct, "constants" in needs)
 
     def settle(self) -> None:
         """Let every later test case start with what is recorded now, direct records left aside.
@@ -123,7 +114,7 @@ class Recorder:
         Meant for the import of the subject: a suite imports it before its first test. It burns none of the fuel of a test.
         """
         self._factory.settle()
-        self._no_stops = dict(self._stops)
+        self._stops.settle()
 
     @property
     def burnt(self) -> int:
@@ -140,24 +131,25 @@ class Recorder:
         """The fuel ran out, as a block noticed that then raised, or `interrupt` has taken it."""
         return self._factory.spent
 
+    def stopped(self, traceback: TracebackType | None) -> None:
+        """Note where an exception left blocks before their end; it may be noted again when it is raised again."""
+        self._stops.note(traceback)
+
     def interrupt(self) -> None:
         """Take all fuel away, so that the next call or round of a loop raises `OutOfFuel`. Safe in a signal's callback."""
         self._factory.interrupt()
 
     def stops(self) -> tuple[Stop, ...]:
         """Where exceptions left blocks early since `begin`, ordered by block and line."""
-        if not self._stops:
-            return ()
-        return tuple([Stop(site, line, count) for (site, line), count in sorted(self._stops.items())])
+        return self._stops.all()
 
     def snapshot(self) -> tuple[Reached, Reached | None]:
         """What was reached since `begin`; the second part is the same for direct calls, None unless "direct" was needed."""
         return self._factory.snapshot()
 
-    def snapshot_key(self) -> tuple[Reached, Reached | None, bytes]:
+    def snapshot_key(self) -> tuple[Reached, Reached | None, tuple[Stop, ...]]:
         """Equal exactly if everything recorded since `begin` is equal: the parts of `snapshot`, and the stops."""
-        stops = array("q", [number for key, count in sorted(self._stops.items()) for number in (*key, count)])
-        return (*self._factory.snapshot(), stops.tobytes())
+        return (*self._factory.snapshot(), self._stops.all())
 
     def function_of(self, code: CodeType) -> int:
         """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""
@@ -175,35 +167,6 @@ class Recorder:
             known = self._codes[id(code)] = (code, function)
         return known[1]
 
-    def stopped(self, traceback: TracebackType | None) -> None:
-        """Note, for every frame of the subject on a traceback, that its block was left at that line.
-
-        An exception that is caught and raised again passes here several times; the frames noted before are skipped.
-        It is recognised by the identity of its innermost frame as long as that frame's block has not been entered
-        again. (Keeping the exception itself would change when the program's objects die.)
-        """
-        frames: list[tuple[int, int, int]] = []
-        while traceback is not None:
-            code = traceback.tb_frame.f_code
-            function = self.function_of(code)
-            if function >= 0 and code.co_name not in _COMPREHENSIONS:
-                lines, blocks = self._lines[function]
-                index = bisect_right(lines, traceback.tb_lineno) - 1
-                if index >= 0:
-                    frames.append((id(traceback), blocks[index], lines[index]))
-            traceback = traceback.tb_next
-        if not frames:
-            return
-        innermost, block, _ = frames[-1]
-        old: frozenset[int] = frozenset()
-        if self._noted is not None and self._noted[:3] == (innermost, block, self._factory.count(block)):
-            old = self._noted[3]
-        for identity, site, line in frames:
-            if identity not in old:
-                self._stops[site, line] = self._stops.get((site, line), 0) + 1
-        identities = frozenset(identity for identity, _, _ in frames)
-        self._noted = (innermost, block, self._factory.count(block), identities | old)
-
     # What probes ask and tell.
 
     def is_resumable(self) -> bool:
@@ -217,7 +180,7 @@ class Recorder:
         if frame is None:
             return False
         filename = frame.f_code.co_filename
-        while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
+        while frame.f_code.co_name in COMPREHENSIONS and frame.f_back is not None:
             frame = frame.f_back
             if id(frame.f_code) in self._runner_ids:
                 return True
@@ -254,18 +217,3 @@ def _subject_frame() -> FrameType | None:
     while frame is not None and frame.f_code.co_filename in _OWN_FILES:
         frame = frame.f_back
     return frame
-
-
-def _line_tables(sites: Sequence[Site]) -> dict[int, tuple[list[int], list[int]]]:
-    """For each function its lines in order, and for each of them the block that it belongs to.
-
-    Of two blocks with the same line (`if x: return`) the one that goes on after it counts.
-    """
-    tables: dict[int, dict[int, int]] = {}
-    for site in sites:
-        table = tables.setdefault(site.function, {})
-        for position, line in enumerate(site.lines):
-            if line not in table or position + 1 < len(site.lines):
-                table[line] = site.id
-    ordered = {function: sorted(table.items()) for function, table in tables.items()}
-    return {function: ([line for line, _ in rows], [block for _, block in rows]) for function, rows in ordered.items()}
