@@ -13,6 +13,7 @@
 #define TEXT 16
 #define ITEMS 8
 #define LONGEST 64
+#define FEW 3 /* characters that are read one by one sooner than all at once */
 #define LONGEST_TEXT 1024 /* longer ones are measured in Python, by slices */
 
 typedef enum {
@@ -199,7 +200,7 @@ static int
 code_points(PyObject *text, Kind kind, Py_ssize_t length, Py_UCS4 *codes)
 {
     if (kind == STR) {
-        if (PyUnicode_GetLength(text) == length) {
+        if (length > FEW && PyUnicode_GetLength(text) == length) {
             return PyUnicode_AsUCS4(text, codes, length, 0) == NULL ? -1 : 0;
         }
         for (Py_ssize_t i = 0; i < length; i++) {
@@ -702,7 +703,15 @@ fitgym_nearest(PyObject *elsewhere, PyObject *needle, PyObject *container, doubl
     double nearest = FAR, pair[3];
     int differ = count < 0 ? -1 : 0;
     for (Py_ssize_t i = 0; i < count && differ >= 0; i++) {
-        if (is_leaf(kind_of(Py_TYPE(items[i])))) {
+        Kind inner = kind_of(Py_TYPE(items[i]));
+        if (own == STR && inner == STR) {
+            /* No string is nearer than by the difference in length. */
+            Py_ssize_t longer = text_length(items[i], STR) - text_length(needle, STR);
+            if ((double)(longer < 0 ? -longer : longer) >= nearest) {
+                continue;
+            }
+        }
+        if (is_leaf(inner)) {
             differ = holds(items[i], needle, Py_NE);
             if (differ > 0) {
                 differ = fitgym_compared(elsewhere, Py_EQ, needle, items[i], 0, pair);
