@@ -7,7 +7,7 @@ again. Rows are computed for a batch of traces at once, only for functions that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Measurements:
         self._row: dict[TestCase, int] = {}
         self._traces: list[Trace] = []  # by row
         self._row_of: dict[Trace, int] = {}
+        self._suites: dict[Individual, Index] = {}  # rows of the test cases
         for name, function in fitness.items():
             self.register(name, function)
 
@@ -60,6 +61,8 @@ class Measurements:
             The traces that were not known before, each once.
         """
         first = len(self._traces)
+        if not self._row.keys().isdisjoint(testcases):
+            self._suites.clear()
         for testcase, trace in zip(testcases, traces, strict=True):
             row = self._row_of.get(trace)
             if row is None:
@@ -119,15 +122,20 @@ class Measurements:
         self._row = {t: number[row] for t, row in self._row.items()}
         self._traces = [self._traces[row] for row in kept]
         self._row_of = {trace: row for row, trace in enumerate(self._traces)}
+        self._suites.clear()
         for rows in self._rows.values():
             rows.retain(np.array(kept, dtype=np.intp), dict.fromkeys(individuals))
 
     def _numbers(self, individuals: Sequence[Individual]) -> tuple[Index, Index]:
         """The rows of all test cases of one individual after the other, and how many each individual has."""
-        suites = [individual.testcases for individual in individuals]
-        sizes = np.array(list(map(len, suites)))
-        rows = map(self._row.__getitem__, chain.from_iterable(suites))
-        return np.fromiter(rows, np.intp, int(sizes.sum())), sizes
+        new = [individual for individual in individuals if individual not in self._suites]
+        testcases = chain.from_iterable(individual.testcases for individual in new)
+        rows = np.array(list(map(self._row.__getitem__, testcases)), dtype=np.intp)
+        ends = list(accumulate(map(len, new)))
+        for individual, first, end in zip(new, [0, *ends], ends, strict=False):
+            self._suites[individual] = rows[first:end]
+        suites = [self._suites[individual] for individual in individuals]
+        return np.concatenate(suites), np.array(list(map(len, suites)))
 
     def _measure(self, name: str, rows: Index) -> None:
         new = self._rows[name].unmeasured(rows)

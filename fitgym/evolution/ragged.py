@@ -34,11 +34,14 @@ class Ragged:
 
     def put(self, rows: Index, lengths: Index, *values: NDArray[Any]) -> None:
         """Fill rows that are empty: so many entries each, the values of all of them one after the other."""
-        self._first, self._length = (_grown(known, int(rows.max()) + 1) for known in (self._first, self._length))
+        last = int(rows.max())
+        if last >= len(self._length):
+            self._first, self._length = _grown(self._first, last + 1), _grown(self._length, last + 1)
         self._length[rows] = lengths
         self._first[rows] = self._end + np.cumsum(lengths) - lengths
         first, self._end = self._end, self._end + len(values[0])
-        self._values = [_grown(known, self._end) for known in self._values]
+        if self._end > len(self._values[0]):
+            self._values = [_grown(known, self._end) for known in self._values]
         for known, new in zip(self._values, values, strict=True):
             known[first : self._end] = new
 
@@ -69,8 +72,6 @@ class Ragged:
 
 
 def _grown(values: NDArray[Any], length: int) -> NDArray[Any]:
-    if length <= len(values):
-        return values
     grown = np.zeros(max(length, 2 * len(values)), dtype=values.dtype)
     grown[: len(values)] = values
     return grown
