@@ -335,11 +335,11 @@ class Engine:
         chosen = dict.fromkeys(self.search.best.testcases if self.search.population else ())
         chosen = {t: None for t in chosen if t in self.measurements and not self.measurements.trace(t).failure}
         for name in self._archived if names is None else names:
-            covered = set(np.flatnonzero(self.measurements.covers(name, list(chosen)).any(axis=0)).tolist())
+            covered = set(self.measurements.covered(name, list(chosen))[1].tolist())
             for column, testcase in self.archive.best(name).items():
                 if column not in covered:
                     chosen[testcase] = None
-                    covered.update(np.flatnonzero(self.measurements.covers(name, [testcase])[0]).tolist())
+                    covered.update(self.measurements.covered(name, [testcase])[1].tolist())
         return list(chosen)
 
     # ------------------------------------------------------------------ inside

@@ -231,3 +231,22 @@ def test_a_copy_measures_nothing_again(twin_of):
     twin.add([(3,)], [twin.trace((1,))], NO_PROBES)
     assert twin.covers("f", [(1,), (3,)])[0].tolist() == twin.covers("f", [(1,), (3,)])[1].tolist()
     assert len(twin.fitness["f"].measured) == before
+
+
+def test_what_is_kept_does_not_grow_with_the_run():
+    rng = np.random.default_rng(0)
+    model = Model(Wide(60, visited=True))
+    sizes = []
+    for generation in range(60):
+        model.add([wide_trace(rng, 60) for _ in range(20)])
+        known = list(model.known)
+        model.individuals += [Individual(tuple(known[k] for k in rng.integers(0, len(known), 8))) for _ in range(5)]
+        model.check()
+        if generation == 20:
+            model.close(rng.random(60) < 0.3)
+        if generation % 4 == 3:
+            model.keep(model.individuals[-6:], known[:3])
+            model.fitness.measured.clear()
+            sizes.append(len(pickle.dumps(model.measurements)))
+            assert len(model.measurements) == len(model.known)
+    assert max(sizes) < 1.5 * sizes[0]
