@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from fitgym.instrument.factories import missing
-
 settings.register_profile("few", max_examples=10)
 
 
-@pytest.fixture(params=["python", pytest.param("c", marks=pytest.mark.skipif(bool(missing()), reason=missing()))])
+@pytest.fixture(params=["python", "c"])
 def sites(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Runs the test once with each factory of probes, wherever a recorder is made."""
+    # Not at the top: the exported suite among the golden files is run where fitgym cannot be imported.
+    from fitgym.instrument.factories import missing
+
     name: str = request.param
+    if name == "c" and missing():
+        pytest.skip(missing())
     monkeypatch.setenv("FITGYM_SITES", name)
     return name

@@ -9,7 +9,7 @@ import pytest
 
 from fitgym.engine import Engine
 from fitgym.errors import InputError
-from fitgym.execution.executor import Executor
+from fitgym.execution.executor import Executor, Limits
 from fitgym.instrument import factories
 from fitgym.instrument.factories import chosen, in_use, missing
 from fitgym.instrument.sites import Sites
@@ -77,10 +77,12 @@ class Remembering(Executor):
 def test_every_test_case_of_a_search_has_the_same_trace_with_either(
     subject: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Fuel ends what is endless here, never the clock, however slow the probes are.
+    limits = Limits(fuel=10_000, seconds=60.0)
     recorded = []
     for wanted in ("python", "c"):
         monkeypatch.setenv("FITGYM_SITES", wanted)
-        with Remembering(locate(subject)) as executor:
+        with Remembering(locate(subject), limits) as executor:
             running = Engine(
                 executor, population=20, seed=3, fitness=("branch", "direct_branch", "exception", "output")
             )
