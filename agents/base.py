@@ -121,10 +121,11 @@ class Agent(ABC):
         """The action to take now; may draw from `self.rng` and count the choice."""
 
     @abstractmethod
-    def choose(self, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
         """The action of the policy learnt so far, without changing anything.
 
         Args:
+            observation: a single one, never a batch.
             allowed: which actions may be taken, `(n_actions,)`, at least one.
             rng: where chance comes from; None asks for the deterministic choice, the one judged best.
         """
@@ -155,11 +156,15 @@ class Agent(ABC):
         rng = None if deterministic else self._predict_rng
         masks = np.ones(self.n_actions, bool) if action_masks is None else np.asarray(action_masks, bool)
         if batch is None:
-            return np.array(self.choose(self._checked(masks.reshape(-1)), rng), np.int64), state
+            return np.array(self.choose(observation, self._checked(masks.reshape(-1)), rng), np.int64), state
         rows = masks if masks.ndim == 2 else np.broadcast_to(masks, (batch, masks.size))
         if len(rows) != batch:
             raise InputError(f"{len(rows)} action masks were given for {batch} observations")
-        return np.array([self.choose(self._checked(row), rng) for row in rows], np.int64).reshape(batch), state
+        chosen = [
+            self.choose(seen, self._checked(row), rng)
+            for seen, row in zip(_each(observation, batch), rows, strict=True)
+        ]
+        return np.array(chosen, np.int64).reshape(batch), state
 
     def allowed(self, info: Mapping[str, Any]) -> NDArray[np.bool_]:
         """Which actions `info["action_mask"]` allows, all of them if there is no mask; `(n_actions,)`.
@@ -369,6 +374,13 @@ def _batch(observation: Any, episode_start: ArrayLike | None) -> int | None:
     if isinstance(observation, Mapping):
         observation = next(iter(observation.values()))
     return len(observation) if np.ndim(observation) >= 2 else None
+
+
+def _each(observation: Any, batch: int) -> list[Any]:
+    """The observations of a batch one by one; the same for all where there is no batch to take apart."""
+    if isinstance(observation, Mapping):
+        return [{key: values[i] for key, values in observation.items()} for i in range(batch)]
+    return list(observation) if np.ndim(observation) and len(observation) == batch else [observation] * batch
 
 
 def _transition(

@@ -56,9 +56,9 @@ class Fixed(Agent):
         Raises:
             InputError: the environment does not allow it here.
         """
-        return self.choose(self.allowed(info), None)
+        return self.choose(observation, self.allowed(info), None)
 
-    def choose(self, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
         """The named action; choosing another one silently would falsify the baseline."""
         if not allowed[self.action]:
             raise InputError(f"action '{self.combination}' is not allowed here: the environment masks it")

@@ -84,7 +84,7 @@ class UCB(Agent):
         """The allowed action with the largest bound."""
         return self._largest(self.indices(), self.allowed(info))
 
-    def choose(self, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
         """What `act` would do, or, when asked for the deterministic choice, the tried action with the largest mean."""
         if rng is not None:
             return self._largest(self.indices(), allowed)

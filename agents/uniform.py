@@ -21,9 +21,9 @@ class Uniform(Agent):
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
         """An allowed action, drawn from the agent's own generator."""
-        return self.choose(self.allowed(info), self.rng)
+        return self.choose(observation, self.allowed(info), self.rng)
 
-    def choose(self, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
         """An allowed action drawn from `rng`, the first one without it."""
         actions = np.flatnonzero(allowed)
         return int(actions[0] if rng is None else rng.choice(actions))
