@@ -72,19 +72,19 @@ def test_ucb_tries_every_action_once_in_its_random_order_first(n: int, seed: int
     for step in range(n):
         seen.append(agent.act(None, {}))
         told(agent, (seen[-1], float(step % 3)))
-    assert seen == agent.order.tolist()
+    assert seen == agent.order.actions.tolist()
     assert sorted(seen) == list(range(n))
 
 
 def test_the_first_order_depends_on_the_seed() -> None:
-    assert len({tuple(UCB(9, seed=seed).order) for seed in range(5)}) == 5
+    assert len({tuple(UCB(9, seed=seed).order.actions) for seed in range(5)}) == 5
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_ties_go_to_the_action_that_comes_first_in_the_order(seed: int) -> None:
     agent = UCB(6, seed=seed)
     told(agent, *((action, 1.0) for action in range(6)))
-    assert agent.act(None, {}) == agent.order[0]
+    assert agent.act(None, {}) == agent.order.actions[0]
 
 
 def test_a_masked_action_is_tried_as_soon_as_it_is_allowed() -> None:
@@ -173,7 +173,7 @@ def test_uniform_takes_every_allowed_action_about_equally_often() -> None:
 def test_an_agent_takes_hyper_parameters_after_the_colon() -> None:
     agent = make("ucb:c=0.5,normalise=true", 3, seed=4)
     assert isinstance(agent, UCB)
-    assert agent.hyper_parameters() == {"c": 0.5, "normalise": True}
+    assert agent.hyper_parameters() == {"c": 0.5, "normalise": True, "discount": 1.0, "window": 0}
     assert agent.seed == 4
 
 
@@ -181,8 +181,14 @@ def test_an_agent_takes_hyper_parameters_after_the_colon() -> None:
     ("text", "message"),
     [
         ("ucb1", "no agent named 'ucb1'; did you mean 'ucb'?"),
-        ("ucb:0.5", "agent 'ucb' does not understand '0.5' (after the colon: c=..., normalise=...)"),
-        ("ucb:d=1", "agent 'ucb' does not understand 'd=1' (after the colon: c=..., normalise=...)"),
+        (
+            "ucb:0.5",
+            "agent 'ucb' does not understand '0.5' (after the colon: c=..., normalise=..., discount=..., window=...)",
+        ),
+        (
+            "ucb:d=1",
+            "agent 'ucb' does not understand 'd=1' (after the colon: c=..., normalise=..., discount=..., window=...)",
+        ),
         ("ucb:c=much", "agent 'ucb': c is 'much', expected a number, true or false"),
         ("uniform:1", "agent 'uniform' does not understand '1' (after the colon: nothing)"),
     ],

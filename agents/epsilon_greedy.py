@@ -1,0 +1,57 @@
+"""Epsilon-greedy: the action that paid best so far, and from time to time any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._bandit import Bandit
+from fitgym.errors import InputError
+
+__all__ = ["EpsilonGreedy"]
+
+
+class EpsilonGreedy(Bandit):
+    """The allowed action with the largest mean reward, with probability epsilon any allowed action instead.
+
+    Every action is tried once first, as for every bandit. Ties go to the action that comes first in the random order
+    of that sweep.
+
+    Args:
+        action_space: as for every agent.
+        action_names: as for every agent.
+        seed: as for every agent.
+        epsilon: probability of a uniform draw, in [0, 1]; 0.1 is the book's choice for its ten-armed testbed.
+        discount: in (0, 1]; below 1 the mean weighs recent rewards more, which is the book's constant step size
+            1 - discount without its bias towards the initial estimate.
+        window: decisions that count, 0 for all.
+
+    References:
+        Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, sections 2.2 to 2.5 and the
+        exercise on the unbiased constant step size in section 2.7.
+    """
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        epsilon: float = 0.1,
+        discount: float = 1.0,
+        window: int = 0,
+    ) -> None:
+        super().__init__(action_space, action_names, seed, discount=discount, window=window)
+        if not (isinstance(epsilon, int | float) and 0 <= epsilon <= 1):
+            raise InputError(f"epsilon is {epsilon}, expected a probability between 0 and 1")
+        self.epsilon = epsilon
+
+    def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
+        """The best one or any."""
+        if rng.random() < self.epsilon:
+            return int(rng.choice(np.flatnonzero(allowed)))
+        return self.order.largest(self.means(), allowed)

@@ -1,0 +1,69 @@
+"""Softmax: better actions more often, by how much better they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._bandit import Bandit
+from fitgym.errors import InputError
+
+__all__ = ["Softmax"]
+
+
+class Softmax(Bandit):
+    """Draws each action with a probability that grows with its mean reward (Boltzmann exploration).
+
+        P(a) = exp(Q(a) / temperature) / sum over allowed b of exp(Q(b) / temperature)
+
+    Every action is tried once first, as for every bandit. The deterministic choice is the largest mean.
+
+    Args:
+        action_space: as for every agent.
+        action_names: as for every agent.
+        seed: as for every agent.
+        temperature: above 0; towards 0 the rule becomes greedy, for large values uniform. Means are in [-1, 1] when
+            rewards are normalised: at 0.1 an action that pays 0.1 more of the largest reward is taken e times as often.
+        normalise: measure rewards by the largest absolute one so far; without it the temperature has the unit of
+            rewards.
+        discount: in (0, 1]; 1 forgets nothing.
+        window: decisions that count, 0 for all.
+
+    References:
+        Sutton and Barto 1998, Reinforcement Learning: An Introduction, 1st edition, section 2.3, equation 2.2.
+    """
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        temperature: float = 0.1,
+        normalise: bool = True,
+        discount: float = 1.0,
+        window: int = 0,
+    ) -> None:
+        super().__init__(action_space, action_names, seed, discount=discount, window=window, normalise=normalise)
+        if not (isinstance(temperature, int | float) and math.isfinite(temperature) and temperature > 0):
+            raise InputError(f"the temperature is {temperature}, expected a number above 0")
+        self.temperature = temperature
+
+    def probabilities(self, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """P(a) after the first sweep, 0 where not allowed; shape `(n_actions,)`, sums to 1."""
+        means = self.means()
+        # Relative to the best allowed one, so that no temperature is too small for the exponential.
+        ahead = np.where(allowed, means - means[allowed].max(), -np.inf)
+        with np.errstate(over="ignore"):
+            weights = np.exp(ahead / self.temperature)
+        probabilities: NDArray[np.float64] = weights / weights.sum()
+        return probabilities
+
+    def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
+        """A draw from `probabilities`."""
+        return int(rng.choice(self.n_actions, p=self.probabilities(allowed)))

@@ -1,0 +1,63 @@
+"""Thompson sampling: take the action that is best in a world drawn from what is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._bandit import Bandit, non_negative
+
+__all__ = ["Thompson"]
+
+
+class Thompson(Bandit):
+    """Draws a mean for each action from its posterior and takes the action whose draw is largest.
+
+        theta(a) ~ Normal(S(a) / (N(a) + 1), sigma^2 / (N(a) + 1))        A_t = argmax over a of theta(a)
+
+    with S(a) the sum of the N(a) rewards of action a: the posterior of a normal mean with prior Normal(0, sigma^2) and
+    known deviation sigma. Every action is tried once first, as for every bandit. The deterministic choice is the largest
+    mean reward.
+
+    Args:
+        action_space: as for every agent.
+        action_names: as for every agent.
+        seed: as for every agent.
+        sigma: deviation of a reward around its mean, >= 0. The default 1 is the source's, whose bound on the regret
+            holds for rewards in [0, 1].
+        normalise: measure rewards by the largest absolute one so far, so that they are in [-1, 1].
+        discount: in (0, 1]; 1 forgets nothing. Below 1 the posterior widens again for actions not taken lately.
+        window: decisions that count, 0 for all.
+
+    References:
+        Agrawal and Goyal 2013, Further Optimal Regret Bounds for Thompson Sampling, algorithm 2: Gaussian priors. It has
+        no first sweep; ours follows Almulla and Gay 2022, Learning How to Search, section 3.4.
+    """
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        sigma: float = 1.0,
+        normalise: bool = True,
+        discount: float = 1.0,
+        window: int = 0,
+    ) -> None:
+        super().__init__(action_space, action_names, seed, discount=discount, window=window, normalise=normalise)
+        self.sigma = non_negative(sigma, "the deviation sigma")
+
+    def posterior(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and deviation of what is believed about each action; both of shape `(n_actions,)`."""
+        n = self.counts
+        return self.means() * n / (n + 1), self.sigma / np.sqrt(n + 1)
+
+    def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
+        """The allowed action with the largest draw."""
+        mean, deviation = self.posterior()
+        return self.order.largest(rng.normal(mean, deviation), allowed)
