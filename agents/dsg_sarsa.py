@@ -1,0 +1,200 @@
+"""DSG-Sarsa: learns from what is seen which action pays more than usual, for tasks that go on and on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._bandit import non_negative
+from fitgym.agents._features import Features, Linear, Tiles, vector
+from fitgym.agents._order import Order
+from fitgym.agents.base import Agent, Transition
+from fitgym.errors import InputError
+
+__all__ = ["DSGSarsa"]
+
+
+class DSGSarsa(Agent):
+    """Differential semi-gradient Sarsa with a linear value function.
+
+    With x(s, a) the features of a state and an action, w the weights and Rbar the average reward so far,
+
+        q(s, a) = w . x(s, a)
+        delta   = R - Rbar + q(s', a') - q(s, a)
+        Rbar    = Rbar + beta * delta
+        w       = w + alpha * delta * x(s, a)
+
+    after every step from s by a to s' with reward R, where a' is the action that will be taken next: it is chosen as
+    soon as s' is seen, inside `observe`, and `act` returns it. Actions are epsilon-greedy: the allowed action with the
+    largest q, with probability epsilon any allowed one. Every action is tried once first, in a random order drawn when
+    the agent is made. Ties go to the action that comes first in it.
+
+    The features are the observation and a constant, with weights of its own for each action; or, with `tiles`, tile
+    coding of the whole observation, which can tell curved regions apart but needs more steps.
+
+    A reward counts in full for its step, however many generations the step lasted: the environments here all last
+    equally many.
+
+    Args:
+        action_space: as for every agent.
+        action_names: as for every agent.
+        seed: as for every agent.
+        alpha: step size of the weights, above 0; with tile coding it is divided by the number of tilings. Linear
+            features need alpha * |x|^2 < 2, or else the weights grow without end.
+        beta: step size of the average reward, >= 0.
+        epsilon: probability of a uniform draw, in [0, 1].
+        tiles: intervals for each entry of the observation in tile coding; 0 for linear features.
+        tilings: grids laid over each other in tile coding.
+        memory: weights that the cells of tile coding share.
+        normalise: measure rewards by the largest absolute one so far.
+        episodic: the value of what comes after a terminal step is 0. By default an episode's end is no end: learning
+            goes on with the next one, q(s', a') being that of the last observation, because the method is one for
+            continuing tasks.
+
+    References:
+        Almulla and Gay 2022, Learning How to Search, section 3.2, equations 3 to 6. Equation 5 is printed with the
+        reward R_t in the place of the average Rbar_t on the right side, which would forget the average at each step;
+        here it is as in Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, section 10.3, box
+        "Differential semi-gradient Sarsa". The paper names neither alpha, beta and epsilon nor the form of the features.
+        Sutton and Barto 2018, section 9.5.4: tile coding.
+    """
+
+    learns: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        alpha: float = 0.05,
+        beta: float = 0.05,
+        epsilon: float = 0.1,
+        tiles: int = 0,
+        tilings: int = 8,
+        memory: int = 4096,
+        normalise: bool = False,
+        episodic: bool = False,
+    ) -> None:
+        super().__init__(action_space, action_names, seed)
+        if not (isinstance(alpha, int | float) and math.isfinite(alpha) and alpha > 0):
+            raise InputError(f"the step size alpha is {alpha}, expected a number above 0")
+        if not (isinstance(epsilon, int | float) and 0 <= epsilon <= 1):
+            raise InputError(f"epsilon is {epsilon}, expected a probability between 0 and 1")
+        for name, value, least in (("tiles", tiles, 0), ("tilings", tilings, 1), ("memory", memory, 1)):
+            if not (isinstance(value, int) and value >= least):
+                raise InputError(f"{name} is {value}, expected a whole number of at least {least}")
+        self.alpha = alpha
+        self.beta = non_negative(beta, "the step size beta")
+        self.epsilon = epsilon
+        self.tiles = tiles
+        self.tilings = tilings
+        self.memory = memory
+        self.normalise = normalise
+        self.episodic = episodic
+        self.order = Order(self.n_actions, self.rng)
+        self.tried: NDArray[np.bool_] = np.zeros(self.n_actions, bool)
+        self.average = 0.0
+        self.largest = 0.0
+        self.weights: NDArray[np.float64] = np.zeros(0)
+        self._n_seen = -1  # entries of an observation, once one was seen
+        self._features: Features | None = None
+        self._next = -1  # the action that was chosen for the observation that came last
+
+    def values(self, observation: Any) -> NDArray[np.float64]:
+        """q(s, a) of every action, 0 before anything was learnt; shape `(n_actions,)`.
+
+        Raises:
+            InputError: the observation has another length than the first one that was learnt from.
+        """
+        seen = vector(observation)
+        if self._features is None:
+            return np.zeros(self.n_actions)
+        self._check(seen)
+        return self._features.values(self.weights, seen)
+
+    def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:
+        """Nothing is chosen yet for the first observation."""
+        self._next = -1
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+        """The action that was chosen when this observation came, unless it is forbidden here."""
+        allowed = self.allowed(info)
+        chosen, self._next = self._next, -1
+        return chosen if chosen >= 0 and allowed[chosen] else self._draw(self.values(observation), allowed, self.rng)
+
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+        """An epsilon-greedy draw, or the action with the largest value."""
+        values = self.values(observation)
+        return self.order.largest(values, allowed) if rng is None else self._draw(values, allowed, rng)
+
+    def update(self, transition: Transition) -> None:
+        """One step of learning, and the choice of the next action."""
+        if not math.isfinite(transition.reward):
+            raise InputError(f"the reward is {transition.reward}, expected a finite number")
+        seen, after = vector(transition.observation), vector(transition.next_observation)
+        features = self._known(seen)
+        self._check(after)
+        self.largest = max(self.largest, abs(transition.reward))
+        reward = transition.reward / self.largest if self.normalise and self.largest > 0 else transition.reward
+        self.tried[transition.action] = True
+        following = 0.0
+        if not (self.episodic and transition.terminated):
+            values = features.values(self.weights, after)
+            self._next = self._draw(values, self.allowed(transition.info), self.rng)
+            following = float(values[self._next])
+        places, x = features.of(seen, transition.action)
+        delta = reward - self.average + following - float(self.weights[places] @ x)
+        self.average += self.beta * delta
+        np.add.at(self.weights, places, self.alpha / features.step * delta * x)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The order of the first sweep and how far it got, the weights, the average reward and the next action."""
+        return {
+            "order": self.order.actions.copy(),
+            "tried": self.tried.copy(),
+            "weights": self.weights.copy(),
+            "average": np.array(self.average),
+            "largest": np.array(self.largest),
+            "n_seen": np.array(self._n_seen),
+            "next": np.array(self._next),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Put back what `arrays` gave."""
+        self.order.actions, self.tried = arrays["order"].copy(), arrays["tried"].copy()
+        self.average, self.largest = float(arrays["average"]), float(arrays["largest"])
+        self._features = None
+        if arrays["n_seen"] >= 0:
+            self._known(np.zeros(int(arrays["n_seen"])))
+        self.weights = arrays["weights"].copy()
+        self._next = int(arrays["next"])
+
+    def _draw(self, values: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
+        untried = self.order.first(allowed & ~self.tried)
+        if untried is not None:
+            return untried
+        if rng.random() < self.epsilon:
+            return int(rng.choice(np.flatnonzero(allowed)))
+        return self.order.largest(values, allowed)
+
+    def _known(self, seen: NDArray[np.float64]) -> Features:
+        """The features; which there are is known from the first observation on."""
+        if self._features is None:
+            self._n_seen = len(seen)
+            if self.tiles:
+                self._features = Tiles(self.n_actions, len(seen), self.tiles, self.tilings, self.memory)
+            else:
+                self._features = Linear(self.n_actions, len(seen))
+            self.weights = np.zeros(self._features.size)
+        self._check(seen)
+        return self._features
+
+    def _check(self, seen: NDArray[np.float64]) -> None:
+        if len(seen) != self._n_seen:
+            raise InputError(f"the observation has {len(seen)} entries, this agent has learnt from {self._n_seen}")

@@ -1,0 +1,65 @@
+"""LinUCB: ridge regression by hand and against the equations solved anew."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fitgym.agents.base import Transition
+from fitgym.agents.linucb import LinUCB
+from fitgym.errors import InputError
+
+
+def told(agent: LinUCB, *steps: tuple[list[float], int, float]) -> LinUCB:
+    for seen, action, reward in steps:
+        agent.observe(Transition(np.array(seen), action, reward, None))
+    return agent
+
+
+def test_the_bounds_are_those_worked_out_by_hand() -> None:
+    agent = told(LinUCB(2, alpha=0.5, normalise=False), ([1.0], 0, 3.0))
+    # x = (1, 1): A = [[2, 1], [1, 2]], its inverse is [[2, -1], [-1, 2]] / 3, b = (3, 3), theta = (1, 1).
+    # At (0, 1): theta . x = 1, x A^-1 x = 2 / 3. The other action: 0 and x . x = 1.
+    assert agent.bounds(np.array([0.0])) == pytest.approx([1 + 0.5 * math.sqrt(2 / 3), 0.5])
+
+
+@given(
+    st.lists(st.tuples(st.lists(st.floats(0, 1), min_size=2, max_size=2), st.floats(-5, 5)), min_size=1, max_size=20),
+    st.floats(0.1, 10),
+)
+def test_the_running_inverse_is_the_inverse(steps: list[tuple[list[float], float]], ridge: float) -> None:
+    agent = told(LinUCB(1, ridge=ridge, normalise=False), *((seen, 0, reward) for seen, reward in steps))
+    x = np.array([[*seen, 1.0] for seen, _ in steps])
+    a = ridge * np.eye(3) + x.T @ x
+    theta = np.linalg.solve(a, x.T @ np.array([reward for _, reward in steps]))
+    assert agent.inverses[0] @ a == pytest.approx(np.eye(3), abs=1e-8)
+    assert agent.bounds(np.array([0.5, 0.5]), 0.0)[0] == pytest.approx(theta @ [0.5, 0.5, 1.0], abs=1e-8)
+
+
+def test_what_is_best_depends_on_what_is_seen() -> None:
+    agent = LinUCB(2, alpha=0.3, seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        seen = rng.random(1)
+        action = agent.act(seen, {})
+        agent.observe(Transition(seen, action, float(seen[0] if action else 1 - seen[0]), None))
+    assert agent.predict(np.array([0.1]), deterministic=True)[0] == 0
+    assert agent.predict(np.array([0.9]), deterministic=True)[0] == 1
+
+
+def test_an_environment_that_shows_nothing_makes_it_a_plain_bandit() -> None:
+    agent = LinUCB(2, alpha=1.0, normalise=False)
+    for action, reward in ((0, 1.0), (1, 0.0), (0, 1.0)):
+        agent.observe(Transition(None, action, reward, None))
+    # A = ridge + N, b = sum of rewards: 2 / 3 + sqrt(1 / 3), 0 + sqrt(1 / 2).
+    assert agent.bounds(None) == pytest.approx([2 / 3 + math.sqrt(1 / 3), math.sqrt(1 / 2)])
+
+
+def test_an_observation_of_another_length_is_an_error() -> None:
+    agent = told(LinUCB(2), ([0.5], 0, 1.0))
+    with pytest.raises(InputError, match="the observation has 2 entries, this agent has learnt from 1"):
+        agent.bounds(np.array([0.5, 0.5]))
