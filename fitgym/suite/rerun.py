@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import signal
@@ -29,6 +30,8 @@ FILE_NAME = "test_generated.py"
 STILL_S = 6.0
 """Seconds for one test, three times what it was given in the search; whoever says nothing for longer hangs."""
 
+POLL_S = 0.02
+
 ROOT = Path(__file__).parents[2]
 """The folder that `fitgym` is imported from."""
 
@@ -48,12 +51,14 @@ class Verdict:
         assertions: indexes of its assertions that do not hold; empty if it failed in another way.
         error: the class of the exception, or what else went wrong.
         wrote: it left or changed something in the current folder.
+        seconds: how long it took; two verdicts that differ in nothing else are equal.
     """
 
     passed: bool
     assertions: tuple[int, ...] = ()
     error: str = ""
     wrote: bool = False
+    seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(slots=True)
@@ -68,11 +73,12 @@ class Rerun:
         hash_seed: `PYTHONHASHSEED` of the interpreter.
         measured: measure branch coverage of the subject.
         limit_s: seconds after which it is killed; a test that takes more than `STILL_S` is not waited for either.
+        patience_s: seconds after which it is killed if its first test began in the first half of them.
 
     Attributes:
         verdicts: by name of the test, complete after `wait`.
         unusable: why the file could not be imported, "" if it could.
-        timed_out: it was killed at its limit.
+        timed_out: it was killed before its end.
         finished: the interpreter ended by itself, every test having been run.
         seconds: how long it took.
         coverage_file: data of coverage.py if `measured`; gone after `close`.
@@ -84,6 +90,7 @@ class Rerun:
     hash_seed: int = 0
     measured: bool = False
     limit_s: float = 60.0
+    patience_s: float = math.inf
     verdicts: dict[str, Verdict] = field(init=False, default_factory=dict)
     unusable: str = field(init=False, default="")
     timed_out: bool = field(init=False, default=False)
@@ -94,6 +101,9 @@ class Rerun:
     _process: subprocess.Popen[bytes] = field(init=False)
     _started: float = field(init=False)
     _ended: bool = field(init=False, default=False)
+    _told: int = field(init=False, default=0)
+    _told_at: float = field(init=False, default=0.0)
+    _begun: float = field(init=False, default=math.inf)
     _token: str = field(init=False, default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
@@ -130,23 +140,32 @@ class Rerun:
 
     def wait(self) -> Rerun:
         """Wait for its end, at most until its limit, and read what it wrote."""
-        code: int | None = None
-        written, since = 0, time.monotonic()
         try:
-            while code is None and not self.timed_out:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    code = self._process.wait(0.1)
-                now = time.monotonic()
-                if (size := self._written()) != written:
-                    written, since = size, now
-                self.timed_out = code is None and (
-                    now - self._started > self.limit_s or (written > 0 and now - since > STILL_S)
-                )
+            while not self.look():
+                time.sleep(POLL_S)
         finally:
             self._kill()
-        self.seconds = time.monotonic() - self._started
-        self._read(code)
         return self
+
+    def look(self) -> bool:
+        """See whether it has come to its end, by itself or at its limit; if so, read what it wrote."""
+        if self.seconds:
+            return True
+        code = self._process.poll()
+        now = time.monotonic() - self._started
+        if (size := self._written()) != self._told:
+            self._told, self._told_at, self._begun = size, now, min(self._begun, now)
+        self.timed_out = code is None and (
+            now > self.limit_s
+            or now > self.patience_s >= 2 * self._begun
+            or (size > 0 and now - self._told_at > STILL_S)
+        )
+        if code is None and not self.timed_out:
+            return False
+        self._kill()
+        self.seconds = time.monotonic() - self._started
+        self._read(code, now - self._told_at)
+        return True
 
     def close(self) -> None:
         """End the interpreter if it still runs, and remove its folder."""
@@ -189,8 +208,8 @@ class Rerun:
         except OSError:
             return 0
 
-    def _read(self, code: int | None) -> None:
-        """Read the verdicts; a test without an end was running when the interpreter died."""
+    def _read(self, code: int | None, silent_s: float) -> None:
+        """Read the verdicts; a test without an end was running when the interpreter died, `silent_s` after it began."""
         running = ""
         writers = set()
         path = self._folder / "verdicts"
@@ -206,12 +225,15 @@ class Rerun:
             if entry["event"] == "unusable":
                 self.unusable = entry["error"] or "it cannot be imported"
             elif entry["event"] == "end" and self.verdicts.get(entry["test"], _GOOD).passed:
-                self.verdicts[entry["test"]] = Verdict(entry["passed"], tuple(entry["assertions"]), entry["error"])
+                seconds = entry["seconds"]
+                self.verdicts[entry["test"]] = Verdict(
+                    entry["passed"], tuple(entry["assertions"]), entry["error"], seconds=seconds
+                )
         for name in sorted(writers & set(self.verdicts)):
             self.verdicts[name] = replace(self.verdicts[name], wrote=True)
         if running:
             why = "did not end in time" if code is None else f"ended the interpreter with code {code}"
-            self.verdicts[running] = Verdict(False, (), why)
+            self.verdicts[running] = Verdict(False, (), why, seconds=silent_s)
         elif not self.verdicts and not self.unusable:
             silent = "it was not imported in time" if code is None else "the interpreter wrote nothing"
             self.unusable = self._last_words() or silent

@@ -9,6 +9,8 @@ what is gone. Tests that leave files in the current folder are given a folder of
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +18,7 @@ from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.measure import Arc, Measured, arcs_by_test, read_coverage
-from fitgym.suite.rerun import Rerun, Verdict
+from fitgym.suite.rerun import POLL_S, Rerun, Verdict
 
 __all__ = ["Dropped", "Stability", "stabilize"]
 
@@ -24,9 +26,11 @@ RUNS = 5
 JOBS = 2
 WEAKENINGS = 3  # rounds in which assertions are dropped; after them whole tests are
 HALVINGS = 3  # of a file that cannot be imported: 14 runs at most
+MARGIN = 1.25  # that a run may take longer than it should
+LEISURE = 2 * MARGIN  # times a run: it may fail, and after it there is time for another one
 
 _WANDERING = Verdict(False, (), "covers something else from run to run")
-_UNCHECKED = "no time was left to see it pass"
+_UNCHECKED = Verdict(False, (), "no time was left to see it pass")
 
 Render = Callable[[Sequence[FinishedTest]], str]
 
@@ -89,22 +93,29 @@ def stabilize(
         reference: the subject.
         runs: clean runs wanted.
         jobs: interpreters at a time.
-        deadline: until when to be done. When little time is left, fewer runs have to do, and failing tests are dropped
-            instead of weakened; if there is not even time for one clean batch of `jobs` runs, all tests are dropped.
+        deadline: until when to be done. After its soft end one clean batch of `jobs` runs has to do; if that fails for
+            the last time that there is time for, all tests go that failed or were not seen to pass, and the slowest if
+            the others would not end in time. If there is not even time for one clean batch, all tests are dropped.
         limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
         measure: measure coverage, in every run; what is reported is what all runs of the count have in common.
     """
     work = _Work(list(tests))
     limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
-    clean = number = weakenings = 0
+    clean = number = failed = 0
     measured: Measured | None = None
     ways: list[dict[str, frozenset[Arc]]] = []
     while work.tests and clean < runs:
-        if deadline.rest <= work.took or (clean > 0 and deadline.left < 1.5 * work.took):
+        if not clean:
+            work.fit(deadline.rest)
+        elif deadline.left < 1.5 * work.took or deadline.rest < LEISURE * work.took:
+            break
+        if not work.tests:
             break
         batch = min(jobs, runs - clean)  # in a hurry too: a suite that ran in one order only is not known to be stable
         text = render(work.tests)
-        patience = min(limit, deadline.rest)
+        rest = deadline.rest
+        # As long as it is not known how long the tests take, or whether they pass, there is time for those that do.
+        patience = math.inf if rest < LEISURE * work.took else rest / 2
         reruns: list[Rerun] = []
         try:
             for job in range(batch):
@@ -118,59 +129,99 @@ def stabilize(
                         order=order,
                         hash_seed=number + job + 1,
                         measured=measure,
-                        limit_s=patience,
+                        limit_s=min(limit, rest),
+                        patience_s=patience,
                     )
                 )
-            for rerun in reruns:
-                rerun.wait()
-            work.took = max(rerun.seconds for rerun in reruns)
+            waiting = reruns
+            while waiting := [rerun for rerun in waiting if not rerun.look()]:
+                time.sleep(POLL_S)
+            work.time(reruns)
             number += batch
-            hurried = deadline.left < 1.5 * work.took or deadline.rest < 3 * work.took
+            # With time for one more batch only, what failed goes in one go; after the soft end sooner.
+            hurried = deadline.rest < LEISURE * work.took or (deadline.left < work.took and failed >= WEAKENINGS)
             writers = {n for rerun in reruns for n, verdict in rerun.verdicts.items() if verdict.wrote}
-            passed = all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns)
-            if work.give_folders(writers) and (passed or not hurried):  # who fails may do so because of a file
-                clean, ways = 0, []
-                continue
-            if passed:
+            if all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns):
+                again = deadline.rest > MARGIN * work.took  # if not, it has to do that they passed
+                if again and work.give_folders(writers):
+                    clean, ways = 0, []
+                    continue
                 if measure:
                     ways += [arcs_by_test(rerun.coverage_file, reference) for rerun in reruns]
                     measured = read_coverage(reruns[0].coverage_file, reference)
                 wandering = _wandering(ways)
-                if not wandering:
+                if not (wandering and again):
                     clean += batch
                     continue
                 work.take_out(dict.fromkeys(wandering, _WANDERING), may_weaken=False)
                 clean, ways = 0, []
                 continue
             clean, ways = 0, []
+            if work.give_folders(writers) and not hurried:  # who fails may do so because of a file
+                continue
             if unusable := [rerun for rerun in reruns if rerun.unusable]:
                 halvings = 0 if unusable[0].timed_out else HALVINGS
                 work.drop_unusable(unusable[0].unusable, render, reference, limit, halvings, deadline)
             else:
-                may_weaken = weakenings < WEAKENINGS and not hurried
                 failures = _failures(reruns)
-                if not hurried:
-                    failures = _without_victims(failures, reruns, work.tests)
-                work.take_out(failures, may_weaken=may_weaken)
-                weakenings += 1
+                blamed = _without_victims(failures, reruns, work.tests)
+                if hurried:
+                    unseen = _unseen(reruns, work.tests)
+                    seen = len(work.tests) - len(unseen)
+                    # Most tests may be victims of a few: then it is those few that go.
+                    most = seen - len(failures) < (seen - len(blamed)) / 2
+                    blamed = (blamed if most else failures) | unseen
+                work.take_out(blamed, may_weaken=failed < WEAKENINGS and not hurried)
+            failed += 1
         finally:
             for rerun in reruns:
                 rerun.close()
     if not clean:
-        work.drop_all(_UNCHECKED)
+        work.drop_all(_UNCHECKED.error)
     kept = {test.name for test in work.tests}
     weakened = sum(count for name, count in work.weakened.items() if name in kept)
     return Stability(tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None)
 
 
 class _Work:
-    """The tests that are left, what became of the others, and how many seconds the last run took."""
+    """The tests that are left, what became of the others, and how many seconds things took.
+
+    Attributes:
+        took: the last run.
+        overhead: of that, what was not spent in tests.
+        slowness: each test, where it took longest.
+    """
 
     def __init__(self, tests: list[FinishedTest]) -> None:
         self.tests = tests
         self.dropped: list[Dropped] = []
         self.weakened: dict[str, int] = {}
         self.took = 0.0
+        self.overhead = 0.0
+        self.slowness: dict[str, float] = {}
+
+    def time(self, reruns: Sequence[Rerun]) -> None:
+        """See how long runs at the same time have taken."""
+        self.took = max(rerun.seconds for rerun in reruns)
+        within = [sum(verdict.seconds for verdict in rerun.verdicts.values()) for rerun in reruns]
+        self.overhead = max(rerun.seconds - seconds for rerun, seconds in zip(reruns, within, strict=True))
+        for rerun in reruns:
+            for name, verdict in rerun.verdicts.items():
+                self.slowness[name] = max(verdict.seconds, self.slowness.get(name, 0.0))
+
+    def fit(self, rest: float) -> None:
+        """Drop the slowest tests if those that are left would not end in time; all if not even one would."""
+        expected = self.overhead + sum(self.slowness.get(test.name, 0.0) for test in self.tests)
+        late = set()
+        for test in sorted(self.tests, key=lambda test: self.slowness.get(test.name, 0.0))[:0:-1]:
+            if MARGIN * expected < rest:
+                break
+            expected -= self.slowness.get(test.name, 0.0)
+            late.add(test.name)
+        if expected >= rest:
+            self.drop_all(_UNCHECKED.error)
+        elif late:
+            self.take_out(dict.fromkeys(late, _UNCHECKED), may_weaken=False)
 
     def give_folders(self, writers: set[str]) -> bool:
         """Let tests that write files do so in a folder of their own; False if that changes nothing."""
@@ -209,7 +260,8 @@ class _Work:
         """Keep the largest parts, found by halving, whose file can be imported."""
         parts = self._usable(self.tests, render, reference, limit_s, halvings, deadline)
         usable = {test.name for part in parts for test in part}
-        if len(usable) == len(self.tests):  # each part for itself, but not together: give up the second half
+        no_time = not usable and halvings > 0 and deadline.rest < LEISURE * self.took
+        if no_time or len(usable) == len(self.tests):  # each part for itself, but not together: give up the second half
             usable = {test.name for test in self.tests[: len(self.tests) // 2]}
         self.dropped += [Dropped(test.name, reason) for test in self.tests if test.name not in usable]
         self.tests = [test for test in self.tests if test.name in usable]
@@ -224,7 +276,7 @@ class _Work:
         deadline: Deadline,
     ) -> Iterator[list[FinishedTest]]:
         """Parts that can be imported; the caller has seen that all together cannot."""
-        if len(tests) < 2 or depth == 0 or deadline.rest < 3 * self.took:  # two halves, and what is left together
+        if len(tests) < 2 or depth == 0 or deadline.rest < LEISURE * self.took:
             return
         middle = len(tests) // 2
         for half in (tests[:middle], tests[middle:]):
@@ -271,6 +323,11 @@ def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
             else:
                 found[name] = verdict if not verdict.assertions else known
     return found
+
+
+def _unseen(reruns: Sequence[Rerun], tests: Sequence[FinishedTest]) -> dict[str, Verdict]:
+    """The tests that no run came to the end of."""
+    return {test.name: _UNCHECKED for test in tests if all(test.name not in rerun.verdicts for rerun in reruns)}
 
 
 def _without_victims(

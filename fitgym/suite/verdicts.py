@@ -12,7 +12,7 @@ import json
 import os
 import random
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -49,8 +49,8 @@ def order_of(size: int, order: int) -> list[int]:
 class Verdicts:
     """Writes what happens, one JSON object per line: `{"test": name, "event": ...}`.
 
-    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold) and `error`; "wrote" after a
-    test that left or changed something in the current folder; "unusable" when the file cannot be imported.
+    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold), `error` and `seconds`; "wrote"
+    after a test that left or changed something in the current folder; "unusable" when the file cannot be imported.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,11 +83,11 @@ class Verdicts:
         if error is not None:
             name = type(error.value).__name__
             assertions = failed_assertions(item, error.tb) if call.when == "call" else []
-            self._write(event="end", test=item.name, passed=False, assertions=assertions, error=name)
+            self._write_end(item, call, assertions=assertions, error=name)
         elif call.when == "call":
-            self._write(event="end", test=item.name, passed=True, assertions=[], error="")
+            self._write_end(item, call)
         if call.when == "call" and self._leaves_thread():
-            self._write(event="end", test=item.name, passed=False, assertions=[], error="a thread does not end")
+            self._write_end(item, call, error="a thread does not end")
         return report
 
     def _leaves_thread(self) -> bool:
@@ -100,6 +100,12 @@ class Verdicts:
                     self._threads.append(thread)
                     left = True
         return left
+
+    def _write_end(
+        self, item: pytest.Item, call: pytest.CallInfo[None], assertions: Sequence[int] = (), error: str = ""
+    ) -> None:
+        entry = {"passed": not error, "assertions": assertions, "error": error, "seconds": round(call.duration, 6)}
+        self._write(event="end", test=item.name, **entry)
 
     def _write(self, **entry: Any) -> None:
         with self._path.open("a", encoding="utf-8") as file:
