@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import gymnasium
 
-__all__ = ["ENVIRONMENTS"]
+__all__ = ["ENVIRONMENTS", "WITHOUT_SUBJECT"]
 
 ENVIRONMENTS = {
     "fitgym/ExceptionDiscovery-v0": "exceptions",
     "fitgym/BranchCoverage-v0": "coverage",
 }
-"""The registered environments and the goal that each pursues."""
+"""The registered environments with a subject, and the goal that each pursues."""
+
+WITHOUT_SUBJECT = {
+    "fitgym/Toy-v0": "fitgym.envs.toy:Toy",
+}
+"""The registered environments that are formulas, and where they are."""
 
 for _id, _goal in ENVIRONMENTS.items():
     if _id not in gymnasium.registry:
@@ -25,3 +30,7 @@ for _id, _goal in ENVIRONMENTS.items():
             entry_point="fitgym.envs.fitness_selection:FitnessSelection",
             kwargs={"goal": _goal},
         )
+
+for _id, _entry_point in WITHOUT_SUBJECT.items():
+    if _id not in gymnasium.registry:
+        gymnasium.register(_id, entry_point=_entry_point)

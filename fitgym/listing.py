@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from typing import Any
 
 from fitgym.agents.base import agents
 from fitgym.engine import FITNESS, SEARCH
-from fitgym.envs import ENVIRONMENTS
+from fitgym.envs import ENVIRONMENTS, WITHOUT_SUBJECT
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.features import FEATURE_SETS
@@ -27,10 +28,16 @@ def describe(what: str) -> list[tuple[str, str]]:
         registry = registries[what]
         return [(name, _first_line(registry.load(name))) for name in registry.names()]
     if what == "envs":
-        return [(name, f"choose fitness functions for the goal '{goal}'") for name, goal in ENVIRONMENTS.items()]
+        selection = [(name, f"choose fitness functions for the goal '{goal}'") for name, goal in ENVIRONMENTS.items()]
+        return selection + [(name, _of_module(place)) for name, place in WITHOUT_SUBJECT.items()]
     if what == "features":
         return [(features.name, ", ".join(features.names(("...",)))) for features in FEATURE_SETS]
     raise UnknownName("listing", what, [*registries, "envs", "features"])
+
+
+def _of_module(place: str) -> str:
+    """The first line of a module's docstring, for `module:class`."""
+    return (importlib.import_module(place.partition(":")[0]).__doc__ or "").partition("\n")[0]
 
 
 def _first_line(cls: type) -> str:

@@ -1,0 +1,234 @@
+"""A toy: five fitness functions as formulas, microseconds for each step, and a best policy that can be computed."""
+
+from __future__ import annotations
+
+import copy
+from functools import lru_cache
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.errors import InputError, ResetNeeded
+
+__all__ = ["ACTIONS", "Toy", "optimum"]
+
+ACTIONS = ("steady", "fading", "rising", "mirage", "ground")
+STEADY, FADING, RISING, MIRAGE, GROUND = range(5)
+
+_STEADY_PAY = 0.4
+_FADING_PAY, _FADES = 0.9, 0.85
+_RISING_PAY = 0.8
+_MIRAGE_PAY, _HARM = 0.9, 0.93
+_GROWTH, _MOST_GROUND = 1.15, 5
+
+Observation = NDArray[np.float32]
+
+
+class Toy(gymnasium.Env[Observation, np.int64]):
+    """## Description
+    What happens to fitness functions while a search goes on, without a search: one saturates, one drifts, one deceives,
+    one pays only later. For lessons, for tests of agents and for learning curves.
+
+    ## Action Space
+    `Discrete(5)`, `env.unwrapped.action_names`. With t the step (from 0), H the horizon and n(a) how often action a was
+    taken before, an action pays its rate times what was made of the run so far:
+
+        R = rate(a) * 1.15 ^ min(n(ground), 5) * 0.93 ^ n(mirage) + noise
+
+    | action | rate | what it stands for |
+    |---|---|---|
+    | steady | 0.4 | a function that always helps a little |
+    | fading | 0.9 * 0.85 ^ n(fading) | saturation: its targets get covered |
+    | rising | 0.8 * t / (H - 1) | drift: worth nothing before the rest is covered |
+    | mirage | 0.9 | deception: pays at once, and harms all that comes after |
+    | ground | 0 | investment: pays nothing, and up to five of it raise all that comes after |
+
+    ## Observation Space
+    `Box(0, 1, (11,), float32)`, `env.unwrapped.feature_names`: the share of the horizon that is left, the share of it
+    that each action has got (5), and which action came last (5). The state is fully observed.
+
+    ## Rewards
+    As above. `noise` is the deviation of a normal draw that is added.
+
+    ## Starting State
+    Nothing was done. With `noise` the seed of `reset` determines the draws; without, everything is determined.
+
+    ## Episode End
+    Terminated after H steps: the horizon is part of the task and can be observed.
+
+    ## Arguments
+    * `horizon`: H, at least 2.
+    * `noise`: standard deviation of the reward, at least 0.
+    * `render_mode`: "ansi" or None.
+
+    ## Optimum
+    `fitgym.envs.toy.optimum(horizon)` is the best return and the best action for each state, by backward induction.
+    At H = 40 it is 39.46: ground first, the mirage only when nothing is left to be harmed. The best single action earns
+    16.00, whatever pays most at once 13.00, so that chance, with about 21, beats both.
+
+    ## Version History
+    * v0: initial version.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
+
+    action_names = ACTIONS
+    feature_names = (
+        "remaining",
+        *(f"share_{name}" for name in ACTIONS),
+        *(f"last_{name}" for name in ACTIONS),
+    )
+
+    def __init__(self, horizon: int = 40, noise: float = 0.0, render_mode: str | None = None) -> None:
+        if not (isinstance(horizon, int) and horizon >= 2):
+            raise InputError(f"the horizon is {horizon}, expected a whole number of at least 2 steps")
+        if not (isinstance(noise, int | float) and noise >= 0):
+            raise InputError(f"the noise is {noise}, expected a standard deviation of at least 0")
+        self.horizon = horizon
+        self.noise = noise
+        self.render_mode = render_mode
+        self.action_space = spaces.Discrete(len(ACTIONS))
+        self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
+        self._step = horizon  # no episode has begun
+        self._uses = [0] * len(ACTIONS)
+        self._value = 0.0
+        self._taken: list[int] = []
+        self._rewards: list[float] = []
+        self._seed: int | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin again with nothing done."""
+        super().reset(seed=seed)
+        self._seed = seed
+        self._step = 0
+        self._uses = [0] * len(ACTIONS)
+        self._value = 0.0
+        self._taken, self._rewards = [], []
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take one action.
+
+        Raises:
+            ResetNeeded: the episode has ended, or none has begun.
+        """
+        if self._step >= self.horizon:
+            raise ResetNeeded("the episode has ended: call reset() before the next step()")
+        index = int(action)
+        if not 0 <= index < len(ACTIONS):
+            raise ValueError(f"action {index} is not one of the {len(ACTIONS)} actions")
+        uses = self._uses
+        reward = _rate(index, self._step, uses[FADING], self.horizon) * _factor(uses[GROUND], uses[MIRAGE])
+        if self.noise:
+            reward += self.noise * float(self.np_random.standard_normal())
+        uses[index] += 1
+        self._step += 1
+        self._value += reward
+        self._taken.append(index)
+        self._rewards.append(reward)
+        return self._observation(), reward, self._step == self.horizon, False, self._info()
+
+    def render(self) -> Any:
+        """One line about the episode, for render mode "ansi"."""
+        if self.render_mode != "ansi":
+            return None
+        uses = ", ".join(f"{name} {n}" for name, n in zip(ACTIONS, self._uses, strict=True))
+        return f"step {self._step} of {self.horizon}, earned {self._value:.2f}, taken: {uses}"
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions make sense now, shape `(5,)`: all of them."""
+        return np.ones(len(ACTIONS), dtype=bool)
+
+    def fork(self) -> Toy:
+        """An independent copy in the same state."""
+        return copy.deepcopy(self)
+
+    def best_action(self) -> int:
+        """What the best policy does now.
+
+        Raises:
+            ResetNeeded: the episode has ended, or none has begun.
+        """
+        if self._step >= self.horizon:
+            raise ResetNeeded("the episode has ended: call reset() before asking for an action")
+        ground = min(self._uses[GROUND], _MOST_GROUND)
+        return int(optimum(self.horizon)[1][self._step, self._uses[FADING], self._uses[MIRAGE], ground])
+
+    def record(self) -> dict[str, Any]:
+        """What is needed to repeat the episode, and what it gave, as JSON-ready values."""
+        return {
+            "horizon": self.horizon,
+            "noise": self.noise,
+            "seed": self._seed,
+            "actions": [ACTIONS[index] for index in self._taken],
+            "rewards": list(self._rewards),
+        }
+
+    def _observation(self) -> Observation:
+        last = self._taken[-1] if self._taken else -1
+        return np.array(
+            [
+                1.0 - self._step / self.horizon,
+                *(n / self.horizon for n in self._uses),
+                *(1.0 if action == last else 0.0 for action in range(len(ACTIONS))),
+            ],
+            dtype=np.float32,
+        )
+
+    def _info(self) -> dict[str, Any]:
+        return {"generation": self._step, "goal_value": self._value, "action_mask": self.action_masks()}
+
+
+def _rate(action: int, step: int, n_fading: int, horizon: int) -> float:
+    """What an action pays before anything was made of the run."""
+    if action == STEADY:
+        return _STEADY_PAY
+    if action == FADING:
+        return _FADING_PAY * _FADES**n_fading
+    if action == RISING:
+        return _RISING_PAY * step / (horizon - 1)
+    return _MIRAGE_PAY if action == MIRAGE else 0.0
+
+
+def _factor(n_ground: int, n_mirage: int) -> float:
+    """What was made of the run so far."""
+    return _GROWTH ** min(n_ground, _MOST_GROUND) * _HARM**n_mirage
+
+
+@lru_cache(maxsize=8)
+def optimum(horizon: int = 40) -> tuple[float, NDArray[np.int8]]:
+    """The best expected return of an episode, and the best action in each state.
+
+    By backward induction over all states (step, n(fading), n(mirage), n(ground)), where more than five of ground count
+    as five: V(s) = max over a of R(s, a) + V(s'). Of equally good actions the first is taken.
+
+    Args:
+        horizon: steps of an episode.
+
+    Returns:
+        The return, and an array of actions of shape `(H, H + 1, H + 1, 6)`, read-only.
+    """
+    shape = (horizon + 2, horizon + 2, _MOST_GROUND + 1)
+    n_fading, n_mirage, n_ground = np.ogrid[: shape[0], : shape[1], : shape[2]]
+    factor = _GROWTH**n_ground * _HARM**n_mirage
+    values = np.zeros(shape)
+    policy = np.zeros((horizon, horizon + 1, horizon + 1, _MOST_GROUND + 1), np.int8)
+    for step in reversed(range(horizon)):
+        later = np.zeros((len(ACTIONS), *shape))
+        later[[STEADY, RISING]] = values
+        later[FADING, :-1] = values[1:]
+        later[MIRAGE, :, :-1] = values[:, 1:]
+        later[GROUND, :, :, :-1], later[GROUND, :, :, -1] = values[:, :, 1:], values[:, :, -1]
+        later[STEADY] += _STEADY_PAY * factor
+        later[FADING] += _FADING_PAY * _FADES**n_fading * factor
+        later[RISING] += _RISING_PAY * step / (horizon - 1) * factor
+        later[MIRAGE] += _MIRAGE_PAY * factor
+        values = later.max(axis=0)
+        policy[step] = later.argmax(axis=0)[:-1, :-1]
+    policy.setflags(write=False)
+    return float(values[0, 0, 0]), policy
