@@ -667,6 +667,19 @@ def test_who_gives_something_unexpected_is_verified_alone(tmp_path: Path) -> Non
         assert executor.verify(testcases, calls.table) == expected
 
 
+def test_the_worker_loads_nothing_that_only_the_parent_needs(tmp_path: Path) -> None:
+    source = """
+    import sys
+
+    def loaded() -> None:
+        assert not {"subprocess", "threading", "secrets", "fitgym.execution.zygote"} & set(sys.modules)
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        (trace,) = executor.run([calls(("loaded",))], calls.table)
+        assert (trace.failure, trace.raised) == ("", None)
+
+
 def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(tmp_path: Path) -> None:
     source = """
     import os

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError
 from fitgym.execution.journal import IDLE
+from fitgym.execution.limits import Limits
 from fitgym.execution.protocol import (
     ProtocolError,
     decode_trace,
@@ -26,7 +27,7 @@ from fitgym.execution.protocol import (
     encode_statement,
     read_untrusted,
 )
-from fitgym.execution.zygote import Broken, Child, Limits, Zygote
+from fitgym.execution.zygote import Broken, Child, Zygote
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.trace import Call, Failure, Trace
 from fitgym.subject.hints import Hint, union

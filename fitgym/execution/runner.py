@@ -17,6 +17,7 @@ from fitgym.execution.chance import Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
+from fitgym.execution.limits import Limits
 from fitgym.execution.observation import NOT_RUN, Observed, observe
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
@@ -56,7 +57,7 @@ class Runner:
         subject: Subject,
         recorder: Recorder,
         program: Program,
-        limits: Any,
+        limits: Limits,
         journal: Journal,
         guard: Guard,
         chance: Chance,
@@ -81,7 +82,7 @@ class Runner:
         self._haunted = False  # something of the last test case did not die quietly
 
     @classmethod
-    def prepare(cls, reference: Reference, limits: Any, journal: Journal, guard: Guard) -> Runner:
+    def prepare(cls, reference: Reference, limits: Limits, journal: Journal, guard: Guard) -> Runner:
         """Import, instrument and describe the subject.
 
         Raises:

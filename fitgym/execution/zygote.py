@@ -16,7 +16,6 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ import fitgym
 from fitgym.errors import ExecutionError, OutOfTime, SubjectError
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
+from fitgym.execution.limits import Limits
 from fitgym.execution.protocol import (
     BROKEN,
     COMMAND,
@@ -39,7 +39,7 @@ from fitgym.execution.protocol import (
 from fitgym.instrument.trace import Failure
 from fitgym.subject.subject import Reference, Subject
 
-__all__ = ["MARKER", "Broken", "Child", "Limits", "Zygote"]
+__all__ = ["MARKER", "Broken", "Child", "Zygote"]
 
 MARKER = "FITGYM_WORKER"
 """Environment variable by which every process of one worker can be recognised."""
@@ -48,37 +48,6 @@ _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a tes
 _LOOK_S = 0.01  # between two looks at a child that has not answered yet; most batches are answered before the first
 _LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
 _RECEIVE = 1 << 16  # bytes; room for more is mapped and unmapped each time
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one test case may use.
-
-    Attributes:
-        seconds: wall time of one test case, the time it waited for a processor left out. Python code is interrupted at
-            half of it and again from three quarters on; at the end its process is killed.
-        idle_seconds: how much of that it may spend waiting for anything else than a processor, at a stretch. What waits
-            longer (for a lock, an item of a queue, a connection) most likely waits for ever.
-        fuel: calls and rounds of loops in the subject that one test case may make, the deterministic limit; it is meant to be
-            reached before the clock.
-        memory_mb: address space beyond what is in use after the import, in MiB.
-        import_seconds: wall time of starting the worker and importing the subject.
-        file_mb: size of a file that may be written in the private folder, in MiB.
-        files: descriptors that may be open.
-        recursion: frames that a test case may put on the stack. Less than Python's 1000, because pytest needs some of
-            these itself when it runs the finished test.
-        batch: test cases that are sent at once.
-    """
-
-    seconds: float = 2.0
-    idle_seconds: float = 0.25
-    fuel: int = 100_000
-    memory_mb: int = 1024
-    import_seconds: float = 60.0
-    file_mb: int = 16
-    files: int = 256
-    recursion: int = 900
-    batch: int = 100
 
 
 class Broken(Exception):
