@@ -680,6 +680,19 @@ def test_the_worker_loads_nothing_that_only_the_parent_needs(tmp_path: Path) -> 
         assert (trace.failure, trace.raised) == ("", None)
 
 
+def test_a_child_may_not_use_the_processor_for_ever(tmp_path: Path) -> None:
+    source = """
+    import resource
+
+    def limited() -> None:
+        assert 0 < resource.getrlimit(resource.RLIMIT_CPU)[0] <= 3600
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        (trace,) = executor.run([calls(("limited",))], calls.table)
+        assert (trace.failure, trace.raised) == ("", None)
+
+
 def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(tmp_path: Path) -> None:
     source = """
     import os

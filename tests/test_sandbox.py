@@ -174,6 +174,22 @@ def test_the_kernel_keeps_signals_inside(tmp_path: Path) -> None:
     assert run(tmp_path, "os.kill(os.getppid(), 0)", mode="off") == "denied"
 
 
+@pytest.mark.skipif(landlock_version() < 6, reason="this kernel cannot scope signals")
+@pytest.mark.parametrize(("confined", "said"), [(True, "denied"), (False, "done")])
+def test_rules_made_before_a_fork_keep_it_from_signalling_its_parent(tmp_path: Path, confined: bool, said: str) -> None:
+    action = f"""
+    from fitgym.execution.sandbox import isolate_signals, signal_rules
+    rules = signal_rules()
+    if os.fork():
+        os.wait()
+        os._exit(0)
+    if {confined}:
+        assert isolate_signals(rules)
+    os.kill(os.getppid(), 0)
+    """
+    assert run(tmp_path, action, mode="off") == said
+
+
 # --------------------------------------------------------------------------------------------------- whole programs
 
 

@@ -51,10 +51,14 @@ class Program:
         subject: what is tested; its operations are resolved at once, so all modules they need are imported here.
         probes: the recorder of the worker.
         cells: of the journal.
+
+    Attributes:
+        is_async: some operation needs an event loop.
     """
 
     def __init__(self, subject: Subject, probes: Recorder, cells: memoryview) -> None:
         self.subject = subject
+        self.is_async = any(operation.drive in ("await", "aiterate", "aenter") for operation in subject.operations)
         self.lessons = Lessons()
         self._probes = probes
         self._cells = cells
@@ -65,11 +69,6 @@ class Program:
         self._endings = Endings(subject, probes)
         probes.runner_codes.update(CODES, self._driver.codes)
         probes.runner_codes.update((Program.run.__code__, Program._run_abstracting.__code__))
-
-    @property
-    def is_async(self) -> bool:
-        """Some operation needs an event loop."""
-        return any(operation.drive in ("await", "aiterate", "aenter") for operation in self.subject.operations)
 
     def open_loop(self) -> None:
         """Make the event loop now, so that its descriptors count as there from the start."""

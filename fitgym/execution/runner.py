@@ -21,7 +21,7 @@ from fitgym.execution.limits import Limits
 from fitgym.execution.observation import NOT_RUN, Observed, observe
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
-from fitgym.execution.sandbox import Guard, isolate_signals, lower, used_memory
+from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure
@@ -34,6 +34,7 @@ from fitgym.subject.subject import Reference, Subject
 __all__ = ["Runner"]
 
 _MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
+_PROCESSOR_S = 3600  # that the zygote, or a child before its limit is raised, may use; each counts from its own start
 _IMPORT_FUEL = 1 << 60
 
 
@@ -76,6 +77,8 @@ class Runner:
         self._near: State
         self._far: State
         self._process: Process | None = None
+        self._signal_rules: int
+        self._processor_s = _PROCESSOR_S
         self._chance = chance
         self._known: dict[object, int] = {}
         self._timed_out = False
@@ -116,17 +119,19 @@ class Runner:
         self._near = State([self._module], around=self._neighbours)
         self._far = State(self._neighbours, _shared_objects(), around=[self._module])
         self._chance.settle()
+        self._signal_rules = signal_rules()
         gc.collect()
         gc.freeze()
         gc.disable()  # objects in cycles die between test cases, not during an unlucky one
         with self.guard.off():
             lower(resource.RLIMIT_AS, used_memory() + self.limits.memory_mb * (1 << 20))
             lower(resource.RLIMIT_NPROC, _tasks() + _MORE_TASKS)
+            lower(resource.RLIMIT_CPU, _PROCESSOR_S)
         signal.signal(signal.SIGALRM, self._clock())
 
     def begin(self) -> None:
         """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
-        isolate_signals()
+        isolate_signals(self._signal_rules)
         if self.program.is_async:
             self.program.open_loop()
         sys.setrecursionlimit(_depth() + self.limits.recursion)
@@ -343,7 +348,10 @@ class Runner:
 
     def _limit_processor_time(self, testcases: int) -> None:
         """A guard for the case that nobody is left to watch."""
-        seconds = int(time.process_time() + testcases * self.limits.seconds + 60)
+        needed = int(time.process_time() + testcases * self.limits.seconds + 60)
+        if needed <= self._processor_s:
+            return
+        self._processor_s = seconds = needed + _PROCESSOR_S
         with contextlib.suppress(ValueError, OSError):
             _, hard = resource.getrlimit(resource.RLIMIT_CPU)
             with self.guard.off():

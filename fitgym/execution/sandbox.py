@@ -32,6 +32,7 @@ __all__ = [
     "limit_sleep",
     "lower",
     "restrict",
+    "signal_rules",
 ]
 
 Mode = Literal["off", "polite", "strict"]
@@ -372,29 +373,50 @@ def _landlock(folder: str) -> bool:
     return _apply(version, _Ruleset(rights, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0), rules)
 
 
-def isolate_signals() -> bool:
-    """Keep this process from sending signals to any that is not its descendant; False where the kernel cannot."""
+def signal_rules() -> int:
+    """A descriptor of the rules by which `isolate_signals` confines this process or its forks, -1 where there are none."""
     version = landlock_version()
-    return version >= 6 and _apply(version, _Ruleset(0, 0, _SCOPES), [])
+    if version < 6:
+        return -1
+    _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    return _ruleset(version, _Ruleset(0, 0, _SCOPES))
+
+
+def isolate_signals(rules: int | None = None) -> bool:
+    """Keep this process from sending signals to any that is not its descendant; False where the kernel cannot.
+
+    Args:
+        rules: what `signal_rules` gave in the process that this one was forked from; closed here.
+    """
+    found = signal_rules() if rules is None else rules
+    return found >= 0 and _confine(found)
 
 
 def _apply(version: int, ruleset: _Ruleset, rules: list[tuple[str, int]]) -> bool:
-    size = 8 if version < 4 else 16 if version < 6 else 24
-    descriptor = _syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    descriptor = _ruleset(version, ruleset)
     if descriptor < 0:
         return False
+    for path, allowed in rules:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            rule = _PathBeneath(allowed, place)
+            _syscall(_ADD_RULE, descriptor, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
+        finally:
+            os.close(place)
+    _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    return _confine(descriptor)
+
+
+def _ruleset(version: int, ruleset: _Ruleset) -> int:
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    return _syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+
+
+def _confine(rules: int) -> bool:
     try:
-        for path, allowed in rules:
-            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            try:
-                rule = _PathBeneath(allowed, place)
-                _syscall(_ADD_RULE, descriptor, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
-            finally:
-                os.close(place)
-        _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        return _syscall(_RESTRICT_SELF, descriptor, 0) == 0
+        return _syscall(_RESTRICT_SELF, rules, 0) == 0
     finally:
-        os.close(descriptor)
+        os.close(rules)
 
 
 @functools.cache
