@@ -23,6 +23,7 @@ from trace_by_hand import counted
 from fitgym.errors import ExecutionError, OutOfTime, SubjectError
 from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
+from fitgym.execution.protocol import read_untrusted
 from fitgym.execution.zygote import MARKER, Child, Zygote, marked
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
@@ -665,6 +666,26 @@ def test_who_gives_something_unexpected_is_verified_alone(tmp_path: Path) -> Non
         wrong = expected[::-1]
         assert executor.verify(testcases, calls.table, expected=wrong) == expected  # they give what they give
         assert executor.verify(testcases, calls.table) == expected
+
+
+def test_a_process_in_which_something_was_verified_ends_with_its_answer(
+    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    testcases = [calls(("numbers", 3)), calls(("opened",))]
+    expected = bank.run(testcases, calls.table)
+    zygote = bank._zygote
+    assert zygote is not None
+    ask, ends = zygote.ask, []
+
+    def asking(request: bytes, deadline: float | None = None) -> bytes:
+        payload = ask(request, deadline)
+        ends.append(read_untrusted(payload)[2])
+        return payload
+
+    monkeypatch.setattr(zygote, "ask", asking)
+    assert bank.verify(testcases, calls.table, expected=expected) == expected
+    assert bank.verify(testcases, calls.table) == expected
+    assert ends == [True, False]
 
 
 def test_the_worker_loads_nothing_that_only_the_parent_needs(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ class Runner:
             request: what to do ("run", "observe"), what to record, new statements, test cases, and how much state is
                 compared after each test case rather than after the batch: 0 the near state, 1 the far state too, 2 the
                 process too, 3 none at all, because this process ends after its first test case; -1 the near state, and
-                nothing after the batch, because it is known what the test cases should give.
+                nothing after the last one, because it is known what the test cases should give and this process ends.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
@@ -169,10 +169,11 @@ class Runner:
         last = False
         for index, testcase in enumerate(testcases):
             results.append(self._run(index, testcase, needs, mode, fresh))
-            if care == 3 or self._is_dirty(index, care):
+            ends = care == 3 or (care < 0 and index == len(testcases) - 1)
+            if ends or self._is_dirty(index, care):
                 last = True
                 break
-        redo = 0 if last or care < 0 else self._unclear(care)
+        redo = 0 if last else self._unclear(care)
         if redo and len(testcases) == 1:
             redo, last = 0, True
         if redo:
