@@ -45,7 +45,8 @@ MARKER = "FITGYM_WORKER"
 """Environment variable by which every process of one worker can be recognised."""
 
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
-_LOOK_S = 0.01  # between two looks at a child that has not answered yet; most batches are answered before the first
+_LOOK_S = 0.004  # between two looks at a child that has not answered yet; most batches are answered before the first
+_GLANCE_S = 0.001  # the same while its time seems to be over, but for what it has waited for a processor
 _LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
 _RECEIVE = 1 << 16  # bytes; room for more is mapped and unmapped each time
 
@@ -384,8 +385,9 @@ class Zygote:
         poll.register(zygotes, select.POLLIN)
         count, since = journal.count, time.monotonic()
         noted, waited = since, _waited(child.pid)
+        look = _LOOK_S
         while True:
-            ready = [descriptor for descriptor, _ in poll.poll(_LOOK_S * 1000)]
+            ready = [descriptor for descriptor, _ in poll.poll(1000 * look)]
             if ours in ready:
                 data = child.connection.recv(_RECEIVE)
                 if not data:
@@ -409,9 +411,10 @@ class Zygote:
                     noted, waited = now, _waited(child.pid)
             # Between test cases a child compares state and packs results, which takes milliseconds; code of the subject
             # runs only where objects die.
-            patience = limit if journal.running != IDLE else 2 * limit + 2
-            if now - since > patience and now - since - (_waited(child.pid) - waited) > patience:
+            left = since + (limit if journal.running != IDLE else 2 * limit + 2) - now
+            if left <= 0.0 and left + _waited(child.pid) - waited <= 0.0:
                 raise self._broken(child, "timeout")
+            look = min(_LOOK_S, max(_GLANCE_S, left))
 
     def _broken(self, child: Child, failure: Failure) -> Broken:
         """End the child, find out how it ended itself, and say what it was doing."""
