@@ -336,6 +336,49 @@ def test_operands_are_learnt_if_needed(bank: Executor, calls: Calls) -> None:
     assert set(bank.learned().constants) == {"7", "41"}
 
 
+COMPARING = """
+def find(text: str, start: int) -> int:
+    for at in range(start, 300):
+        if text == str(at) or at == 10**start:
+            return at
+    return -1
+
+def deep(n: int) -> int:
+    return deep(n + 1) if n != 123456 else n
+
+def crash(n: int) -> None:
+    import os
+    if n > 3:
+        os._exit(n)
+"""
+
+
+def test_what_is_learnt_does_not_depend_on_which_process_runs_what(tmp_path: Path, sites: str) -> None:
+    reference = module(tmp_path, COMPARING)
+    learned = []
+    for batch in (1, 3, 100):
+        with Executor(reference, Limits(seconds=10.0, fuel=20_000, batch=batch)) as executor:
+            calls = Calls(executor)
+            testcases = [
+                calls(("find", "no", 0)),
+                calls(("find", "299", 50)),
+                calls(("deep", 1000)),
+                calls(("crash", 2)),
+            ]
+            testcases += [calls(("crash", 7)), calls(("deep", 123450)), calls(("find", "70", 2))]
+            executor.run(testcases, calls.table, frozenset({"constants"}))
+            learned.append(executor.learned().constants)
+            executor._retire()
+            executor.run(testcases[::-1], calls.table, frozenset({"constants"}))
+            assert executor.learned().constants == ()
+    assert learned[0] == learned[1] == learned[2]
+    # By the 100 first visits of each site: text, what it is compared with, and what `at` is compared with.
+    assert learned[0][:5] == ("'no'", "'0'", "0", "1", "'1'")
+    assert {"'99'", "99", "'149'", "149", "123456", "123450", "100"} <= {*learned[0]}
+    # Nothing of the recursion that ended somewhere by chance, nor of later visits.
+    assert {"1000", "1001", "'150'", "150"} & {*learned[0]} == set()
+
+
 # ------------------------------------------------------------------------------------------------------- patience
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fitgym.engine import Engine
 from fitgym.errors import InputError
-from fitgym.execution.executor import Executor, Limits
+from fitgym.execution.executor import Executor, Learned, Limits
 from fitgym.instrument import factories
 from fitgym.instrument.factories import chosen, in_use, missing
 from fitgym.instrument.sites import Sites
@@ -60,21 +60,28 @@ def test_the_executor_says_what_is_wrong_before_it_starts_a_process(monkeypatch:
 
 
 class Remembering(Executor):
-    """An executor that remembers everything that was recorded."""
+    """An executor that remembers everything that was recorded and learnt."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.recorded: list[str] = []
+        self.constants: list[str] = []
 
     def run(self, *arguments: Any, **options: Any) -> list[Trace]:
         traces = super().run(*arguments, **options)
         self.recorded += map(repr, traces)  # as text, because a NaN is not equal to itself
         return traces
 
+    def learned(self) -> Learned:
+        learned = super().learned()
+        self.recorded.append(repr(learned))
+        self.constants += learned.constants
+        return learned
+
 
 @built
 @pytest.mark.parametrize("subject", ["textwrap", "shlex", "fractions:Fraction", "ipaddress"])
-def test_every_test_case_of_a_search_has_the_same_trace_with_either(
+def test_every_test_case_of_a_search_has_the_same_trace_and_teaches_the_same_with_either(
     subject: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Fuel ends what is endless here, never the clock, however slow the probes are.
@@ -89,5 +96,6 @@ def test_every_test_case_of_a_search_has_the_same_trace_with_either(
             for _ in range(5):
                 running.step()
             recorded.append(executor.recorded)
+            assert len(executor.constants) > 20
     assert len(recorded[0]) > 100
     assert recorded[0] == recorded[1]

@@ -677,12 +677,54 @@ def test_operands_are_collected_as_source_text_once():
     assert list(recorder.constants) == ["'new'"]  # 2 is known already
 
 
-def test_the_number_of_operands_is_bounded():
+def test_a_site_tells_the_operands_of_its_first_visits_only():
+    # 0 to 99 by the left operand, and 7 by the right one at once; the import does not count.
+    tiny = Tiny("def f(x):\n    return x == 7, x in (1, 2)\nfor x in range(50): f(x)\n")
+    for needs in ({"constants"}, {"constants", "direct"}):
+        tiny.recorder.unlearn()
+        tiny.recorder.begin(frozenset(needs))
+        for value in range(5000):
+            tiny["f"](value)
+        assert list(tiny.recorder.constants) == [str(value) for value in (0, 7, *range(1, 7), *range(8, 100))]
+
+
+def test_the_number_of_operands_is_bounded(monkeypatch):
+    monkeypatch.setattr("fitgym.instrument.recorder.MOST_OPERANDS", 5)
     tiny = Tiny("def f(x):\n    return x == 0\n")
+    for _ in range(2):
+        tiny.recorder.begin(frozenset({"constants"}))
+        for value in range(50):
+            tiny["f"](value)
+        assert list(tiny.recorder.constants) == ["0", "1", "2", "3", "4"]
+
+
+def test_operands_are_told_again_when_they_have_been_taken_back():
+    tiny = Tiny("def f(x):\n    return x == 0, x == 'a', x in (1, 2)\n")
     tiny.recorder.begin(frozenset({"constants"}))
-    for value in range(5000):
-        tiny["f"](value)
-    assert len(tiny.recorder.constants) == 1000
+    tiny["f"](3.5)
+    for _ in range(3):
+        tiny.recorder.begin(frozenset({"constants"}))
+        for value in (7, "b", 2.5, b"c", 3.5):
+            tiny["f"](value)
+            tiny["f"](value)
+        assert list(tiny.recorder.constants) == ["3.5", "0", "'a'", "7", "'b'", "2.5", "b'c'"]
+        tiny.recorder.unlearn()
+        assert list(tiny.recorder.constants) == ["3.5", "0", "'a'"]
+
+
+def test_a_literal_is_told_although_its_comparison_was_known_before_operands_were_asked_for():
+    tiny = Tiny("def f(x):\n    return x == 'a'\n")
+    tiny["f"]("b")
+    tiny.recorder.begin(frozenset({"constants"}))
+    tiny["f"]("b")
+    assert list(tiny.recorder.constants) == ["'b'", "'a'"]
+
+
+def test_what_shows_an_address_is_no_operand():
+    tiny = Tiny("def f(x):\n    return x == 'a'\n")
+    tiny.recorder.begin(frozenset({"constants"}))
+    tiny["f"](str(object()))
+    assert list(tiny.recorder.constants) == ["'a'"]
 
 
 def test_operands_are_not_collected_unless_asked_for():

@@ -454,6 +454,49 @@ def test_they_agree_on_every_operator(pair: tuple[Any, Any]) -> None:
         BOTH.agree()
 
 
+LITERALS = """
+def literal(a, b): return a == "a", a < "b", "b" != b, a == 3, b > 2.5
+def contained(a, b): return a in ("a", "b", 3), b in "abc", a in {1, 2, "a"}, b not in [a, 1]
+def filtered(a, b): return [x for x in (a, b, "a") if x != "a"]
+def repeated(a, b):
+    for i in range(150):
+        if a == i or b == "x" * i or i in (7, a): pass
+"""
+BOTH_LITERALS = Both(LITERALS)
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(
+    st.lists(
+        st.tuples(
+            needs,
+            st.booleans(),
+            st.lists(st.tuples(st.sampled_from(functions_of(LITERALS)), st.tuples(leaves, leaves)), max_size=4),
+        ),
+        max_size=4,
+    )
+)
+@example([(frozenset(), False, [("literal", ("x", 0))]), (EVERYTHING, False, [("literal", ("x", 0))])])
+@example([(EVERYTHING - {"direct"}, True, [("literal", ("y", 1))])] * 2)
+def test_they_tell_the_same_operands_in_the_same_order(
+    testcases: list[tuple[frozenset[str], bool, list[tuple[str, tuple[Any, Any]]]]],
+) -> None:
+    for recorder in BOTH_LITERALS.recorders:  # as in a new process
+        recorder.begin()
+        recorder.constants.clear()
+        for kept in recorder.kept.values():
+            kept.clear()
+    for needs, unlearns, calls in testcases:
+        BOTH_LITERALS.begin(needs)
+        for name, pair in calls:
+            BOTH_LITERALS.call(name, lambda pair=pair: pair)
+        BOTH_LITERALS.agree()
+        if unlearns:
+            for recorder in BOTH_LITERALS.recorders:
+                recorder.unlearn()
+        BOTH_LITERALS.agree()
+
+
 class Steps:
     """An iterator of its own making, which may end or fail where it likes and notes that it was asked."""
 

@@ -29,6 +29,7 @@ from fitgym.execution.protocol import (
 )
 from fitgym.execution.zygote import Broken, Child, Zygote
 from fitgym.instrument.factories import in_use
+from fitgym.instrument.factory import MOST_OPERANDS
 from fitgym.instrument.trace import Call, Failure, Trace
 from fitgym.subject.hints import Hint, union
 from fitgym.subject.subject import Reference, Subject
@@ -41,7 +42,6 @@ __all__ = ["Crash", "Executor", "Learned", "Limits"]
 
 _MOST_CALLS = 10_000  # that are kept so that equal ones share one object
 _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
-_MOST_CONSTANTS = 20_000  # that one search learns
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _ALONE = 3  # the greatest care
 _EXPECTED = -1  # the least
@@ -511,7 +511,7 @@ class _Lessons:
                 self._iterators[operation] = None
                 self._new_iterators.append(operation)
         for text in constants:
-            if text not in self._constants and len(self._constants) < _MOST_CONSTANTS:
+            if text not in self._constants and len(self._constants) < MOST_OPERANDS:
                 self._constants[text] = None
                 self._new_constants.append(text)
 

@@ -215,12 +215,14 @@ class Runner:
         if failure in ("timeout", "memory") or issubclass(type(outcome.error), RecursionError):
             # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
             # optimised by then (a call takes more of the stack at first).
+            self.recorder.unlearn()
             self.recorder.begin(needs)
         result = self._described(testcase, outcome, failure, mode, fresh)
         late = self._bury(index, outcome)
         self._haunted = bool(late)
         if late and not failure:
             failure = late
+            self.recorder.unlearn()
             self.recorder.begin(needs)
             result = self._described(testcase, outcome, failure, mode, fresh)
         self._last_failure = failure

@@ -20,6 +20,7 @@
 
 #define WIDEST 3       /* distances of one site */
 #define FAMILIAR 256   /* numbers of a type that are recognised as kept without a look into the set */
+#define TOLD 100       /* visits of a site that tell operands, see factory.py */
 #define MOST_COUNTED UINT32_MAX
 
 /* What the first argument of the probe of a `case` says, see transformer.py. */
@@ -170,6 +171,13 @@ unfinished(Site *site)
     if (site->distances[0] > FAR) {
         merge(site->distances, NO_OUTCOME, site->width);
     }
+}
+
+/* Whether this visit of the site tells its operands. */
+static inline bool
+tells(Site *site)
+{
+    return site->owner->collect && site->visits <= TOLD;
 }
 
 /* Tells the listener an operand unless it is kept already; 1 if it was, 0 if not, -1 with an exception set. */
@@ -446,7 +454,7 @@ compare(Site *site, PyObject *left, PyObject *right)
     else {
         return result;
     }
-    if (owner->collect && (keep(owner, left) < 0 || keep(owner, right) < 0)) {
+    if (tells(site) && (keep(owner, left) < 0 || keep(owner, right) < 0)) {
         Py_DECREF(result);
         return NULL;
     }
@@ -483,7 +491,7 @@ comparison(PyObject *self, PyObject *const *args, Py_ssize_t count)
         if (!(left_is_wide | right_is_wide)) {
             Sites *owner = site->owner;
             double found[WIDEST];
-            if (owner->collect && (keep_integer(owner, left, a) < 0 || keep_integer(owner, right, b) < 0)) {
+            if (tells(site) && (keep_integer(owner, left, a) < 0 || keep_integer(owner, right, b) < 0)) {
                 return NULL;
             }
             integer_relations(found, a, b);
@@ -522,7 +530,7 @@ inclusion(PyObject *self, PyObject *const *args, Py_ssize_t count)
     if (is_in < 0) {
         return no_outcome(site);
     }
-    if (owner->collect && keep(owner, left) < 0) {
+    if (tells(site) && keep(owner, left) < 0) {
         return NULL;
     }
     bool result = is_in != site->negative;
@@ -961,6 +969,9 @@ restart(Sites *owner)
     if (owner->ways != NULL) {
         memset(owner->ways, 0, owner->functions);
     }
+    for (int i = 0; owner->collect && i < FAMILIAR; i++) { /* the listener may have let go of what it kept */
+        owner->familiar_ints[i] = owner->familiar_floats[i] = (uint64_t)i + 1; /* which would stand elsewhere */
+    }
 }
 
 static int
@@ -1116,9 +1127,6 @@ sites_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     owner->compared = Py_NewRef(module->compared);
     owner->async_loop = Py_NewRef(module->async_loop);
     owner->loop_type = (PyTypeObject *)Py_NewRef((PyObject *)module->loop_type);
-    for (int i = 0; i < FAMILIAR; i++) {
-        owner->familiar_ints[i] = owner->familiar_floats[i] = (uint64_t)i + 1; /* which would stand elsewhere */
-    }
     described = PySequence_Tuple(described);
     if (described == NULL || attach(owner, listener) < 0 || fill(owner, module->site_type, described) < 0) {
         Py_CLEAR(owner);

@@ -13,7 +13,13 @@ from typing import Any, Protocol
 from fitgym.instrument.trace import Reached
 from fitgym.subject.subject import Site
 
-__all__ = ["Factory", "Listener", "OutOfFuel", "Probe"]
+__all__ = ["MOST_OPERANDS", "TOLD", "Factory", "Listener", "OutOfFuel", "Probe"]
+
+MOST_OPERANDS = 20_000
+"""Operands that are kept, by one process and of one search: who wants so many in all needs no more from each process."""
+
+TOLD = 100
+"""Visits of a site by one test case whose operands are told: a loop has shown by then what it compares with."""
 
 Probe = Callable[..., Any]
 
@@ -47,7 +53,7 @@ class Listener(Protocol):
         """The innermost frame that is not a probe was called by the runner, with nothing of the subject in between."""
 
     def keep(self, value: Any) -> None:
-        """A comparison or membership test met this operand."""
+        """A comparison or membership test met this operand, in one of its first `TOLD` visits since `begin`."""
 
 
 class Factory(Protocol):
@@ -102,7 +108,7 @@ class Factory(Protocol):
         Args:
             fuel: how much may be burnt.
             direct: also record the visits for which the listener's `is_direct` holds.
-            collect: tell the listener operands.
+            collect: tell the listener operands, see `Listener.keep`.
         """
 
     def settle(self) -> None:

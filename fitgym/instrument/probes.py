@@ -127,7 +127,7 @@ def _comparison(tally: Tally, site: Site) -> Pair:
     less, same, more = site.slot, site.slot + 1, site.slot + 2
     below = tally.place[number]
     above = below + 1
-    compare, text = _OPERATORS[sign], distance.text
+    compare, text, told = _OPERATORS[sign], distance.text, tally.told
     on_less, on_same, on_more = compare(0, 1), compare(0, 0), compare(1, 0)
     kept_integers, kept_strings = tally.listener.kept[int], tally.listener.kept[str]
     of, integer, string, size = type, int, str, len
@@ -144,7 +144,7 @@ def _comparison(tally: Tally, site: Site) -> Pair:
                 result = truth
         else:  # an array, an expression, a symbol: it has no truth of its own
             return result, NO_OUTCOME
-        if tally.collect:
+        if tally.collect and counts[number] <= told[number]:
             keep(left)
             keep(right)
         if not (tally.direct or distances[less] or distances[same] or distances[more]):
@@ -166,7 +166,7 @@ def _comparison(tally: Tally, site: Site) -> Pair:
     def integers(left: Any, right: Any) -> Any:
         if of(left) is integer and of(right) is integer:
             counts[number] += 1
-            if tally.collect:
+            if tally.collect and counts[number] <= told[number]:
                 if left not in kept_integers:
                     keep(left)
                 if right not in kept_integers:
@@ -202,7 +202,7 @@ def _comparison(tally: Tally, site: Site) -> Pair:
 
     def strings(left: str, right: str) -> bool:
         counts[number] += 1
-        if tally.collect:
+        if tally.collect and counts[number] <= told[number]:
             if left not in kept_strings:
                 keep(left)
             if right not in kept_strings:
@@ -222,8 +222,11 @@ def _comparison(tally: Tally, site: Site) -> Pair:
         if of(left) is string:
             if left in seen:
                 counts[number] += 1
-                if tally.collect and left not in kept_strings:
-                    keep(left)
+                if tally.collect and counts[number] <= told[number]:
+                    if left not in kept_strings:
+                        keep(left)
+                    if right not in kept_strings:
+                        keep(right)
                 result, lt, eq, gt = seen[left]
                 if lt < distances[less]:
                     distances[less] = lt
@@ -276,7 +279,7 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
     number, sign, positive = site.id, site.operator, site.operator == "in"
     counts, distances, detail = tally.counts, tally.distances, tally.detail
     keep, kept = tally.listener.keep, tally.listener.kept
-    nowhere, nearest = NO_OUTCOME[:2], distance.nearest
+    nowhere, nearest, told = NO_OUTCOME[:2], distance.nearest, tally.told
     # The slots of "it is in there" and "it is not".
     inside, outside = (site.slot, site.slot + 1) if positive else (site.slot + 1, site.slot)
     negative = not positive
@@ -292,7 +295,8 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
         if kind is string or kind is integer:
             found = held_as(identity(right))
             if found is not None and left in found[1]:
-                if tally.collect and left not in (kept_strings if kind is string else kept_integers):
+                kept_before = kept_strings if kind is string else kept_integers
+                if tally.collect and counts[number] <= told[number] and left not in kept_before:
                     keep(left)
                 away = found[1][left]
                 if away:
@@ -313,7 +317,7 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
             detail(number, nowhere)
             raise
         kind = type(left)
-        if tally.collect and not (kind is str and left in kept_strings):
+        if tally.collect and counts[number] <= told[number] and not (kind is str and left in kept_strings):
             keep(left)
         if is_inside:
             distances[inside] = 0.0
@@ -348,7 +352,7 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
 
     def measure(left: Any, right: Any) -> tuple[bool, tuple[float, float]]:
         result = (left in right) is positive
-        if tally.collect:
+        if tally.collect and counts[number] <= told[number]:
             keep(left)
         return result, distance.contained(sign, left, right, result)
 

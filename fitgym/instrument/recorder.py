@@ -15,7 +15,7 @@ from typing import Any
 from fitgym.instrument import async_loop, probes, tally
 from fitgym.instrument import sites as python_sites
 from fitgym.instrument.factories import chosen
-from fitgym.instrument.factory import Factory, Probe
+from fitgym.instrument.factory import MOST_OPERANDS, Factory, Probe
 from fitgym.instrument.stops import COMPREHENSIONS, Stops
 from fitgym.instrument.trace import Reached, Stop
 from fitgym.subject.subject import Site
@@ -24,7 +24,7 @@ __all__ = ["Recorder"]
 
 _CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _LONGEST_LITERAL = 100
-_MOST_LITERALS = 1000
+_ADDRESS = " at 0x"  # in how objects are shown by default; another one in every process
 _MOST_CODES = 10_000
 
 _OWN_FILES = frozenset({__file__, async_loop.__file__, probes.__file__, tally.__file__})
@@ -41,7 +41,8 @@ class Recorder:
     Attributes:
         runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
         entry_codes: code objects of wrappers around the operation that is called now; they do not count as callers.
-        constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them.
+        constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them, and is not
+            told them again.
     """
 
     def __init__(self, sites: Sequence[Site], fuel: int = 100_000, factory: type[Factory] | None = None) -> None:
@@ -51,6 +52,8 @@ class Recorder:
         self.entry_codes: set[CodeType] = set()
         self.constants: dict[str, None] = {}
         self.kept: dict[type, set[Any]] = {int: set(), float: set(), str: set(), bytes: set()}
+        self._new: dict[str, Any] = {}  # what the last test case added to both
+        self._n_kept = 0
         self._runner_ids: set[int] = set()
         self._codes: dict[int, tuple[CodeType, int]] = {}
         self._probes: dict[int, Probe] = {}
@@ -103,10 +106,19 @@ class Recorder:
                 `direct_distances`; "constants": operands, in `constants`. Other names are for others.
         """
         self._stops.begin()
+        self._new.clear()
         direct = "direct" in needs
         if direct:
             self._runner_ids = {id(code) for code in self.runner_codes}
-        self._factory.begin(self.fuel, direct, "constants" in needs)
+        self._factory.begin(self.fuel, direct, "constants" in needs and self._n_kept < MOST_OPERANDS)
+
+    def unlearn(self) -> None:
+        """Take back the operands since `begin`: how many there are was a matter of chance."""
+        for text, value in self._new.items():
+            self.kept[type(value)].discard(value)
+            self.constants.pop(text, None)
+        self._n_kept -= len(self._new)
+        self._new.clear()
 
     def settle(self) -> None:
         """Let every later test case start with what is recorded now, direct records left aside.
@@ -197,18 +209,23 @@ class Recorder:
     def keep(self, value: Any) -> None:
         """Remember an operand that can be written as a literal."""
         kind = type(value)
-        if not (kind is str or kind is int or kind is float or kind is bytes) or len(self.constants) >= _MOST_LITERALS:
+        if not (kind is str or kind is int or kind is float or kind is bytes) or self._n_kept >= MOST_OPERANDS:
             return
         if kind is float and (value != value or value in (float("inf"), float("-inf"))):
             return
         if (kind is str or kind is bytes) and len(value) > _LONGEST_LITERAL:
+            return
+        if kind is str and _ADDRESS in value:
             return
         if kind is int and value.bit_length() > 4 * _LONGEST_LITERAL:
             return
         kept = self.kept[kind]
         if value not in kept:
             kept.add(value)
-            self.constants[repr(value)] = None
+            text = repr(value)
+            self.constants[text] = None
+            self._new[text] = value
+            self._n_kept += 1
 
 
 def _subject_frame() -> FrameType | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, compress
 
 from fitgym.instrument import distance
-from fitgym.instrument.factory import Listener, OutOfFuel
+from fitgym.instrument.factory import TOLD, Listener, OutOfFuel
 from fitgym.instrument.trace import Reached
 from fitgym.subject.subject import Site
 
@@ -31,6 +31,7 @@ class Tally:
             one above. Most visits are no nearer and need not look at the distances.
         limit: a block that burns and was counted as often asks `check`.
         direct, collect: what was asked for, see `begin`.
+        told: for each site, how often it was counted when it has told its last operands.
         guard_failed: the pattern of the `case` at hand matched, but its guard did not.
         listener: is told what is not recorded here.
     """
@@ -57,6 +58,7 @@ class Tally:
         self.nearest: list[float] = self._no_nearest[:]
         # What every test case starts with, see `settle`.
         self._no_counts = self._zeros[:]
+        self.told = [TOLD] * len(self.sites)
         self._no_distances = self._unreached
         self._burning = _picked([site.id for site in self.sites if site.burns])
         self._burnt_before = 0
@@ -93,6 +95,7 @@ class Tally:
     def settle(self) -> None:
         self._burnt_before += self.burnt
         self._no_counts = self.counts[:]
+        self.told[:] = [count + TOLD for count in self._no_counts]
         self._no_distances = self.distances[:]
 
     # Fuel
