@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.instrument.arithmetic import APPLY, ARITHMETIC, BITWISE, IN_PLACE, WIDTH, family, infected
+from fitgym.instrument.arithmetic import APPLY, IN_PLACE, WIDTH, infected
+from fitgym.subject.operators import ARITHMETIC, BITWISE, family
 
 
 def alternatives(sign, left, right):

@@ -28,22 +28,18 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from fitgym.subject.operators import ARITHMETIC, family
+
 __all__ = [
     "APPLY",
-    "ARITHMETIC",
-    "BITWISE",
     "IN_PLACE",
     "WIDTH",
     "attribute",
-    "family",
     "infected",
     "item",
     "with_attribute",
     "with_item",
 ]
-
-ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**")
-BITWISE = ("&", "|", "^", "<<", ">>")
 
 WIDTH = 64
 """How long an integer may be, in bits without the sign."""
@@ -81,11 +77,6 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 """What they do in an augmented assignment."""
 
 _WIDEST = 1024  # bits of a result that is computed
-
-
-def family(sign: str) -> tuple[str, ...]:
-    """The operators that `sign` is exchanged with, itself among them; the order is that of the bits."""
-    return ARITHMETIC if sign in ARITHMETIC else BITWISE
 
 
 def infected(sign: str, left: Any, right: Any, result: Any, raised: bool) -> int:

@@ -14,52 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fitgym.subject.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.subject.subject import Function, Site, SiteKind
 from fitgym.subject.syntax import constant_truth, deep_trees, docstring_end, irrefutable
 
 __all__ = ["Plan", "plan"]
-
-OPERATORS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-}
-
-ARITHMETIC: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
-
-# Displays of what is no number.
-_NO_NUMBER = (
-    ast.JoinedStr,
-    ast.List,
-    ast.Tuple,
-    ast.Set,
-    ast.Dict,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-    ast.Lambda,
-)
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -449,7 +408,7 @@ class _Planner:
                 self._value(node)
 
     def _compare(self, node: ast.Compare, *, decides: bool, passes: bool, in_loop: bool = False) -> None:
-        operator = OPERATORS[type(node.ops[0])]
+        operator = COMPARISONS[type(node.ops[0])]
         kind: SiteKind = "membership" if operator in ("in", "not in", "is", "is not") else "comparison"
         self.at[node] = self._site(
             kind,
@@ -466,8 +425,8 @@ class _Planner:
         self, node: ast.BinOp | ast.AugAssign, left: ast.expr, operator: ast.operator, right: ast.expr, ending: str = ""
     ) -> None:
         """Plan a binary operator whose operands may be numbers."""
-        sign = ARITHMETIC.get(type(operator))
-        if sign is None or _is_no_number(left) or _is_no_number(right):
+        sign = SIGNS.get(type(operator))
+        if sign is None or is_no_number(left) or is_no_number(right):
             return
         if isinstance(left, ast.Subscript) and ending and isinstance(left.slice, ast.Slice):
             return
@@ -507,10 +466,3 @@ def _literal(node: ast.expr) -> str:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return type(node.value).__name__ if isinstance(node, ast.Constant) else ""
-
-
-def _is_no_number(node: ast.expr) -> bool:
-    """The value of the expression cannot be a number."""
-    if isinstance(node, ast.Constant):
-        return not isinstance(node.value, (int, float))
-    return isinstance(node, _NO_NUMBER)

@@ -1,0 +1,66 @@
+"""Operators as they are written: the signs of comparisons and arithmetic, and which of them stand in for each other."""
+
+from __future__ import annotations
+
+import ast
+
+__all__ = ["ARITHMETIC", "BITWISE", "COMPARISONS", "SIGNS", "family", "is_no_number"]
+
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
+"""How comparisons are written."""
+
+SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+"""How arithmetic is written; the multiplication of matrices is none."""
+
+ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**")
+BITWISE = ("&", "|", "^", "<<", ">>")
+
+# Displays of what is no number.
+_NO_NUMBER = (
+    ast.JoinedStr,
+    ast.List,
+    ast.Tuple,
+    ast.Set,
+    ast.Dict,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Lambda,
+)
+
+
+def family(sign: str) -> tuple[str, ...]:
+    """The operators of arithmetic that `sign` is exchanged with, itself among them."""
+    return ARITHMETIC if sign in ARITHMETIC else BITWISE
+
+
+def is_no_number(node: ast.expr) -> bool:
+    """The value of the expression cannot be a number."""
+    if isinstance(node, ast.Constant):
+        return not isinstance(node.value, (int, float))
+    return isinstance(node, _NO_NUMBER)
