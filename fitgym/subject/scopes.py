@@ -1,0 +1,166 @@
+"""The local variables of a function that certainly have a value, statement by statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+__all__ = ["Locals"]
+
+_MADE_BY = frozenset({"int", "float", "str", "bytes", "bool", "list", "tuple", "dict", "set", "frozenset"})
+_RETURNED_BY = {"len": "int", "sorted": "list", "repr": "str", "ord": "int", "chr": "str", "isinstance": "bool"}
+
+
+@dataclass(frozen=True, slots=True)
+class Locals:
+    """What is known about local variables at some point of a function.
+
+    Attributes:
+        names: those that have a value, whatever happened before, in the order of their first assignment.
+        kinds: what is known about their types, "" for nothing.
+        receiver: the first parameter of a method, "" if there is none.
+        excluded: names that may lose their value again, or belong to others as well.
+        nonlocal_below: names that inner functions declare nonlocal.
+    """
+
+    names: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    receiver: str = ""
+    excluded: frozenset[str] = frozenset({"_"})
+    nonlocal_below: frozenset[str] = frozenset()
+
+    @classmethod
+    def none(cls) -> Locals:
+        """Nothing is known."""
+        return cls()
+
+    @classmethod
+    def of(cls, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Locals:
+        """What is known when a function begins: its parameters."""
+        excluded, below = _unsteady(function)
+        parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        receiver = parameters[0].arg if parameters and parameters[0].arg in ("self", "cls") else ""
+        known = cls(receiver=receiver, excluded=frozenset({*excluded, "_", receiver}), nonlocal_below=below)
+        for parameter in parameters:
+            hint = parameter.annotation
+            known = known._with(parameter.arg, hint.id if isinstance(hint, ast.Name) else "")
+        return known
+
+    @classmethod
+    def common(cls, ends: Sequence[Locals]) -> Locals:
+        """What is known where several ways meet."""
+        first = ends[0]
+        kept = [i for i, name in enumerate(first.names) if all(name in other.names for other in ends[1:])]
+        return replace(
+            first,
+            names=tuple(first.names[i] for i in kept),
+            kinds=tuple(first.kinds[i] for i in kept),
+        )
+
+    def assigned(self, target: ast.expr, value: ast.expr | None = None, *, element: bool = False) -> Locals:
+        """What is known after an assignment.
+
+        Args:
+            target: the left side.
+            value: the right side if it is known.
+            element: an element of it is assigned.
+        """
+        known = self
+        for name in _bound(target):
+            is_whole = isinstance(target, ast.Name) and value is not None
+            kind = (_kind_of_element(value) if element else _kind(value)) if is_whole else ""
+            known = known._with(name, kind)
+        return known
+
+    def is_receiver(self, name: str) -> bool:
+        """The name is that of the object that the method belongs to."""
+        return bool(name) and name == self.receiver
+
+    def kind(self, name: str) -> str:
+        """What is known about the type of a variable, "" for nothing."""
+        return self.kinds[self.names.index(name)] if name in self.names else ""
+
+    def alternatives(self, name: str) -> list[str]:
+        """Variables that may be of the same type, the one that was assigned last first; none if the name is not known."""
+        if name not in self.names:
+            return []
+        kind = self.kind(name)
+        others = [
+            other
+            for other, theirs in zip(self.names, self.kinds, strict=True)
+            if other != name and (theirs == kind or not theirs or not kind)
+        ]
+        return others[::-1]
+
+    def _with(self, name: str, kind: str) -> Locals:
+        if name in self.excluded:
+            return self
+        if name in self.names:
+            at = self.names.index(name)
+            same = kind if self.kinds[at] == kind else ""
+            return replace(self, kinds=(*self.kinds[:at], same, *self.kinds[at + 1 :]))
+        return replace(self, names=(*self.names, name), kinds=(*self.kinds, kind))
+
+
+def _unsteady(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[set[str], frozenset[str]]:
+    """Names that are deleted, end with an `except`, or are shared; and those that inner functions rebind."""
+    names: set[str] = set()
+    below: set[str] = set()
+    waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in function.body]
+    while waiting:
+        node, is_inner = waiting.pop()
+        match node:
+            case ast.Name(ctx=ast.Del()):
+                names.add(node.id)
+            case ast.ExceptHandler(name=str()):
+                names.add(str(node.name))
+            case ast.Global():
+                names.update(node.names)
+            case ast.Nonlocal():
+                names.update(node.names)
+                if is_inner:
+                    below.update(node.names)
+        is_scope = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+        waiting += [(child, is_inner or is_scope) for child in ast.iter_child_nodes(node)]
+    return names, frozenset(below)
+
+
+def _bound(target: ast.expr) -> Iterable[str]:
+    match target:
+        case ast.Name():
+            yield target.id
+        case ast.Starred():
+            yield from _bound(target.value)
+        case ast.Tuple() | ast.List():
+            for part in target.elts:
+                yield from _bound(part)
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case ast.Constant():
+            return type(value.value).__name__ if value.value is not None else ""
+        case ast.JoinedStr():
+            return "str"
+        case ast.List() | ast.ListComp():
+            return "list"
+        case ast.Dict() | ast.DictComp():
+            return "dict"
+        case ast.Set() | ast.SetComp():
+            return "set"
+        case ast.Tuple():
+            return "tuple"
+        case ast.IfExp():
+            return _kind(value.body) if _kind(value.body) == _kind(value.orelse) else ""
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return "bool"
+        case ast.Call(func=ast.Name(id=name)):
+            return name if name in _MADE_BY else _RETURNED_BY.get(name, "")
+    return ""
+
+
+def _kind_of_element(value: Any) -> str:
+    is_range = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "range"
+    return "int" if is_range else ""
