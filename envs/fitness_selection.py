@@ -138,13 +138,23 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a new search. `options={"subject": ...}` takes another subject from now on."""
+        """Start a new search.
+
+        Args:
+            seed: of everything random in the episode.
+            options: `{"subject": ...}` takes another subject from now on, with `"path"` one that is looked for there
+                first. If it cannot be found the environment keeps the one it has.
+
+        Raises:
+            SubjectError: the subject cannot be found, imported or tested.
+        """
         super().reset(seed=seed)
         if options and "subject" in options and options["subject"] != self.subject_name:
+            reference = locate(options["subject"], options.get("path"))
             limits = self.executor.limits
             self.executor.close()
             self.subject_name = options["subject"]
-            self.executor = Executor(locate(self.subject_name), limits)
+            self.executor = Executor(reference, limits)
         self.seed = int(self.np_random.integers(2**31))
         self.engine = Engine(
             self.executor,
