@@ -35,6 +35,7 @@ ROOMS = {
     "fitgym.suite": 8,
     "fitgym.envs": 9,
     "fitgym.agents": 10,
+    "fitgym.testing": 10,
     "fitgym.generation": 11,
     "fitgym.study": 11,
     "fitgym.cli": 12,
@@ -61,7 +62,10 @@ PARENT = ("fitgym.execution.executor",)
 LAZY_IN_WORKER = ("typeshed_client",)
 """May be imported inside functions of worker code."""
 
-ABOVE_THE_ENGINE = ("fitgym.envs", "fitgym.agents", "fitgym.generation", "fitgym.study", "fitgym.cli", "fitgym.listing")
+ABOVE_THE_ENGINE = (
+    *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.study"),
+    *("fitgym.cli", "fitgym.listing"),
+)
 """The engine knows nothing of gymnasium; these may import it."""
 
 

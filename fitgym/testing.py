@@ -1,0 +1,214 @@
+"""Checks for those who extend fitgym: is an environment as strict as the ones that come with it?
+
+    from fitgym.testing import check_env_strict
+    check_env_strict("fitgym/ExceptionDiscovery-v0", subject="textwrap", budget="20g")
+
+Each check raises `AssertionError` with one sentence that says what was expected.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+__all__ = ["check_env_strict", "digest", "episode"]
+
+Step = tuple[Any, float, bool, bool, dict[str, Any]]
+
+
+def check_env_strict(name: str, /, *, steps: int = 5, seed: int = 0, processes: bool = True, **arguments: Any) -> None:
+    """Hold a registered environment to everything that training and replaying lean on.
+
+    - Gymnasium's checker accepts it, and that of Stable-Baselines3 where it is installed.
+    - Its spec survives being written as JSON.
+    - The same seed and actions give the same episode: in the same object, in another one made from the spec, in new
+      processes under two hash seeds, in a pickled copy and in a fork taken in the middle.
+    - `info` has the same keys at every step, and `info["action_mask"]`, where there is one, is what `action_masks()`
+      says and allows something.
+    - Closing it leaves no process, no descriptor and no temporary folder behind, and closing it twice is harmless.
+
+    Args:
+        name: a registered id, with its module (`package.module:id`) where the module must be imported first.
+        steps: of the episodes that are compared; at least 2, and the environment must not end before.
+        seed: of these episodes, and of the actions.
+        processes: also compare with new processes, which takes some seconds.
+        arguments: of the environment, JSON values only.
+
+    Raises:
+        AssertionError: one of these does not hold.
+    """
+    before = _open()
+    with _own_temporary_folder() as folder:
+        _check(name, steps, seed, processes, arguments)
+        gc.collect()
+        left = sorted(entry.name for entry in folder.iterdir())
+        assert not left, f"{name}: after closing there are temporary files: {', '.join(left)}"
+    deadline = time.monotonic() + 2.0
+    while (more := _open() - before) and time.monotonic() < deadline:
+        time.sleep(0.02)  # a process that was told to end may take a moment
+    assert not more, f"{name}: after closing there is something open that was not before: {', '.join(sorted(more))}"
+
+
+def _check(name: str, steps: int, seed: int, processes: bool, arguments: dict[str, Any]) -> None:
+    env = gymnasium.make(name, **arguments)
+    try:
+        spec = env.spec
+        assert spec is not None, f"{name} has no spec"
+        check_env(env.unwrapped, skip_render_check=True)
+        _check_with_stable_baselines(env)
+        expected = episode(env, steps, seed)
+        assert episode(env, steps, seed) == expected, f"{name}: the same seed and actions gave another episode"
+        _check_infos(name, env, steps, seed)
+        _check_copies(name, env, steps, seed)
+        text = spec.to_json()
+        twin = gymnasium.make(EnvSpec.from_json(text))
+        try:
+            assert episode(twin, steps, seed) == expected, f"{name}: made from its JSON spec it gives another episode"
+        finally:
+            twin.close()
+        if processes:
+            module = name.partition(":")[0] if ":" in name else type(env.unwrapped).__module__
+            for hash_seed in (1, 2):
+                theirs = _elsewhere(module, text, steps, seed, hash_seed)
+                assert theirs == digest(expected), f"{name}: another episode in a process with hash seed {hash_seed}"
+    finally:
+        env.close()
+        env.close()
+
+
+def episode(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> list[Any]:
+    """What the first steps of an episode give, as plain values: observations, rewards, flags and infos."""
+    observation, info = env.reset(seed=seed)
+    seen: list[Any] = [_plain(observation), _plain(info)]
+    for action in _actions(env, steps, seed):
+        seen.append(_plain(env.step(action)))
+    return seen
+
+
+def digest(seen: Sequence[Any]) -> str:
+    """A short text that two different episodes do not share."""
+    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+
+
+def _actions(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> list[Any]:
+    """The same actions for every environment with this action space."""
+    space = pickle.loads(pickle.dumps(env.action_space))
+    space.seed(seed)
+    return [space.sample() for _ in range(steps)]
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it, exact to the last bit."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(value[key]) for key in value}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    return value.hex() if isinstance(value, float) else value
+
+
+def _check_with_stable_baselines(env: gymnasium.Env[Any, Any]) -> None:
+    with suppress(ImportError):
+        from stable_baselines3.common import env_checker
+
+        env_checker.check_env(env.unwrapped, warn=False)
+
+
+def _check_infos(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int) -> None:
+    _, first = env.reset(seed=seed)
+    infos = [first]
+    for action in _actions(env, steps, seed):
+        infos.append(env.step(action)[4])
+        mask = infos[-1].get("action_mask")
+        if mask is not None and isinstance(env.action_space, spaces.Discrete):
+            masks = env.get_wrapper_attr("action_masks")()
+            assert list(masks) == list(mask), f"{name}: info['action_mask'] is not what action_masks() says"
+            assert any(mask), f"{name}: the action mask allows nothing"
+    for info in infos:
+        assert info.keys() == first.keys(), f"{name}: info has the keys {sorted(info)}, at first {sorted(first)}"
+
+
+def _check_copies(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int) -> None:
+    actions = _actions(env, steps, seed)
+    env.reset(seed=seed)
+    env.step(actions[0])
+    inner: Any = env.unwrapped
+    copies = {"a pickled copy": pickle.loads(pickle.dumps(inner))}
+    if hasattr(inner, "fork"):
+        copies["a fork"] = inner.fork()
+    expected = [_plain(inner.step(action)) for action in actions[1:]]
+    for what, twin in copies.items():
+        try:
+            found = [_plain(twin.step(action)) for action in actions[1:]]
+        finally:
+            twin.close()
+        assert found == expected, f"{name}: {what} taken in the middle goes on otherwise"
+
+
+def _elsewhere(module: str, spec: str, steps: int, seed: int, hash_seed: int) -> str:
+    """The digest of the episode in a new process."""
+    done = subprocess.run(
+        [sys.executable, "-m", "fitgym.testing", module, str(steps), str(seed)],
+        input=spec,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert done.returncode == 0, f"an episode in a new process failed: {done.stderr.strip()[-500:]}"
+    return done.stdout.strip()
+
+
+@contextmanager
+def _own_temporary_folder() -> Iterator[Path]:
+    """What this process makes among the temporary files goes to a folder of its own meanwhile."""
+    before = tempfile.gettempdir()
+    with tempfile.TemporaryDirectory() as folder:
+        tempfile.tempdir = folder
+        try:
+            yield Path(folder)
+        finally:
+            tempfile.tempdir = before
+
+
+def _open() -> set[str]:
+    """Child processes and open descriptors of this process, as far as the system tells."""
+    found: set[str] = set()
+    with suppress(OSError):
+        for task in Path("/proc/self/task").iterdir():
+            found |= {f"process {pid}" for pid in (task / "children").read_text().split()}
+    with suppress(OSError):
+        for entry in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):
+                found.add(f"descriptor {entry.name} ({os.readlink(entry)})")
+    return found
+
+
+def _main(module: str, steps: str, seed: str) -> None:
+    __import__(module)
+    env = gymnasium.make(EnvSpec.from_json(sys.stdin.read()))
+    try:
+        sys.stdout.write(digest(episode(env, int(steps), int(seed))) + "\n")
+    finally:
+        env.close()
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])
