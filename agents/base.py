@@ -184,6 +184,13 @@ class Agent(ABC):
 
     # Learning
 
+    def watch(self, env: gymnasium.Env[Any, Any]) -> None:  # noqa: B027 (meant to be optional)
+        """The environment that it will act in; whoever runs an agent says so before the first episode.
+
+        Agents have no business with it: what they see is in observations and infos. Only a reference that looks ahead,
+        such as `oracle`, keeps it.
+        """
+
     def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:  # noqa: B027 (meant to be optional)
         """An episode begins; agents that carry something from step to step forget it here."""
 
@@ -230,6 +237,7 @@ class Agent(ABC):
         if total_timesteps is None and episodes is None:
             raise InputError("learning needs a limit: give total_timesteps or episodes")
         self.check(env.action_space)
+        self.watch(env)
         steps = done_episodes = 0
         while (total_timesteps is None or steps < total_timesteps) and (episodes is None or done_episodes < episodes):
             observation, info = env.reset(seed=seed if done_episodes == 0 else None)
@@ -356,8 +364,8 @@ def _name(cls: type[Agent]) -> str:
 
 
 def _size(action_space: spaces.Space[Any] | int, who: str) -> int:
-    if isinstance(action_space, int):
-        n = action_space
+    if isinstance(action_space, int | np.integer):
+        n = int(action_space)
     elif isinstance(action_space, spaces.Discrete) and action_space.start == 0:
         n = int(action_space.n)
     else:

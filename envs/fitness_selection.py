@@ -237,9 +237,19 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         """Which actions make sense now, shape `(n_actions,)`; all of them, in this environment."""
         return np.ones(len(self.catalogue), dtype=bool)
 
-    def fork(self) -> FitnessSelection:
-        """An independent copy in the same state, with a worker process of its own."""
-        return copy.deepcopy(self)
+    def fork(self, *, share_worker: bool = False) -> FitnessSelection:
+        """An independent copy in the same state.
+
+        Args:
+            share_worker: run the copy's test cases in the same worker process, which saves starting one. Results are the
+                same; the two may not be stepped at the same time, and closing one closes the worker of both.
+        """
+        if not share_worker:
+            return copy.deepcopy(self)
+        twin = copy.deepcopy(self, {id(self.executor): self.executor})
+        if self.engine is not None and twin.engine is not None:
+            self.executor.continue_as(self.engine.table, twin.engine.table)
+        return twin
 
     def suite(self) -> list[TestCase]:
         """The best suite so far, supplemented from the archive."""

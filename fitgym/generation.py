@@ -254,6 +254,7 @@ class _Job:
                 limit = self.budget.amount - self._reserve()
                 env.deadline = self.started + limit
             observation, info = env.reset(seed=self.request.seed)
+            agent.watch(env)
             agent.begin_episode(observation, info)
             reward, ended = 0.0, False
             while not ended:

@@ -38,7 +38,16 @@ class Bandit(gymnasium.Env[Any, Any]):
 
 def trained(name: str, seed: int = 0, steps: int = 12) -> Agent:
     """An agent that has learnt for a while, its next decision not yet taken."""
-    return make(name, Bandit.action_space, action_names=ACTIONS, seed=seed).learn(Bandit(), steps, seed=1)
+    agent = make(name, Bandit.action_space, action_names=ACTIONS, seed=seed).learn(Bandit(), steps, seed=1)
+    agent.watch(begun())
+    return agent
+
+
+def begun() -> Bandit:
+    """An environment at the beginning of an episode, always the same one."""
+    env = Bandit()
+    env.reset(seed=2)
+    return env
 
 
 def everything(agent: Agent, folder: Path) -> tuple[str, dict[str, list[Any]]]:
@@ -114,6 +123,7 @@ def test_a_state_is_handed_back(name: str) -> None:
 def test_a_loaded_agent_goes_on_as_the_saved_one(name: str, steps: int, tmp_path: Path) -> None:
     saved = trained(name, steps=steps)
     loaded = Agent.load(saved.save(tmp_path / "agent"), Bandit.action_space, ACTIONS)
+    loaded.watch(begun())
     assert type(loaded) is type(saved)
     assert loaded.n_updates == saved.n_updates == steps
     assert [loaded.predict(np.zeros(3))[0] for _ in range(9)] == [saved.predict(np.zeros(3))[0] for _ in range(9)]

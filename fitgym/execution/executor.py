@@ -8,6 +8,7 @@ results never depend on what else was in the batch.
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import threading
 import time
@@ -239,6 +240,13 @@ class Executor:
         with self._lock:
             self.executions = 0
             self._switch(None)
+
+    def continue_as(self, table: StatementTable, copied: StatementTable) -> None:
+        """Let a copy of a table begin with what is banned, crashed and learnt for the one it was copied from."""
+        with self._lock:
+            run = self._run if table is self._table else self._others.get(table)
+            if run is not None:
+                self._others[copied] = copy.deepcopy(run)
 
     def close(self) -> None:
         """End the worker and everything below it; harmless when there is none. The next run starts another one."""
