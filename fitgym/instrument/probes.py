@@ -1,8 +1,8 @@
 """The probes in Python: what the constants in instrumented code do when they are called.
 
 For each kind of site a function makes two probes that record the same. One is quick: what is common is measured in place,
-and what cannot bring a distance nearer is left alone. The other one is thorough: it measures every visit, so that a `Tally`
-can tell direct visits from others. Both can be bound (see `binding`) and exchanged for each other. Built-ins are variables
+and what cannot bring a distance nearer is left alone. The other one is thorough: it tells direct visits from others and
+measures each of them. Both can be bound (see `binding`) and exchanged for each other. Built-ins are variables
 here, because variables become constants.
 """
 
@@ -18,7 +18,7 @@ from fitgym.instrument import distance
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.async_loop import AsyncLoop
 from fitgym.instrument.factory import Probe
-from fitgym.instrument.tally import NO_OUTCOME, Tally
+from fitgym.instrument.tally import DIRECT, INDIRECT, NO_OUTCOME, Tally
 from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
 from fitgym.subject.subject import Site, SiteKind
 
@@ -86,9 +86,20 @@ def _thorough(tally: Tally, number: int, measure: Measure) -> Probe:
     return thorough
 
 
+def _unless_direct(tally: Tally, site: Site, quick: Probe, direct: Probe) -> Probe:
+    """A probe that does the one thing in functions that others than the runner have called, the other in the rest."""
+    ways, function, indirect = tally.ways, site.function, INDIRECT
+
+    def either(*operands: Any) -> Any:
+        return (quick if ways[function] == indirect else direct)(*operands)
+
+    return either
+
+
 def _block(tally: Tally, site: Site) -> Pair:
-    number = site.id
-    counts, check, enter, detail = tally.counts, tally.check, tally.enter, tally.detail
+    number, function, is_entry = site.id, site.function, tally.is_entry(site.id)
+    counts, direct_counts, check, enter = tally.counts, tally.direct_counts, tally.check, tally.enter
+    ways, direct, indirect, is_direct = tally.ways, DIRECT, INDIRECT, tally.listener.is_direct
     stopped, exception = tally.listener.stopped, sys.exc_info
 
     def plain() -> None:
@@ -96,7 +107,9 @@ def _block(tally: Tally, site: Site) -> Pair:
 
     def plainly() -> None:
         counts[number] += 1
-        detail(number)
+        way = ways[function]
+        if way == direct or (way != indirect and is_direct()):
+            direct_counts[number] += 1
 
     def burning() -> None:
         counts[number] = count = counts[number] + 1
@@ -104,17 +117,25 @@ def _block(tally: Tally, site: Site) -> Pair:
             check(number)
 
     def burning_thoroughly() -> None:
-        burning()
-        enter(number)
-        detail(number)
+        counts[number] = count = counts[number] + 1
+        if count > tally.limit:
+            check(number)
+        if is_entry:
+            enter(function)
+        way = ways[function]
+        if way == direct or (way != indirect and is_direct()):
+            direct_counts[number] += 1
 
     def catching() -> None:
         counts[number] += 1
         stopped(exception()[2])
 
     def catching_thoroughly() -> None:
-        catching()
-        detail(number)
+        counts[number] += 1
+        stopped(exception()[2])
+        way = ways[function]
+        if way == direct or (way != indirect and is_direct()):
+            direct_counts[number] += 1
 
     if site.burns:
         return burning, burning_thoroughly
@@ -241,7 +262,40 @@ def _comparison(tally: Tally, site: Site) -> Pair:
                 seen[left] = (compare(left, right), *text(left, right))
         return thorough(left, right)
 
-    return with_literal if site.literals[1] == "str" else integers, thorough
+    ways, function, by_runner, by_others = tally.ways, site.function, DIRECT, INDIRECT
+    is_direct, direct_counts, direct_distances = tally.listener.is_direct, tally.direct_counts, tally.direct_distances
+
+    def directly(left: Any, right: Any) -> Any:
+        way = ways[function]
+        if way == by_others:
+            return quick(left, right)
+        if of(left) is not integer or of(right) is not integer:
+            return thorough(left, right)
+        if way == by_runner or is_direct():
+            direct_counts[number] += 1
+            gap = left - right
+            if gap < 0:
+                direct_distances[less] = 0.0
+                if -gap < direct_distances[same]:
+                    direct_distances[same] = -gap
+                if 1 - gap < direct_distances[more]:
+                    direct_distances[more] = 1 - gap
+            elif gap:
+                direct_distances[more] = 0.0
+                if gap < direct_distances[same]:
+                    direct_distances[same] = gap
+                if gap + 1 < direct_distances[less]:
+                    direct_distances[less] = gap + 1
+            else:
+                direct_distances[same] = 0.0
+                if direct_distances[less] > 1.0:
+                    direct_distances[less] = 1.0
+                if direct_distances[more] > 1.0:
+                    direct_distances[more] = 1.0
+        return integers(left, right)
+
+    quick = with_literal if site.literals[1] == "str" else integers
+    return quick, directly
 
 
 def _membership(tally: Tally, site: Site) -> Pair:
@@ -272,7 +326,7 @@ def _identity(tally: Tally, site: Site) -> Pair:
         result = (left is right) is if_same
         return result, (0.0, 1.0) if result else (1.0, 0.0)
 
-    return quick, _thorough(tally, number, measure)
+    return quick, _unless_direct(tally, site, quick, _thorough(tally, number, measure))
 
 
 def _inclusion(tally: Tally, site: Site) -> Pair:
@@ -356,7 +410,7 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
             keep(left)
         return result, distance.contained(sign, left, right, result)
 
-    return quick, _thorough(tally, number, measure)
+    return quick, _unless_direct(tally, site, quick, _thorough(tally, number, measure))
 
 
 def _truth(tally: Tally, site: Site) -> Pair:
@@ -417,7 +471,36 @@ def _truth(tally: Tally, site: Site) -> Pair:
                 distances[no] = min(distances[no], distance.truth(value, True)[1])
         return value if passes else result
 
-    return quick, _thorough(tally, number, measure)
+    thorough = _thorough(tally, number, measure)
+    ways, function, by_runner, by_others = tally.ways, site.function, DIRECT, INDIRECT
+    is_direct, direct_counts, direct_distances = tally.listener.is_direct, tally.direct_counts, tally.direct_distances
+
+    def directly(value: Any) -> Any:
+        way = ways[function]
+        if way == by_others:
+            return quick(value)
+        away = 1.0
+        if value is not true and value is not false and value is not nothing:
+            kind = of(value)
+            if kind is string or kind is array or kind is pair or kind is mapping:
+                away = size(value)
+            elif kind is integer:
+                away = value if value > 0 else -value
+            else:
+                return thorough(value)
+        if way == by_runner or is_direct():
+            direct_counts[number] += 1
+            if value:
+                direct_distances[yes] = 0.0
+                if away < direct_distances[no]:
+                    direct_distances[no] = away
+            else:
+                direct_distances[no] = 0.0
+                if direct_distances[yes] > 1.0:
+                    direct_distances[yes] = 1.0
+        return quick(value)
+
+    return quick, directly
 
 
 def _has_more(iterator: Iterator[Any]) -> bool:
@@ -512,7 +595,9 @@ def _loop(tally: Tally, site: Site) -> Pair:
             return iterable  # the loop itself complains
         return AsyncLoop(iterable, outcome)
 
-    return (asynchronous, asynchronous) if site.operator == "async for" else (quick, thorough)
+    if site.operator == "async for":
+        return asynchronous, asynchronous
+    return quick, _unless_direct(tally, site, quick, thorough)
 
 
 def _case(tally: Tally, site: Site) -> Pair:
@@ -547,7 +632,7 @@ def _arithmetic(tally: Tally, site: Site) -> Pair:
         detail(number)
         return apply(left, right)
 
-    return quick, thorough
+    return quick, _unless_direct(tally, site, quick, thorough)
 
 
 PROBES: dict[SiteKind, Callable[[Tally, Site], Pair]] = {

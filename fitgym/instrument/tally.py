@@ -12,13 +12,13 @@ from fitgym.instrument.factory import TOLD, Listener, OutOfFuel
 from fitgym.instrument.trace import Reached
 from fitgym.subject.subject import Site
 
-__all__ = ["NO_OUTCOME", "Tally"]
+__all__ = ["DIRECT", "INDIRECT", "NO_OUTCOME", "Tally"]
 
 NO_OUTCOME = (distance.FAR, distance.FAR, distance.FAR)
 """Reached, but an exception came instead of an outcome, or an object that is neither true nor false."""
 
 # How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine.
-_UNKNOWN, _DIRECT, _INDIRECT, _RESUMABLE = 0, 1, 2, 4
+_UNKNOWN, DIRECT, INDIRECT, _RESUMABLE = 0, 1, 2, 4
 
 _MOST_COUNTED = (1 << 32) - 1
 
@@ -31,6 +31,7 @@ class Tally:
             one above. Most visits are no nearer and need not look at the distances.
         limit: a block that burns and was counted as often asks `check`.
         direct, collect: what was asked for, see `begin`.
+        ways: for each function, how it was called so far.
         told: for each site, how often it was counted when it has told its last operands.
         guard_failed: the pattern of the `case` at hand matched, but its guard did not.
         listener: is told what is not recorded here.
@@ -47,6 +48,7 @@ class Tally:
         n_slots = sum(site.width for site in self.sites)
         self._zeros = [0] * len(self.sites)
         self._unreached = [float("inf")] * n_slots
+        self._places = [(site.slot, site.function) for site in self.sites]
         self._slots = [slice(site.slot, site.slot + site.width) if site.width else slice(0) for site in self.sites]
         self.counts: list[int] = self._zeros[:]
         self.distances: list[float] = self._unreached[:]
@@ -68,7 +70,7 @@ class Tally:
         # Looking at frames is expensive, so it is done once for each call, and at every probe only in functions that were
         # called both ways or can be resumed by others.
         self._unknown = [_UNKNOWN] * (max((site.function for site in self.sites), default=-1) + 1)
-        self._ways = self._unknown[:]
+        self.ways = self._unknown[:]
         self._entry: dict[int, int] = {}
         for site in self.sites:
             self._entry.setdefault(site.function, site.id)
@@ -81,7 +83,7 @@ class Tally:
         if self.direct:
             self.direct_counts[:] = self._zeros
             self.direct_distances[:] = self._unreached
-            self._ways[:] = self._unknown
+            self.ways[:] = self._unknown
         self.direct = direct
         self.collect = collect
         self._begin(fuel)
@@ -125,29 +127,33 @@ class Tally:
 
     def detail(self, number: int, found: Sequence[float] = ()) -> None:
         """Merge distances into the recorded ones and, if the visit was direct, count it and merge them there as well."""
-        slot = first = self.sites[number].slot
+        first, function = self._places[number]
+        distances = self.distances
+        slot = first
         for value in found:
-            if value < self.distances[slot]:
-                self.distances[slot] = value
+            if value < distances[slot]:
+                distances[slot] = value
             slot += 1
         if self.direct:
-            way = self._ways[self.sites[number].function]
-            if way == _DIRECT or (way != _INDIRECT and self.listener.is_direct()):
+            way = self.ways[function]
+            if way == DIRECT or (way != INDIRECT and self.listener.is_direct()):
                 self.direct_counts[number] += 1
-                for slot, value in enumerate(found, first):
-                    if value < self.direct_distances[slot]:
-                        self.direct_distances[slot] = value
+                distances = self.direct_distances
+                for value in found:
+                    if value < distances[first]:
+                        distances[first] = value
+                    first += 1
 
-    def enter(self, number: int) -> None:
-        """A block that burns was visited; if it is the entry of a function, look how the function was called."""
-        function = self.sites[number].function
-        if self._entry[function] == number:
-            self._ways[function] |= self._way()
+    def is_entry(self, number: int) -> bool:
+        """The site is the first one of its function."""
+        return self._entry[self.sites[number].function] == number
 
-    def _way(self) -> int:
+    def enter(self, function: int) -> None:
+        """The function begins: look how it was called."""
         if self.listener.is_resumable():
-            return _RESUMABLE
-        return _DIRECT if self.listener.is_direct() else _INDIRECT
+            self.ways[function] |= _RESUMABLE
+        else:
+            self.ways[function] |= DIRECT if self.listener.is_direct() else INDIRECT
 
     # Results
 
