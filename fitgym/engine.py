@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -32,10 +32,13 @@ from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["FITNESS", "SEARCH", "Cost", "Discovery", "Engine", "parse_search"]
+__all__ = ["FITNESS", "SEARCH", "Cost", "Discovery", "Engine", "Variants", "check_variants", "parse_search"]
 
 FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
 SEARCH = Registry("fitgym.search", Search, "search algorithm")
+
+Variants = Mapping[str, Mapping[str, Any]]
+"""Arguments for the classes of fitness functions, by the function's name."""
 
 _SWEEP = 20  # generations between two clean-ups of what no living test case needs
 _GLANCE = 0.1  # seconds that should pass between two looks at the clock, where there is a deadline
@@ -82,9 +85,29 @@ def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
     """
     name, _, argument = text.partition(":")
     algorithm = SEARCH.load(name)
-    parameters = inspect.signature(algorithm).parameters.values()
-    known = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-    return algorithm, parse_options(argument, known, f"search algorithm '{name}'")
+    return algorithm, parse_options(argument, _keywords(algorithm), f"search algorithm '{name}'")
+
+
+def check_variants(variants: Variants) -> Variants:
+    """The same variants of fitness functions, as they are given to `Engine`.
+
+    Raises:
+        UnknownName: there is no such fitness function.
+        InputError: it does not have such an argument.
+    """
+    for name, arguments in variants.items():
+        known = _keywords(FITNESS.load(name))
+        for argument in arguments:
+            if argument not in known:
+                raise InputError(
+                    f"fitness function '{name}' has no variant by '{argument}' (there is: {', '.join(known) or 'none'})"
+                )
+    return variants
+
+
+def _keywords(cls: type) -> list[str]:
+    parameters = inspect.signature(cls).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
 
 class Engine:
@@ -94,6 +117,7 @@ class Engine:
         executor: runs the test cases.
         fitness: the fitness functions that are active first.
         tracked: further fitness functions whose targets are archived whatever is active, such as the goal's own.
+        variants: of fitness functions, by name: arguments of their classes, such as `{"diversity": {"last_two": True}}`.
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
         seed: of everything random in the run.
         population: number of individuals, unless `search` says so.
@@ -115,6 +139,7 @@ class Engine:
         *,
         fitness: Sequence[str] = ("branch",),
         tracked: Sequence[str] = (),
+        variants: Variants | None = None,
         search: str = "whole_suite",
         seed: int = 0,
         population: int = 50,
@@ -123,10 +148,11 @@ class Engine:
         self.executor = executor
         self.subject: Subject = executor.subject
         self.tracked = tuple(dict.fromkeys(tracked))
+        self.variants = check_variants(variants or {})
         self.search_name = search
         self.table = StatementTable()
         self.factory = TestFactory(self.subject, self.table)
-        self.measurements = Measurements({})
+        self.measurements = Measurements({}, self.table)
         self.archive = Archive(self.measurements)
         self.reach = Reach(self.subject)
         self.rng = np.random.default_rng(seed)
@@ -163,7 +189,8 @@ class Engine:
             raise InputError("no fitness function is active: name at least one, for example 'branch'")
         for name in (*chosen, *self.tracked):
             if name not in self.measurements.fitness:
-                self.measurements.register(name, FITNESS.load(name)(self.subject))
+                fitness = FITNESS.load(name)(self.subject, **self.variants.get(name, {}))
+                self.measurements.register(name, fitness)
         if chosen == self.active:
             return
         before, self.active = self.active, chosen
@@ -401,8 +428,10 @@ class Engine:
             return
         for name in self.measurements.fitness:
             self.measurements.close(name, self.archive.covered(name))
-        # Only where covering code is all that is wanted: a covered function can still raise something new.
-        if "branch" in self.active and not any(self.measurements.fitness[name].dynamic for name in self.active):
+        # Only where covering code is all that is wanted: a covered function can still raise something new or be called
+        # in another way.
+        active = [self.measurements.fitness[name] for name in self.active]
+        if "branch" in self.active and not any(fitness.dynamic or fitness.reads_tests for fitness in active):
             self.factory.exclude(self.reach.exhausted(self.archive.covered("branch")))
         else:
             self.factory.exclude(frozenset())

@@ -68,7 +68,8 @@ def test_every_fitness_function_guides_a_search(executor, name):
     for _ in range(3):
         running.step()
     assert 0.0 <= running.search.fitness[0] <= 1.0
-    assert running.coverage()[name][0] > 0
+    covered, total = running.coverage()[name]
+    assert covered > 0 or (total == 0 and running.measurements.fitness[name].reads_tests)
 
 
 def test_exchanging_functions_runs_nothing_again_unless_more_must_be_recorded(executor):

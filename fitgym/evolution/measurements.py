@@ -15,7 +15,7 @@ from fitgym.evolution.individual import Individual
 from fitgym.evolution.rows import Rows
 from fitgym.fitness.base import Fitness, Floats, Index, Mask
 from fitgym.instrument.trace import Trace
-from fitgym.testcase.statement import TestCase
+from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["Measurements"]
 
@@ -25,9 +25,11 @@ class Measurements:
 
     Args:
         fitness: the fitness functions by name; all of them can be asked for, none is computed before it is.
+        table: the statements of the test cases, for functions that read them.
     """
 
-    def __init__(self, fitness: Mapping[str, Fitness]) -> None:
+    def __init__(self, fitness: Mapping[str, Fitness], table: StatementTable | None = None) -> None:
+        self.table = StatementTable() if table is None else table
         self.fitness: dict[str, Fitness] = {}
         self._rows: dict[str, Rows] = {}
         self._needs: dict[TestCase, frozenset[str]] = {}
@@ -106,10 +108,14 @@ class Measurements:
         rows = self._rows[name]
         known = rows.values
         while missing := [individual for individual in individuals if individual not in known]:
-            numbers, sizes = self._numbers(missing)
-            self._measure(name, numbers)
-            known = rows.values  # measuring can append targets, and then the others are gone too
-            known.update(zip(missing, rows.of_suites(numbers, sizes).tolist(), strict=True))
+            if rows.fitness.reads_tests:
+                values = rows.fitness.of_tests([individual.testcases for individual in missing], self.table)
+            else:
+                numbers, sizes = self._numbers(missing)
+                self._measure(name, numbers)
+                known = rows.values  # measuring can append targets, and then the others are gone too
+                values = rows.of_suites(numbers, sizes)
+            known.update(zip(missing, values.tolist(), strict=True))
         return np.array(list(map(known.__getitem__, individuals)))
 
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
@@ -125,6 +131,7 @@ class Measurements:
         self._suites.clear()
         for rows in self._rows.values():
             rows.retain(np.array(kept, dtype=np.intp), dict.fromkeys(individuals))
+            rows.fitness.retain(living)
 
     def _numbers(self, individuals: Sequence[Individual]) -> tuple[Index, Index]:
         """The rows of all test cases of one individual after the other, and how many each individual has."""

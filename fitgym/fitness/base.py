@@ -9,7 +9,7 @@ and covered targets are masks over columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
+from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["UNSEEN", "Counts", "Entries", "Fitness", "Floats", "Index", "Mask", "Target", "nu", "pad"]
 
@@ -135,6 +136,9 @@ class Fitness(ABC):
     closes: ClassVar[bool] = True
     """A target that the archive covers leaves the value of a suite."""
 
+    reads_tests: ClassVar[bool] = False
+    """Suites are valued by their test cases (`of_tests`), not by what traces say about columns."""
+
     together: ClassVar[np.ufunc] = np.add
     """What makes the executions of a suite out of those of its test cases (of which any above 2 may be read as 2)."""
 
@@ -233,6 +237,20 @@ class Fitness(ABC):
         """
         total: Floats = columns.sum(axis=1)
         return total if raw else total / max(1, len(self.targets))
+
+    def of_tests(self, suites: Sequence[Sequence[TestCase]], table: StatementTable) -> Floats:
+        """The fitness of suites, each in [0, 1], 0 is best, for a function that `reads_tests`; `(len(suites),)`.
+
+        What has been worked out about a test case may be remembered until `retain`; it makes no difference to a value.
+
+        Args:
+            suites: the test cases of each.
+            table: their statements.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not read tests")
+
+    def retain(self, testcases: Collection[TestCase]) -> None:  # noqa: B027  (most remember nothing)
+        """Forget what is remembered about all other test cases."""
 
     def of_suite(
         self,
