@@ -14,6 +14,7 @@ __all__ = ["ENVIRONMENTS", "WITHOUT_SUBJECT"]
 
 ENVIRONMENTS = {
     "fitgym/ExceptionDiscovery-v0": "exceptions",
+    "fitgym/SuiteDiversity-v0": "diversity",
     "fitgym/BranchCoverage-v0": "coverage",
 }
 """The registered environments with a subject, and the goal that each pursues."""

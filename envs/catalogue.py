@@ -38,32 +38,69 @@ def catalogue(kind: str | Sequence[str], functions: Sequence[str], required: Seq
     """The combinations of `functions` that an agent can choose, small ones first.
 
     Args:
-        kind: "paper" every set of up to four functions that contains the required ones (Almulla and Gay 2022: with
-            the eight functions of the exception goal 1 + 7 + 21 + 35 = 64); "singles"; "pairs" sets of one or two;
-            "upto:k" sets of one to k; or a list of actions such as `["branch", "branch+line"]`.
+        kind: one of the paper's, see below; "singles"; "pairs" sets of one or two; "upto:k" sets of one to k; or a list
+            of actions such as `["branch", "branch+line"]`.
+
+            "paper": every set of up to four functions that contains the required ones; with the eight functions of the
+            exception goal 1 + 7 + 21 + 35 = 64.
+            "paper-diversity": the same without method coverage, and two sets with it: diversity, method and either
+            branch or direct branch; 1 + 6 + 15 + 20 + 2 = 44.
+            "paper-mutation": every set of one or two functions, and of three where branch is one of them;
+            6 + 15 + 10 = 31.
         functions: the fitness functions of the goal, in the order in which they are combined.
         required: those that every set of "paper" contains.
 
     Raises:
-        InputError: the kind is unknown, an action names an unknown function, or there are more than `LIMIT` sets.
+        InputError: the kind is unknown or for another goal, an action names an unknown function, or there are more than
+            `LIMIT` sets.
+
+    References:
+        Almulla and Gay 2022, Learning How to Search, sections 3.4.1 to 3.4.3, give the numbers of combinations; which
+        they are is in the code released with it. There the 64 have one set twice, {exception, branch, method}, and lack
+        {exception, method_no_exception, direct_branch, output}; and branch and direct branch, which the paper says were
+        not combined for diversity, are.
     """
     if not isinstance(kind, str):
         return [parse_action(text, functions) for text in kind]
     if kind == "paper":
         others = [name for name in functions if name not in required]
-        rest = [combination for size in range(0, 5 - len(required)) for combination in combinations(others, size)]
+        rest = _sets(others, 0, 4 - len(required))
         return [(*required, *combination) for combination in rest if required or combination]
+    if kind == "paper-diversity":
+        _demand(kind, functions, "diversity", "branch", "direct_branch", "method")
+        others = [name for name in functions if name not in ("diversity", "method")]
+        free = [("diversity", *combination) for combination in _sets(others, 0, 3)]
+        return sorted([*free, *(("diversity", name, "method") for name in ("branch", "direct_branch"))], key=len)
+    if kind == "paper-mutation":
+        _demand(kind, functions, "strong_mutation", "branch")
+        return [chosen for chosen in _sets(functions, 1, 3) if len(chosen) < 3 or "branch" in chosen]
     if kind == "singles":
         return [(name,) for name in functions]
     largest = 2 if kind == "pairs" else None
     if kind.startswith("upto:") and kind[5:].isdigit() and int(kind[5:]) > 0:
         largest = int(kind[5:])
     if largest is None:
-        raise InputError(f"catalogue '{kind}' is unknown: use paper, singles, pairs, upto:K or a list of actions")
-    found = [combination for size in range(1, largest + 1) for combination in combinations(functions, size)]
+        raise InputError(
+            f"catalogue '{kind}' is unknown: use paper, paper-diversity, paper-mutation, singles, pairs, upto:K or a list "
+            "of actions"
+        )
+    found = _sets(functions, 1, largest)
     if len(found) > LIMIT:
         raise InputError(
             f"catalogue '{kind}' has {len(found)} actions, more than {LIMIT}: use singles, pairs, a smaller upto:K or "
             "an explicit list"
         )
     return found
+
+
+def _sets(functions: Sequence[str], smallest: int, largest: int) -> list[Action]:
+    """The sets of so many functions, small ones first."""
+    return [chosen for size in range(smallest, largest + 1) for chosen in combinations(functions, size)]
+
+
+def _demand(kind: str, functions: Sequence[str], *names: str) -> None:
+    missing = [name for name in names if name not in functions]
+    if missing:
+        raise InputError(
+            f"catalogue '{kind}' combines '{missing[0]}', which is not one of the goal's (there are: {', '.join(functions)})"
+        )

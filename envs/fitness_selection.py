@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.engine import Engine, parse_search
+from fitgym.engine import Engine, Variants, check_variants, parse_search
 from fitgym.envs.catalogue import action_name, catalogue
 from fitgym.errors import BudgetError, ResetNeeded
 from fitgym.evolution.budget import Budget
@@ -37,8 +37,9 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     combination of fitness functions that guides it, and is rewarded for progress towards a testing goal.
 
     ## Action Space
-    `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. The catalogue "paper" of the
-    exception goal has 42 (64 when `weak_mutation` is available); the coverage goal takes "pairs", 36 of them.
+    `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. The catalogue of the
+    exception goal has 42 (64 when `weak_mutation` is available), that of the diversity goal 28 (44), as published; the
+    coverage goal takes "pairs", 36 of them.
 
     ## Observation Space
     `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
@@ -66,6 +67,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * `actions`: a catalogue, see `fitgym.envs.catalogue`; the goal's own if not given.
     * `features`: name of a feature set.
     * `reward`: "paper" or "gain".
+    * `variants`: of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
     * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
     * `population`: number of its individuals.
     * `generations_per_step`: 3, as published (3 to 5).
@@ -93,6 +95,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         actions: str | Sequence[str] | None = None,
         features: str = "paper-v1",
         reward: str = "paper",
+        variants: Variants | None = None,
         search: str = "whole_suite",
         population: int = 50,
         generations_per_step: int = 3,
@@ -117,6 +120,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.features = FeatureSet.load(features)
         self.feature_names = self.features.names(self.goal.functions)
         parse_search(search)  # refused here rather than at the first reset
+        self.variants = check_variants(variants or {})
         self.search = search
         self.population = population
         self.generations_per_step = generations_per_step
@@ -160,6 +164,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             self.executor,
             fitness=(self.goal.fitness,),
             tracked=self.goal.kept,
+            variants=self.variants,
             search=self.search,
             seed=self.seed,
             population=self.population,
@@ -261,6 +266,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             "subject": self.subject_name,
             "goal": type(self.goal).__module__.rpartition(".")[2],
             "reward": self.goal.reward_name,
+            "variants": {name: dict(arguments) for name, arguments in self.variants.items()},
             "search": self.search,
             "budget": None if self.budget is None else str(self.budget),
             "seed": self.seed,

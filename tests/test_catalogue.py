@@ -2,8 +2,10 @@
 
 import pytest
 
+from fitgym.engine import FITNESS
 from fitgym.envs.catalogue import catalogue, parse_action
 from fitgym.errors import InputError
+from fitgym.goals.diversity import Diversity
 from fitgym.goals.exceptions import Exceptions
 
 EIGHT = ("exception", "branch", "direct_branch", "line", "method", "method_no_exception", "output", "weak_mutation")
@@ -21,6 +23,76 @@ def test_without_weak_mutation_there_are_42():
     # C(6,0) + C(6,1) + C(6,2) + C(6,3) = 1 + 6 + 15 + 20
     assert len(catalogue("paper", EIGHT[:-1], ("exception",))) == 42
     assert len(catalogue(Exceptions.catalogue, Exceptions.functions, Exceptions.required)) == 42
+
+
+DIVERSITY = (
+    "diversity",
+    "exception",
+    "branch",
+    "direct_branch",
+    "method",
+    "method_no_exception",
+    "output",
+    "weak_mutation",
+)
+MUTATION = ("strong_mutation", "branch", "output", "exception", "method_no_exception", "weak_mutation")
+LETTERS = {
+    "D": "diversity",
+    "SM": "strong_mutation",
+    "E": "exception",
+    "B": "branch",
+    "CB": "direct_branch",
+    "M": "method",
+    "MNE": "method_no_exception",
+    "O": "output",
+    "WM": "weak_mutation",
+}
+
+
+def sets(text):
+    """What the released code lists, as sets of names."""
+    return [frozenset(LETTERS[letter] for letter in chosen.split(",")) for chosen in text.split()]
+
+
+def test_diversity_is_combined_in_the_44_ways_of_the_released_code():
+    listed = sets("""
+        D,B,E D,B,WM D,B,O D,B,M D,B,CB D,B,MNE D,CB,M D,CB,E D,CB,MNE D,CB,WM D,CB,O D,E,MNE D,E,WM D,E,O D,MNE,WM
+        D,MNE,O D,WM,O
+        D,B,WM,O D,B,WM,CB D,B,WM,MNE D,B,WM,E D,B,E,O D,B,E,CB D,B,E,MNE D,B,MNE,O D,B,MNE,CB D,B,CB,O D,WM,E,O
+        D,WM,E,CB D,WM,E,MNE D,WM,MNE,O D,WM,MNE,CB D,WM,CB,O D,E,MNE,O D,E,MNE,CB D,E,CB,O D,MNE,CB,O
+        D,B D,WM D,E D,MNE D,O D,CB D
+    """)
+    actions = catalogue("paper-diversity", DIVERSITY, ("diversity",))
+    assert len(actions) == 1 + 6 + 15 + 20 + 2 == 44
+    assert set(map(frozenset, actions)) == set(listed)
+    assert actions[0] == ("diversity",) and [len(action) for action in actions] == sorted(map(len, actions))
+
+
+def test_strong_mutation_is_combined_in_the_31_ways_of_the_released_code():
+    listed = sets("""
+        SM B,O B,E B,MNE B,WM B,SM O,E O,MNE O,WM O,SM E,MNE E,WM E,SM MNE,WM MNE,SM WM,SM
+        B,O,E B,O,MNE B,O,WM B,O,SM B,E,MNE B,E,WM B,E,SM B,MNE,WM B,MNE,SM B,WM,SM
+        B WM E MNE O
+    """)
+    actions = catalogue("paper-mutation", MUTATION)
+    assert len(actions) == 6 + 15 + 10 == 31
+    assert set(map(frozenset, actions)) == set(listed)
+
+
+def test_a_catalogue_for_another_goal_is_refused():
+    with pytest.raises(
+        InputError, match="catalogue 'paper-diversity' combines 'diversity', which is not one of the goal"
+    ):
+        catalogue("paper-diversity", EIGHT)
+    with pytest.raises(InputError, match="catalogue 'paper-mutation' combines 'strong_mutation'"):
+        catalogue("paper-mutation", EIGHT)
+
+
+def test_the_diversity_goal_has_its_44_actions_once_there_is_weak_mutation():
+    expected = [name for name in DIVERSITY if name in FITNESS.names()]
+    assert list(Diversity.functions) == expected
+    found = catalogue(Diversity.catalogue, Diversity.functions, Diversity.required)
+    assert len(found) == {8: 44, 7: 28}[len(expected)]  # 1 + 5 + 10 + 10 + 2
 
 
 def test_singles_pairs_and_upto_count_as_combinatorics_says():
@@ -41,7 +113,7 @@ def test_a_huge_catalogue_is_refused_with_the_alternatives():
 
 @pytest.mark.parametrize("kind", ["all", "upto:", "upto:0", "upto:x", ""])
 def test_an_unknown_kind_is_refused(kind):
-    with pytest.raises(InputError, match="is unknown: use paper, singles, pairs"):
+    with pytest.raises(InputError, match="is unknown: use paper, paper-diversity, paper-mutation, singles, pairs"):
         catalogue(kind, EIGHT)
 
 

@@ -1,0 +1,77 @@
+"""The goal of a diverse suite."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.fitness import diversity
+from fitgym.goals.base import Goal, existing
+
+__all__ = ["Diversity"]
+
+
+class Diversity(Goal):
+    """Make the test cases of a suite as different from each other as possible.
+
+    The value is the greatest div(T) that the best suite of the population has had whenever it was asked for since the
+    run began: the sum of the Levenshtein distances of its test cases (`fitgym.fitness.diversity`). The best suite is
+    the best under the functions that are active, so its own div can fall, and with it the share of it that an action
+    is answerable for; the value cannot. The rewards are
+
+        paper   f(T) before - f(T) now, with f(T) = 1 / (1 + div(T)) of the best suite: the change of the fitness score,
+                positive where it improves
+        gain    how much the value rose
+
+    The paper's reward is below 0.001 as soon as div is above 1000, which a few test cases are; `gain` does not shrink.
+
+    The final suite keeps covered which operations are entered, as published, because diversity has no targets. It is
+    minimised for that, so it is a good deal less diverse than the suite that the value speaks of.
+
+    References:
+        Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
+        Selection, section 3.4.2: the reward, the eight functions that an action combines, diversity always among them,
+        and the targets of method coverage.
+    Differs from EvoSuite as released with it, where the reward is div of the best suite itself, not its change, and
+    of the variant that `fitgym.fitness.diversity` calls `last_two`.
+    """
+
+    fitness = "diversity"
+    kept = ("method",)
+    functions = existing(
+        "diversity",
+        "exception",
+        "branch",
+        "direct_branch",
+        "method",
+        "method_no_exception",
+        "output",
+        "weak_mutation",
+    )
+    required = ("diversity",)
+    catalogue = "paper-diversity"
+    scale = 100_000.0
+
+    def __init__(self, reward: str = "paper") -> None:
+        super().__init__(reward)
+        self._greatest = 0.0
+        self._before = 1.0
+
+    def value(self, engine: Engine) -> float:
+        self._greatest = max(self._greatest, float(_div(engine)))
+        return self._greatest
+
+    def paper_reward(self, engine: Engine) -> float:
+        now = engine.fitness_of(self.fitness, engine.search.best)
+        fall, self._before = self._before - now, now
+        return fall
+
+    def begin(self, engine: Engine) -> None:
+        self._greatest = 0.0
+        self._before = engine.fitness_of(self.fitness, engine.search.best)
+        super().begin(engine)
+
+
+def _div(engine: Engine) -> int:
+    """The distances of the best suite."""
+    function = engine.measurements.fitness[Diversity.fitness]
+    assert isinstance(function, diversity.Diversity)
+    return function.diversity(engine.search.best.testcases, engine.table)
