@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fitgym.execution.leakage import Process, State
 
@@ -21,6 +23,11 @@ number = 1
 names = ["a", ["b"]]
 table = {"x": {"y": 1}, "z": 2}
 members = {1, 2}
+crowd = set(range(200))
+[crowd.discard(number) for number in range(3, 200)]
+grown = set(map(str, range(6)))
+pair = {8, 0}
+words = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
 nobody = set()
 queue = collections.deque([1, 2], maxlen=5)
 ordered = collections.OrderedDict(a=1, b=2)
@@ -129,6 +136,12 @@ UNDONE = [
     "Base.count += 1",
     "Thing.extra = 1",
     "del Thing.make",
+    "members.add(3)",
+    "members.discard(1)",
+    "members.update(range(100))",
+    "words.clear()",
+    "words ^= {'a', 1}",
+    "nobody.add(1)",
     "thing.value = 2",
     "thing.extra = 2",
     "del thing.value",
@@ -150,8 +163,8 @@ UNDONE = [
 ]
 
 FINAL = [
-    "members.add(3)",
-    "members.discard(1)",
+    "crowd.add(300)",
+    "grown.add(3)",
     "next(ids)",
     "next(stream)",
     "lock.acquire()",
@@ -204,6 +217,44 @@ def test_a_change_is_found_and_undone(module: types.ModuleType, change: str) -> 
     assert not state.changed()
     assert shape(module) == before
     assert {name: id(value) for name, value in vars(module).items()} == identities
+
+
+@pytest.mark.parametrize("change", ["pair.clear(); pair.update((0, 8, 16))", "pair.update(range(100))", "pair.pop()"])
+def test_the_order_of_a_set_is_the_same_again(module: types.ModuleType, change: str) -> None:
+    state, before = State([module]), list(module.pair)
+    assert before != list({0, 8})  # both belong in the same place, which has whoever came first
+    exec(change, vars(module))
+    assert state.changed()
+    assert state.restore()
+    assert list(module.pair) == before
+
+
+@given(
+    st.lists(st.integers(0, 99)),
+    st.booleans(),
+    st.lists(st.integers(0, 99)),
+    st.integers(0, 9),
+    st.lists(st.integers()),
+)
+def test_a_set_that_was_put_back_goes_on_like_one_that_nobody_touched(
+    items: list[int], at_once: bool, added: list[int], popped: int, later: list[int]
+) -> None:
+    def made() -> set[int]:
+        found = set(items) if at_once else set()
+        for item in items:
+            found.add(8 * item)
+        return found
+
+    module = types.ModuleType("sets")
+    module.one, untouched = made(), made()  # type: ignore[attr-defined]
+    state = State([module])
+    module.one.update(added)
+    for _ in range(min(popped, len(module.one))):
+        module.one.pop()
+    if state.restore():
+        module.one.update(later)
+        untouched.update(later)
+        assert list(module.one) == list(untouched)
 
 
 @pytest.mark.parametrize("change", FINAL)
