@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `fitgym list`, `fitgym doctor`."""
+"""The command line: `fitgym generate`, `fitgym evaluate`, `fitgym list`, `fitgym doctor`."""
 
 from __future__ import annotations
 
@@ -118,14 +118,98 @@ def generate(
     return INTERRUPTED if run.interrupted else DONE
 
 
+EVALUATE_EXAMPLES = """Examples:
+  fitgym evaluate ucb uniform fixed:exception --subjects stdlib-v1:validation --budget 2000x --jobs 2
+  fitgym evaluate ucb dsg_sarsa --subjects lists/mine.toml --goal coverage --seeds 10 --json rows.json
+"""
+
+
+@app.command(help_epilogue=EVALUATE_EXAMPLES)
+def evaluate(
+    *agents: str,
+    subjects: str = "stdlib-v1:test",
+    path: Path | None = None,
+    goal: str = "exceptions",
+    budget: str = "3000x",
+    reward: str = "gain",
+    actions: str | None = None,
+    seeds: int = 3,
+    jobs: int = 1,
+    json: Path | None = None,
+) -> int:
+    """Compare agents: every agent on every subject with every seed, all with the same budget.
+
+    Parameters
+    ----------
+    agents
+        Names of agents, with options after a colon: ucb:c=0.5.
+    subjects
+        A corpus, a split of one such as stdlib-v1:test, a TOML file, or subjects joined by commas.
+    path
+        A folder that is searched first for the subjects.
+    goal
+        What the tester wants in the end.
+    budget
+        20000x (executions of test cases) or 200g (generations), for each run.
+    reward
+        What the agents learn from: paper or gain.
+    actions
+        The catalogue of combinations to choose from (default: the goal's own).
+    seeds
+        How many seeds, from 0 on.
+    jobs
+        Runs at a time.
+    json
+        File for all rows.
+    """
+    from dataclasses import asdict
+
+    from fitgym import evaluation
+    from fitgym.errors import BudgetError
+    from fitgym.evolution.budget import Budget
+    from fitgym.subject.corpus import Corpus
+    from fitgym.suite.export import write
+
+    if seeds < 1:
+        raise InputError(f"seeds is {seeds}, expected how many there should be, at least 1")
+    if not Budget.parse(budget).deterministic:
+        raise BudgetError(f"budget '{budget}' counts seconds, so runs could not be compared: use 3000x or 200g")
+    chosen = subjects.split(",") if "," in subjects else Corpus.load(subjects)
+    folder = None if path is None else str(path)
+    rows: list[evaluation.Row] = []
+    for row in evaluation.evaluate(
+        agents,
+        chosen,
+        seeds=range(seeds),
+        goal=goal,
+        budget=budget,
+        reward=reward,
+        actions=actions,
+        path=folder,
+        jobs=jobs,
+    ):
+        rows.append(row)
+        what = row.error if row.value is None else f"{row.value:g}"
+        sys.stderr.write(f"{len(rows)}: {row.cell.agent} on {row.cell.subject}, seed {row.cell.seed}: {what}\n")
+    lines = evaluation.summary(rows)
+    width = max(len(line["agent"]) for line in lines)
+    sys.stdout.write(f"{'agent':<{width}}  share of best  median  runs  failed\n")
+    for line in lines:
+        share, median = ("-", "-") if line["share"] is None else (f"{line['share']:.3f}", f"{line['median']:.4g}")
+        sys.stdout.write(f"{line['agent']:<{width}}  {share:>13}  {median:>6}  {line['runs']:4}  {line['failed']:6}\n")
+    if json is not None:
+        write(json_format.dumps([asdict(row) for row in rows], indent=1) + "\n", json)
+    return FINDING if any(row.error for row in rows) else DONE
+
+
 @app.command(name="list")
-def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "features"], /) -> int:
+def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "features", "corpora"], /) -> int:
     """List what there is to choose from, one line each.
 
     Parameters
     ----------
     what
-        envs, agents, goals, fitness, search or features.
+        envs, agents, goals, fitness, search, features or corpora.
     """
     from fitgym.listing import describe
 

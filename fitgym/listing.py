@@ -13,6 +13,7 @@ from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.features import FEATURE_SETS
 from fitgym.registry import Registry
+from fitgym.subject.corpus import Corpus, corpora
 
 __all__ = ["describe"]
 
@@ -32,7 +33,13 @@ def describe(what: str) -> list[tuple[str, str]]:
         return selection + [(name, _of_module(place)) for name, place in WITHOUT_SUBJECT.items()]
     if what == "features":
         return [(features.name, ", ".join(features.names(("...",)))) for features in FEATURE_SETS]
-    raise UnknownName("listing", what, [*registries, "envs", "features"])
+    if what == "corpora":
+        return [(name, _splits(Corpus.load(name))) for name in corpora()]
+    raise UnknownName("listing", what, [*registries, "envs", "features", "corpora"])
+
+
+def _splits(corpus: Corpus) -> str:
+    return ", ".join(f"{split} {count}" for split, count in corpus.splits.items())
 
 
 def _of_module(place: str) -> str:

@@ -37,6 +37,7 @@ ROOMS = {
     "fitgym.agents": 10,
     "fitgym.testing": 10,
     "fitgym.generation": 11,
+    "fitgym.evaluation": 11,
     "fitgym.study": 11,
     "fitgym.cli": 12,
     "fitgym.doctor": 12,
@@ -63,8 +64,8 @@ LAZY_IN_WORKER = ("typeshed_client",)
 """May be imported inside functions of worker code."""
 
 ABOVE_THE_ENGINE = (
-    *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.study"),
-    *("fitgym.cli", "fitgym.listing"),
+    *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
+    *("fitgym.study", "fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
 

@@ -1,0 +1,174 @@
+"""Evaluation: rows for every cell, the same ones in any number of processes, and failures among them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fitgym.agents.base import make
+from fitgym.envs.toy import Toy, optimum
+from fitgym.errors import InputError, UnknownName
+from fitgym.evaluation import Cell, Row, evaluate, play, summary
+
+SMALL: dict[str, Any] = {"budget": "150x", "seeds": [0, 1]}
+
+
+def test_every_cell_gives_a_row_agent_by_agent() -> None:
+    rows = list(evaluate(["ucb", "uniform"], ("colorsys", "html"), **SMALL))
+    assert [(row.cell.agent, row.cell.subject, row.cell.seed) for row in rows] == [
+        (agent, subject, seed) for agent in ("ucb", "uniform") for subject in ("colorsys", "html") for seed in (0, 1)
+    ]
+    assert all(row.executions >= 150 and row.steps >= 1 and not row.error for row in rows)
+
+
+def test_the_same_cell_gives_the_same_row_in_any_process() -> None:
+    alone = list(evaluate(["thompson"], ("colorsys", "html"), **SMALL))
+    together = sorted(evaluate(["thompson"], ("colorsys", "html"), jobs=2, **SMALL), key=lambda row: str(row.cell))
+    assert together == sorted(alone, key=lambda row: str(row.cell))
+
+
+def test_a_subject_that_cannot_be_used_is_a_row_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    rows = list(evaluate(["uniform"], ("no_such_module", "broken", "html"), path=str(tmp_path), **SMALL))
+    assert [bool(row.error) for row in rows] == [True] * 4 + [False] * 2
+    assert "no_such_module" in rows[0].error and "ZeroDivisionError" in rows[2].error
+    assert rows[0].value is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["ubc"], ("html",)), "did you mean 'ucb'"),
+        (([], ("html",)), "there is nothing to run"),
+        ((["ucb"], ()), "there is nothing to run"),
+        ((["ucb"], "stdlib"), "did you mean 'stdlib-v1'"),
+    ],
+)
+def test_a_senseless_request_is_refused_before_anything_runs(arguments: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate(*arguments)
+
+
+def test_an_agent_that_does_not_fit_the_catalogue_is_an_error_not_a_row() -> None:
+    with pytest.raises(UnknownName, match="no action named 'brnch'"):
+        list(evaluate(["fixed:brnch"], ("html",), **SMALL))
+
+
+# One episode
+
+
+def test_playing_without_learning_leaves_the_agent_as_it_was() -> None:
+    agent = make("ucb", 5, seed=0).learn(Toy(8), episodes=2)
+    before = {name: array.tolist() for name, array in agent.arrays().items()}
+    play(agent, Toy(8), learn=False)
+    assert {name: array.tolist() for name, array in agent.arrays().items()} == before
+    play(agent, Toy(8))
+    assert agent.n_updates == 24
+
+
+def test_anything_with_the_predict_of_a_model_can_play() -> None:
+    class Best:
+        """The best policy of the toy, read from the observation, as a model would act."""
+
+        def predict(
+            self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+        ) -> tuple[Any, Any]:
+            assert deterministic and state == (None if episode_start[0] else 1)
+            step = round((1 - observation[0]) * 40)
+            n = [round(share * 40) for share in observation[1:6]]
+            return np.array(optimum(40)[1][step, n[1], n[3], min(n[4], 5)]), 1
+
+    rewards, steps = play(Best(), Toy())
+    assert rewards == pytest.approx(optimum(40)[0]) and steps == 40
+
+
+def test_a_model_of_stable_baselines_can_play() -> None:
+    stable_baselines3 = pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is in the extra 'deep'")
+    model = stable_baselines3.PPO("MlpPolicy", Toy(), device="cpu", seed=0)
+    assert play(model, Toy())[1] == 40
+
+
+def test_the_evaluator_of_stable_baselines_accepts_every_agent() -> None:
+    evaluation = pytest.importorskip(
+        "stable_baselines3.common.evaluation", reason="Stable-Baselines3 is in the extra 'deep'"
+    )
+    from fitgym.agents.base import agents
+
+    for name in agents().names():
+        agent = make(name, 5, seed=0)
+        if name == "oracle":  # it looks at the environment it was shown, not at the one it is asked about
+            continue
+        mean, _ = evaluation.evaluate_policy(agent, Toy(6), n_eval_episodes=2, warn=False)
+        assert 0 <= mean <= optimum(6)[0]
+
+
+# The summary
+
+
+def row(agent: str, subject: str, seed: int, value: float | None) -> Row:
+    return Row(Cell(agent, subject, seed), value, error="" if value is not None else "broken")
+
+
+def test_the_summary_is_the_one_worked_out_by_hand() -> None:
+    rows = [
+        *(row("a", "x", 0, 10.0), row("a", "x", 1, 5.0), row("a", "y", 0, 0.0), row("a", "z", 0, None)),
+        *(row("b", "x", 0, 5.0), row("b", "x", 1, 10.0), row("b", "y", 0, 0.0), row("b", "z", 0, None)),
+        *(row("c", "x", 0, 2.0), row("c", "y", 0, 0.0), row("d", "z", 0, None)),
+    ]
+    lines = {line["agent"]: line for line in summary(rows)}
+    # a: on x (10 / 10 + 5 / 10) / 2 = 0.75, on y 1 because nobody reached anything; mean 0.875. c: 0.2 and 1.
+    assert lines["a"] == {"agent": "a", "share": 0.875, "median": 5.0, "runs": 3, "failed": 1}
+    assert lines["b"]["share"] == 0.875
+    assert lines["c"]["share"] == pytest.approx(0.6)
+    assert lines["d"] == {"agent": "d", "share": None, "median": None, "runs": 0, "failed": 1}
+    assert [line["agent"] for line in summary(rows)] == ["a", "b", "c", "d"]
+
+
+# The command line
+
+
+def command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fitgym", "evaluate", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
+    done = command(
+        *("uniform", "fixed:exception", "--subjects", "colorsys,no_such_module", "--budget", "100x"),
+        *("--seeds", "1", "--json", "rows.json"),
+        folder=tmp_path,
+    )
+    assert done.returncode == 1, "a subject that cannot be used is a finding"
+    head, *lines = done.stdout.splitlines()
+    assert head.split() == ["agent", "share", "of", "best", "median", "runs", "failed"] and len(lines) == 2
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert [bool(found["error"]) for found in rows] == [False, True, False, True]
+    assert rows[0]["cell"]["agent"] == "uniform" and rows[0]["value"] is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ubc"], "did you mean 'ucb'"),
+        (["ucb", "--subjects", "nothing"], "no corpus named 'nothing'"),
+        (["ucb", "--budget", "10s"], "counts seconds"),
+        (["ucb", "--seeds", "0"], "seeds is 0"),
+        (["ucb", "--jobs", "0"], "jobs is 0"),
+        ([], "there is nothing to run"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], message: str, tmp_path: Path) -> None:
+    done = command(*arguments, folder=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1
