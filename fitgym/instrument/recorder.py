@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -167,17 +167,28 @@ class Recorder:
         """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""
         known = self._codes.get(id(code))
         if known is None:
-            function = -1
-            for constant in code.co_consts:
-                site = self._ids.get(constant, -1) if callable(constant) else -1
-                if site >= 0:
-                    function = self.sites[site].function
-                    break
+            site = self.first_site(code)
+            function = self.sites[site].function if site >= 0 else -1
             if len(self._codes) >= _MOST_CODES:  # code that is made while it runs
                 self._codes.clear()
             # The code object is kept with the answer so that its id cannot be given to another one.
             known = self._codes[id(code)] = (code, function)
         return known[1]
+
+    def first_site(self, code: CodeType) -> int:
+        """The first site of a code object, which no other code of the subject has; -1 if it has no probes."""
+        return next(self._sites_of(code), -1)
+
+    def sites_in(self, code: CodeType) -> frozenset[int]:
+        """The sites of a code object and of all code inside it."""
+        inner = (self.sites_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+        return frozenset(self._sites_of(code)).union(*inner)
+
+    def _sites_of(self, code: CodeType) -> Iterator[int]:
+        for constant in code.co_consts:
+            site = self._ids.get(constant, -1) if callable(constant) else -1
+            if site >= 0:
+                yield site
 
     # What probes ask and tell.
 

@@ -18,10 +18,11 @@ Blocks can be counted in place, without a call, where the probes are written in 
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, TypeVar
@@ -40,6 +41,7 @@ second argument. After a guard that came out false the probe is called with MISS
 # of the following.
 _MARK = "\0fitgym:"
 _COUNTER, _ITEM, _ATTRIBUTE = "counter", "item", "attribute"
+_FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 # The probe of an operator that also stores what comes out, as a number with one of these behind it.
 _STORING: dict[str, Callable[[Any], object]] = {"[]": with_item, ".": with_attribute}
 
@@ -78,6 +80,29 @@ class Instrumented:
         """
         assert counter is not None or not self.in_place, "blocks that are counted in place need a counter"
         return _swap(self.template, lambda mark: _meant(mark, factory, counter))
+
+    def code_of(
+        self, function: FunctionNode | ast.Lambda, classes: Sequence[str], factory: Factory, counter: object = None
+    ) -> CodeType:
+        """The code of a module that holds one function of the tree and nothing else, with probes as in `code`.
+
+        Parts of the function may have been exchanged since; what is new in it gets no probes. Its decorators are left
+        out, because none of them is part of its code.
+
+        Args:
+            function: a function of the tree that stands in no other one.
+            classes: names of the classes around it, outermost first.
+            factory, counter: as in `code`.
+
+        Raises:
+            SyntaxError: what was put in makes no valid function.
+        """
+        with warnings.catch_warnings(), deep_trees():
+            warnings.simplefilter("ignore")
+            alone = _Rewriter(self.plan, self.in_place).alone(function, classes)
+            flags = self.template.co_flags & _FUTURES
+            template = compile(alone, self.filename, "exec", flags, dont_inherit=True)
+        return _swap(template, lambda mark: _meant(mark, factory, counter))
 
 
 def instrument(
@@ -261,6 +286,20 @@ class _Rewriter:
         body = self._statements(node.body[start:])
         like = node.body[0] if node.body else None
         return _changed(node, body=[*node.body[:start], self._counted(self._entries[node], like), *body])
+
+    def alone(self, function: FunctionNode | ast.Lambda, classes: Sequence[str]) -> ast.Module:
+        """A module with one function, inside classes of these names."""
+        self._class = classes[-1] if classes else ""
+        new = self._node(function)
+        statement: ast.stmt
+        if isinstance(new, ast.Lambda):
+            statement = ast.copy_location(ast.Expr(new), new)
+        else:
+            statement = _changed(new, decorator_list=[])
+        for name in reversed(classes):
+            (around,) = ast.parse(f"class {name}: pass").body
+            statement = _changed(ast.copy_location(around, statement), body=[statement])
+        return ast.Module([statement], [])
 
     def _statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         statements: list[ast.stmt] = []
