@@ -36,6 +36,9 @@ def reseed(generator: Any, state: Any) -> None:
     generator.gauss_next = state[1]
 
 
+_OTHER = _random.Random(1).getstate()
+
+
 class Chance:
     """Where random numbers come from in this process, from now on.
 
@@ -52,6 +55,7 @@ class Chance:
         self._stream: Any = _random.Random(0)
         self._start = self._stream.getstate()
         self._drawn = False
+        self._other = False  # the stream runs that no search sees
         self._unseeded: list[weakref.ref[Any]] = []
         self._urandom = os.urandom
         os.urandom = self._bytes
@@ -74,26 +78,36 @@ class Chance:
         """The import is over: no test case draws again what it has drawn."""
         self._start = self._stream.getstate()
 
-    def fix(self) -> None:
-        """Start the fixed stream anew; for the beginning of a test case."""
+    def fix(self, *, other: bool = False) -> None:
+        """Start the fixed stream anew; for the beginning of a test case.
+
+        Args:
+            other: start another one, always the same too: what differs then depends on chance.
+        """
         self._fixed = True
-        if self._drawn:
-            self._stream.setstate(self._start)
-            self._drawn = False
+        if self._drawn or other or self._other:
+            self._stream.setstate(_OTHER if other else self._start)
+            self._drawn, self._other = False, other
         if "random" in sys.modules and self._module is not None:
             reseed(self._module._inst, self._state)
+            if other:
+                self._seed_all(1)
         if "numpy.random" in sys.modules:
-            sys.modules["numpy.random"].seed(0)
+            sys.modules["numpy.random"].seed(int(other))
 
     def free(self) -> None:
         """Let real chance in; for the beginning of a test case whose results are to be observed."""
         self._fixed = False
         if self._module is not None:
-            for generator in (self._module._inst, *(reference() for reference in self._unseeded)):
-                if generator is not None:
-                    self._seed(generator)
+            self._seed_all(None)
         if "numpy.random" in sys.modules:
             sys.modules["numpy.random"].seed(None)
+
+    def _seed_all(self, seed: int | None) -> None:
+        """Seed all generators that nobody has seeded."""
+        for generator in (self._module._inst, *(reference() for reference in self._unseeded)):
+            if generator is not None:
+                self._seed(generator, seed)
 
     def _bytes(self, size: int, /) -> bytes:
         """Stands in for `os.urandom`."""

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import os
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, KeysView, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError
+from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation
 from fitgym.execution.journal import IDLE
+from fitgym.execution.killing import Killing, Trial
 from fitgym.execution.limits import Limits
 from fitgym.execution.protocol import (
     ProtocolError,
@@ -43,6 +46,7 @@ __all__ = ["Crash", "Executor", "Learned", "Limits"]
 
 _MOST_CALLS = 10_000  # that are kept so that equal ones share one object
 _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
+_TRIALS = 4  # as many of them are sent at once as of test cases: they are shorter and return less
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _ALONE = 3  # the greatest care
 _EXPECTED = -1  # the least
@@ -230,6 +234,65 @@ class Executor:
         with self._lock, self._aside(table):
             return self._work("observe", testcases, table, frozenset(), 2)
 
+    def expect(
+        self, testcases: Sequence[TestCase], traces: Sequence[Trace], table: StatementTable
+    ) -> list[Expectation | None]:
+        """What each test case shows whenever it is run, whatever chance does; None if it does not end the same way.
+
+        Args:
+            testcases: any number.
+            traces: what `run` gave for them.
+            table: holds their statements.
+        """
+        with self._lock:
+            seen = [self._work(mode, testcases, table, frozenset(), 0) for mode in ("expect", "expect otherwise")]
+            return [expectation(pair, trace) for *pair, trace in zip(*seen, traces, strict=True)]
+
+    def kill(
+        self,
+        trials: Sequence[Trial],
+        expected: Mapping[TestCase, Expectation],
+        table: StatementTable,
+        *,
+        exhaustive: bool = False,
+    ) -> list[Effect | None]:
+        """What mutants do to test cases.
+
+        A mutant is killed if a test that asserts all facts of the expectation would fail: an exception comes or is
+        missing, or it is of another class, or a fact does not hold; or the test case burns more than ten times its fuel
+        and 1000. If a trial goes on for too long without burning fuel, takes too much memory or ends the process, that
+        counts if it does the same again in a fresh process that nothing else has run in.
+
+        Args:
+            trials: test cases with the numbers of mutants (indexes in `subject.mutants.mutants`).
+            expected: what the test cases should show.
+            table: holds their statements.
+            exhaustive: a mutant that is killed is run with later test cases all the same.
+
+        Returns:
+            An effect for each trial, None for those left out because an earlier trial has killed the mutant.
+
+        Raises:
+            OutOfTime: the deadline passed.
+        """
+        with self._lock:
+            if table is not self._table:
+                self._switch(table)
+            started = time.perf_counter()
+            try:
+                killing = Killing(
+                    functools.partial(self._tried, table),
+                    expected,
+                    exhaustive=exhaustive,
+                    batch=_TRIALS * self.limits.batch,
+                )
+                return killing.run(trials)
+            except BaseException:
+                self._retire()
+                raise
+            finally:
+                self.timings["run"] += time.perf_counter() - started
+
     def learned(self) -> Learned:
         """What was learnt since the last call."""
         with self._lock:
@@ -416,23 +479,38 @@ class Executor:
             Broken: the child did not answer.
             OutOfTime: the deadline passed.
         """
+        return self._ask(mode, needs, testcases, testcases, table, care)
+
+    def _ask(
+        self,
+        mode: str,
+        needs: object,
+        items: Sequence[Any],
+        testcases: Iterable[TestCase],
+        table: StatementTable,
+        care: int,
+    ) -> list[Any] | int:
+        """Send a request about items, of which `testcases` are part, to the child; see `_batch`."""
         zygote, child = self._ready(fresh=care == _ALONE)
         self._first = child.fresh
         unknown = sorted(set().union(*testcases) - child.defined)
         child.defined.update(unknown)
         definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
-        request = dumps((mode, needs, definitions, testcases, care))
+        request = dumps((mode, needs, definitions, items, care))
         payload = zygote.ask(request, self.deadline)
-        child.exchanged += len(request) + len(payload)
+        if mode != "mutate":  # of which nothing is kept
+            child.exchanged += len(request) + len(payload)
         try:
             results, fresh, last, redo, lessons = read_untrusted(payload)
             child.memory += [self._interned(wire) for wire in fresh]
             if mode == "run":
                 results = [child.memory[number] for number in results]
+            elif mode == "mutate":
+                results = [result and decode_effect(result) for result in results]
             elif not all(hasattr(result, "failure") for result in results):
                 raise ProtocolError("a result is of another kind")
-            if redo not in (0, 1, 2) or (not redo and not 0 < len(results) <= len(testcases)):
-                raise ProtocolError(f"{len(results)} results for {len(testcases)} test cases")
+            if redo not in (0, 1, 2) or (not redo and not 0 < len(results) <= len(items)):
+                raise ProtocolError(f"{len(results)} results for {len(items)} test cases")
             self._run.lessons.add(*lessons)
         except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
             zygote.retire()
@@ -442,6 +520,18 @@ class Executor:
             zygote.retire()
         done: list[Any] | int = redo or results
         return done
+
+    def _tried(
+        self,
+        table: StatementTable,
+        trials: Sequence[Trial],
+        expected: Mapping[TestCase, Expectation],
+        exhaustive: bool,
+        care: int,
+    ) -> list[Effect | None] | int:
+        """What a child says about trials, see `Killing`."""
+        wire = {testcase: encode_expectation(one) for testcase, one in expected.items()}
+        return self._ask("mutate", (wire, exhaustive), trials, expected, table, care)
 
     def _blame(
         self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int

@@ -35,6 +35,7 @@ __all__ = [
     "WireTrace",
     "decode_trace",
     "dumps",
+    "encode_expression",
     "encode_statement",
     "frame",
     "read_trusted",
@@ -186,24 +187,25 @@ def encode_statement(statement: Statement) -> WireStatement:
     return (
         statement.operation,
         statement.receiver,
-        tuple([_encode(argument) for argument in statement.args]),
-        tuple([(name, _encode(argument)) for name, argument in statement.kwargs]),
+        tuple([encode_expression(argument) for argument in statement.args]),
+        tuple([(name, encode_expression(argument)) for name, argument in statement.kwargs]),
         statement.iterate,
     )
 
 
-def _encode(expression: Expression) -> WireExpression:
+def encode_expression(expression: Expression) -> WireExpression:
+    """The expression as built-in values."""
     match expression:
         case Literal():
             return expression.text
         case Ref():
             return expression.position
         case Collection():
-            return ("c", expression.kind, tuple([_encode(item) for item in expression.items]))
+            return ("c", expression.kind, tuple([encode_expression(item) for item in expression.items]))
         case Name():
             return ("n", expression.module, expression.qualname)
         case Lambda():
-            return ("f", expression.arity, _encode(expression.body))
+            return ("f", expression.arity, encode_expression(expression.body))
 
 
 # ------------------------------------------------------------------------------------------------------------- traces

@@ -10,7 +10,7 @@ import sys
 import time
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import SubjectError
 from fitgym.execution.chance import Chance
@@ -18,6 +18,7 @@ from fitgym.execution.endings import TimeUp
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
 from fitgym.execution.limits import Limits
+from fitgym.execution.living import Living, living
 from fitgym.execution.observation import NOT_RUN, Observed, observe
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
@@ -30,6 +31,9 @@ from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.inspection import REPLACED, complete
 from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Subject
+
+if TYPE_CHECKING:
+    from fitgym.execution.mutation import Mutation, Trials, WireEffect, WireExpectation
 
 __all__ = ["Runner"]
 
@@ -83,6 +87,8 @@ class Runner:
         self._known: dict[object, int] = {}
         self._timed_out = False
         self._haunted = False  # something of the last test case did not die quietly
+        self._functions: Living = {}
+        self._mutation: Mutation | None = None
 
     @classmethod
     def prepare(cls, reference: Reference, limits: Limits, journal: Journal, guard: Guard) -> Runner:
@@ -93,7 +99,7 @@ class Runner:
             BaseException: whatever the import raises.
         """
         source = read(reference)
-        instrumented = instrument(source, reference.path)
+        instrumented = _instrumented(reference, source)
         recorder = Recorder(instrumented.plan.sites, _IMPORT_FUEL)
         chance = Chance(reference.module)
         before = frozenset(sys.modules)
@@ -120,6 +126,7 @@ class Runner:
         self._far = State(self._neighbours, _shared_objects(), around=[self._module])
         self._chance.settle()
         self._signal_rules = signal_rules()
+        self._functions = living(self.subject.reference.path, self.recorder)
         gc.collect()
         gc.freeze()
         gc.disable()  # objects in cycles die between test cases, not during an unlucky one
@@ -147,9 +154,11 @@ class Runner:
         """Run a batch.
 
         Args:
-            request: what to do ("run", "observe"), what to record, new statements, test cases, and how much state is
-                compared after each test case rather than after the batch: 0 the near state, 1 the far state too, 2 the
-                process too, 3 none at all, because this process ends after its first test case; -1 the near state, and
+            request: what to do ("run"; "observe", with chance as it comes; "expect" and "expect otherwise", with one
+                fixed stream of chance or another; "mutate"), what to record (for "mutate" instead what each test case
+                should show, and whether mutants go on being run that are killed), new statements, test cases (for
+                "mutate" each with the number of a mutant), and how much state is compared after each test case rather
+                than after the batch: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because this process ends after its first test case; -1 the near state, and
                 nothing after the last one, because it is known what the test cases should give and this process ends.
 
         Returns:
@@ -167,8 +176,14 @@ class Runner:
         results: list[Any] = []
         fresh: list[WireTrace] = []
         last = False
+        trials = self._trials(*needs) if mode == "mutate" else None
         for index, testcase in enumerate(testcases):
-            results.append(self._run(index, testcase, needs, mode, fresh))
+            if trials is None:
+                results.append(self._run(index, testcase, needs, mode, fresh))
+            else:
+                results.append(self._try(index, trials, *testcase))
+                if results[-1] is None:
+                    continue
             ends = care == 3 or (care < 0 and index == len(testcases) - 1)
             if ends or self._is_dirty(index, care):
                 last = True
@@ -195,7 +210,7 @@ class Runner:
         if mode == "observe":
             self._chance.free()
         else:
-            self._chance.fix()
+            self._chance.fix(other=mode == "expect otherwise")
         self.recorder.begin(needs)
         cells[2] = 0
         cells[3] = index
@@ -231,7 +246,7 @@ class Runner:
     def _described(
         self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure, mode: str, fresh: list[WireTrace]
     ) -> Any:
-        if mode == "observe":
+        if mode != "run":
             return self._observed(testcase, outcome, failure)
         return self._number(outcome, failure, fresh)
 
@@ -273,6 +288,76 @@ class Runner:
             return Observed(failure=failure)
         results = [*outcome.results, *([NOT_RUN] * (len(testcase) - len(outcome.results)))]
         return observe(results, outcome.error, home=self.subject.reference.module)
+
+    # ---------------------------------------------------------------------------------------------------- one mutant
+
+    def _trials(self, expected: dict[tuple[int, ...], WireExpectation], exhaustive: bool) -> Trials:
+        """What is needed to run test cases on mutants; loaded where that is asked for, in few children."""
+        from fitgym.execution.mutation import Mutation, Trials
+
+        if self._mutation is None:
+            instrumented = _instrumented(self.subject.reference, self.subject.source)
+            self._mutation = Mutation(self.subject, instrumented, self.recorder, self._functions)
+        return Trials(self._mutation, expected, exhaustive)
+
+    def _try(self, index: int, trials: Trials, testcase: tuple[int, ...], number: int) -> WireEffect | None:
+        """Run a test case on a mutant; None if another one of this batch has killed it.
+
+        A mutant that cannot be made changes nothing.
+        """
+        if trials.is_over(number):
+            return None
+        exchange = trials.mutation.exchange(number)
+        if exchange is None:
+            return "", (), 0.0
+        cells, guard, recorder = self._cells, self.guard, self.recorder
+        checks, reached, fuel = trials.of(testcase)
+        self._timed_out = False
+        guard.refused = ""
+        self._chance.fix()
+        recorder.fuel = min(self.limits.fuel, fuel)
+        recorder.begin()
+        kill, difference = "", 0.0
+        failing: tuple[int, ...] = ()
+        exchange.do()
+        try:
+            cells[2] = 0
+            cells[3] = index
+            cells[0] += 1
+            cells[1] = index
+            try:
+                outcome = self.program.repeat(testcase)
+                cells[1] = index
+                kill, failing = checks.judge(outcome.results, outcome.error)
+            except TimeUp:
+                outcome = Outcome((), "timeout", [], [])
+            cells[1] = IDLE
+            cells[0] += 1
+            if self._timed_out:
+                kill, failing = "clock", ()
+            elif recorder.spent:
+                kill, failing = "timeout", ()
+            elif outcome.failure == "memory":
+                kill, failing = "memory", ()
+            elif not kill:
+                difference = trials.mutation.impact(number, reached, recorder.snapshot()[0])
+            recorder.fuel = self.limits.fuel
+            recorder.begin()  # objects need fuel to die quietly
+            late = self._bury(index, outcome)
+        finally:
+            exchange.undo()
+            recorder.fuel = self.limits.fuel
+        self._haunted = bool(late)
+        self._last_failure = "timeout" if self._timed_out else outcome.failure
+        if guard.refused:
+            kill, failing, difference = "", (), 0.0
+        elif late == "timeout":
+            kill, failing = "clock", ()
+        elif late:
+            kill, failing = "timeout", ()
+        if kill and kill not in ("clock", "memory"):  # these are tried once more in another process
+            trials.end(number)
+        return kill, failing, difference
 
     # --------------------------------------------------------------------------------------------------- clean state
 
@@ -359,6 +444,11 @@ class Runner:
             _, hard = resource.getrlimit(resource.RLIMIT_CPU)
             with self.guard.off():
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+
+
+def _instrumented(reference: Reference, source: str) -> Instrumented:
+    """The source with places for probes, the same each time."""
+    return instrument(source, reference.path)
 
 
 def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:

@@ -1,0 +1,97 @@
+"""Effects: what a mutant changes in what a test can see, as immutable data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from fitgym.execution.observation import Observation, Observed, agreement
+from fitgym.execution.protocol import ProtocolError, encode_expression
+from fitgym.instrument.trace import Reached, Trace
+from fitgym.testcase.expression import Name
+
+__all__ = ["Effect", "Expectation", "Kill", "decode_effect", "encode_expectation", "expectation"]
+
+Kill = Literal["", "value", "raises", "returns", "exception", "timeout", "clock", "memory", "crash", "exit"]
+"""How a test tells a mutant from the original: "" it does not; "value" an observed fact does not hold; "raises" an
+exception comes where there was none, or at another statement; "returns" none comes where there was one; "exception" it
+is of another class; "timeout" it burns too much fuel; "clock" it takes too much time; "memory" it takes too much of
+that; "crash" and "exit" the process ends."""
+
+PATIENCE: Final = 10
+"""A mutant may burn this many times what the original burns ..."""
+
+MORE: Final = 1000
+"""... and this much more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a test case shows each time it is run on the original, in a form that an exported test can assert.
+
+    Attributes:
+        facts: about its results when it is over.
+        raises: the class of the exception that ends it, nearest importable one; None if it returns.
+        position: index of the statement that raises, -1 for none.
+        reached: what it reaches, see `Trace.reached`.
+        fuel: how much it burns.
+    """
+
+    facts: tuple[Observation, ...]
+    raises: Name | None = None
+    position: int = -1
+    reached: Reached = (b"", b"", b"")
+    fuel: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one mutant did to one test case.
+
+    Attributes:
+        killed: how the test case tells the mutant from the original, "" if it does not.
+        facts: indexes of the facts of its expectation that do not hold; all others do.
+        impact: how much of what was recorded differs, see `fitgym.execution.mutation.impact`; 0.0 for a killed mutant.
+    """
+
+    killed: Kill = ""
+    facts: tuple[int, ...] = ()
+    impact: float = 0.0
+
+
+def expectation(seen: Sequence[Observed], trace: Trace) -> Expectation | None:
+    """What several executions of a test case have in common; None if they ended differently, or not in a way to assert.
+
+    Args:
+        seen: what the executions showed.
+        trace: what one of them recorded.
+    """
+    shared = agreement(seen)
+    if shared is None or shared.failure or trace.failure or (shared.position >= 0 and not shared.raises):
+        return None
+    raises = shared.raises[0] if shared.raises else None
+    return Expectation(shared.observations, raises, shared.position, trace.reached, trace.fuel)
+
+
+def encode_expectation(expected: Expectation) -> Any:
+    """The expectation as built-in values, see `fitgym.execution.mutation.WireExpectation`."""
+    return (
+        tuple([(f.position, f.path, f.kind, encode_expression(f.expression)) for f in expected.facts]),
+        None if expected.raises is None else encode_expression(expected.raises),
+        expected.position,
+        expected.reached,
+        PATIENCE * expected.fuel + MORE,
+    )
+
+
+def decode_effect(wire: Any) -> Effect:
+    """The effect that a worker described.
+
+    Raises:
+        ProtocolError: it does not describe one.
+    """
+    killed, facts, impact = wire
+    if killed not in get_args(Kill) or not all(type(fact) is int for fact in facts) or type(impact) is not float:
+        raise ProtocolError("not an effect")
+    return Effect(killed, tuple(facts), impact)

@@ -1,0 +1,106 @@
+"""Killing: which mutants do not survive which test cases, whatever they do to the process that runs them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from fitgym.execution.effect import Effect, Expectation, Kill
+from fitgym.execution.journal import IDLE
+from fitgym.execution.zygote import Broken
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["Killing", "Trial"]
+
+Trial = tuple[TestCase, int]
+"""A test case and the number of a mutant to run it on."""
+
+Ask = Callable[[Sequence[Trial], Mapping[TestCase, Expectation], bool, int], "list[Effect | None] | int"]
+"""Has a child run trials, see `Killing`."""
+
+_ALONE = 3  # the greatest care
+_BROKEN: dict[str, Kill] = {"timeout": "clock", "exit": "exit"}
+_DOUBTED = ("clock", "memory")  # a process in which other trials have run may be to blame
+
+
+class Killing:
+    """Runs trials in batches, and those again that break a process or take too much of something.
+
+    Whatever a mutant does, it is the trial that is to blame, never the test case: a trial counts as a kill by time,
+    memory or a broken process if it does the same alone in a fresh process.
+
+    Args:
+        ask: has a child run trials. Gives their effects up to the first that left something behind, or how carefully to
+            repeat them all because some unknown one did. Raises `Broken` if the child did not answer.
+        expected: what the test cases should show.
+        exhaustive: mutants that are killed go on being run.
+        batch: trials that are sent at once, at most.
+    """
+
+    def __init__(self, ask: Ask, expected: Mapping[TestCase, Expectation], *, exhaustive: bool, batch: int) -> None:
+        self._ask = ask
+        self._expected = expected
+        self._exhaustive = exhaustive
+        self._batch = self._window = batch
+        self._over: set[int] = set()
+
+    def run(self, trials: Sequence[Trial]) -> list[Effect | None]:
+        """The effect of each trial, None where an earlier one has killed the mutant and that is enough."""
+        effects: list[Effect | None] = [None] * len(trials)
+        segments = deque([(list(range(len(trials))), 0)])
+        while segments:
+            indexes, care = segments.popleft()
+            indexes = [index for index in indexes if trials[index][1] not in self._over]
+            size = 1 if care == _ALONE else self._window
+            batch, rest = indexes[:size], indexes[size:]
+            if rest:
+                segments.appendleft((rest, care))
+            if not batch:
+                continue
+            try:
+                done = self._asked([trials[index] for index in batch], care)
+            except Broken as broken:
+                self._window = max(1, self._window // 2)
+                if care == _ALONE:
+                    self._settle(Effect(_BROKEN.get(broken.failure, "crash")), batch[0], trials, effects)
+                else:
+                    segments.extendleft(reversed(_suspects(broken, batch, care)))
+                continue
+            if isinstance(done, int):
+                segments.appendleft((batch, done))
+                continue
+            doubted: list[int] = []
+            for index, effect in zip(batch, done, strict=False):
+                if effect is not None and effect.killed in _DOUBTED and care != _ALONE:
+                    doubted.append(index)
+                elif effect is not None:
+                    self._settle(effect, index, trials, effects)
+            if len(done) < len(batch):
+                self._window = max(1, self._window // 2)
+                segments.appendleft((batch[len(done) :], care if care == _ALONE else 0))
+            else:
+                self._window = min(self._batch, 2 * self._window)
+            if doubted:
+                segments.appendleft((doubted, _ALONE))
+        return effects
+
+    def _asked(self, trials: Sequence[Trial], care: int) -> list[Effect | None] | int:
+        expected = {testcase: self._expected[testcase] for testcase, _ in trials}
+        return self._ask(trials, expected, self._exhaustive, care)
+
+    def _settle(self, effect: Effect, index: int, trials: Sequence[Trial], effects: list[Effect | None]) -> None:
+        effects[index] = effect
+        if effect.killed and not self._exhaustive:
+            self._over.add(trials[index][1])
+
+
+def _suspects(broken: Broken, batch: list[int], care: int) -> list[tuple[list[int], int]]:
+    """What is to be done again after a child broke, and how carefully: one that may be to blame gets one of its own."""
+    guilty = broken.running if broken.running != IDLE else broken.last
+    if broken.running == IDLE and care < 2 and broken.failure != "timeout":
+        guilty = IDLE
+    if len(batch) == 1:
+        guilty = 0
+    if not 0 <= guilty < len(batch):
+        return [(batch, min(_ALONE, care + 1))]
+    return [(batch[:guilty], care), ([batch[guilty]], _ALONE), (batch[guilty + 1 :], care)]

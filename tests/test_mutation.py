@@ -1,0 +1,291 @@
+"""Mutants in a running process do what separately mutated files do, and leave nothing behind."""
+
+import ast
+import sys
+import textwrap
+import types
+
+import pytest
+
+from fitgym.execution.living import living
+from fitgym.execution.mutation import Mutation, impact
+from fitgym.instrument.factory import OutOfFuel
+from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.transformer import instrument
+from fitgym.subject.mutants import mutants
+from fitgym.subject.mutation import mutated_text
+from fitgym.subject.subject import Reference, Site, Subject
+
+PROGRAMS = {
+    "function": """
+        def f(n):
+            total = 0
+            for i in range(n):
+                if i % 3 == 1 or i > 4:
+                    total += i
+            return total
+        """,
+    "method": """
+        class Base:
+            def __init__(self, n):
+                self.__n = n
+            def value(self):
+                return self.__n * 2
+        class Derived(Base):
+            def value(self):
+                return super().value() + 1
+            @property
+            def half(self):
+                return self.value() / 2
+            @staticmethod
+            def twice(n):
+                return n + n
+            @classmethod
+            def make(cls, n):
+                return cls(n - 1)
+        def f(n):
+            d = Derived.make(n)
+            return d.value(), d.half, Derived.twice(n)
+        """,
+    "decorated": """
+        import functools
+        def doubled(function):
+            factor = 2
+            @functools.wraps(function)
+            def wrapper(n):
+                return function(n + 1) * factor
+            return wrapper
+        @doubled
+        @functools.lru_cache(maxsize=None)
+        def f(n):
+            return n - 1 if n > 2 else n
+        """,
+    "closure": """
+        def counter(step):
+            count = 0
+            def add(n):
+                nonlocal count
+                count += n * step
+                return count
+            return add
+        shared = counter(3)
+        def f(n):
+            return shared(n) - shared(0) * 0 + len([i for i in range(n) if i != 2])
+        """,
+    "generator": """
+        def numbers(n):
+            i = 0
+            while i < n:
+                yield i * i
+                i += 1
+        def f(n):
+            key = lambda x: -x
+            return sorted(numbers(n), key=key), sum(x + 1 for x in numbers(n))
+        """,
+    "exceptions": """
+        def f(n):
+            try:
+                if 1 < n < 4:
+                    raise ValueError("middle")
+                if n == 5 and not n % 5:
+                    return [1, 2][n]
+            except IndexError:
+                return "high"
+            finally:
+                n = n + 1
+            return n
+        """,
+    "class in a function": """
+        def make(base):
+            class Thing:
+                def value(self, n):
+                    return __class__.__name__, n + base
+            return Thing
+        Made = make(4)
+        def f(n):
+            return Made().value(n), make(n)().value(1)
+        """,
+    "match": """
+        def f(n):
+            match n:
+                case 0:
+                    return "none"
+                case x if x > 3:
+                    return x - 1
+            return ~n | 1
+        """,
+}
+FUEL = 2000
+ARGUMENTS = (0, 2, 5, 7)
+AT_IMPORT = ("doubled", "counter", "make")
+"""Functions that the import runs already: what they did then, the original did."""
+
+
+class Imported:
+    """A program imported with probes, and its mutants."""
+
+    def __init__(self, text, tmp_path):
+        self.source = textwrap.dedent(text)
+        self.path = str(tmp_path / "program.py")
+        with open(self.path, "w") as file:
+            file.write(self.source)
+        instrumented = instrument(self.source, self.path)
+        self.recorder = Recorder(instrumented.plan.sites, FUEL)
+        self.module = types.ModuleType("program")
+        exec(instrumented.code(self.recorder.probe, self.recorder.counter), vars(self.module))
+        self.recorder.settle()
+        reference = Reference("program", "program", self.path)
+        subject = Subject(reference, self.source, instrumented.plan.sites, (), (), (), (), {})
+        self.functions = living(self.path, self.recorder)
+        self.mutation = Mutation(subject, instrument(self.source, self.path), self.recorder, self.functions)
+        self.mutants = mutants(self.source).made
+
+    def codes(self):
+        return {
+            id(function): (function.__code__, function.__code__.co_code)
+            for functions in self.functions.values()
+            for function in functions
+        }
+
+    def call(self, n):
+        self.recorder.begin()
+        return outcome(vars(self.module), n)
+
+
+def outcome(namespace, n):
+    """What a call gives, in a form that can be compared."""
+    try:
+        return namespace["f"](n)
+    except OutOfFuel:
+        return "endless"
+    except Exception as error:
+        return type(error)
+
+
+def separately(text):
+    """What the calls give in a module of its own, made of this text."""
+    plan = instrument(text, "separate.py")
+    recorder = Recorder(plan.plan.sites, FUEL)
+    namespace = {"__name__": "program"}
+    exec(plan.code(recorder.probe, recorder.counter), namespace)
+    found = []
+    for n in ARGUMENTS:
+        recorder.begin()
+        found.append(outcome(namespace, n))
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_mutant_does_what_a_separately_mutated_module_does(name, tmp_path, sites):
+    program = Imported(PROGRAMS[name], tmp_path)
+    assert len(program.mutants) >= 8
+    differing = 0
+    original = separately(program.source)
+    for number, mutant in enumerate(program.mutants):
+        if mutant.function in AT_IMPORT:
+            continue
+        fresh = Imported(PROGRAMS[name], tmp_path) if name in ("decorated", "closure") else program
+        exchange = fresh.mutation.exchange(number)
+        exchange.do()
+        got = [fresh.call(n) for n in ARGUMENTS]
+        exchange.undo()
+        assert got == separately(mutated_text(program.source, mutant)), mutant.id
+        differing += got != original
+    assert differing > len(program.mutants) / 4
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_undoing_gives_every_function_its_own_code_again(name, tmp_path, sites):
+    program = Imported(PROGRAMS[name], tmp_path)
+    before = program.codes()
+    tree = ast.dump(program.mutation.instrumented.tree, include_attributes=True)
+    for number in range(len(program.mutants)):
+        exchange = program.mutation.exchange(number)
+        if exchange is not None:
+            exchange.do()
+            assert program.codes() != before
+            program.call(3)
+            exchange.undo()
+        after = program.codes()
+        assert after == before
+        assert all(after[key][0] is before[key][0] for key in before)
+    assert ast.dump(program.mutation.instrumented.tree, include_attributes=True) == tree
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_only_code_that_nothing_living_runs_cannot_be_exchanged(name, tmp_path):
+    program = Imported(PROGRAMS[name], tmp_path)
+    missing = [m.id for i, m in enumerate(program.mutants) if program.mutation.exchange(i) is None]
+    assert missing == []
+
+
+def test_fuel_ends_what_a_mutant_has_made_endless(tmp_path, sites):
+    program = Imported(
+        """
+        def f(n):
+            while n > 0:
+                n -= 1
+            return n
+        """,
+        tmp_path,
+    )
+    ends = {}
+    for number, mutant in enumerate(program.mutants):
+        exchange = program.mutation.exchange(number)
+        exchange.do()
+        ends[mutant.id] = program.call(3)
+        exchange.undo()
+    assert ends["f:2:8:deletion:pass"] == "endless"
+
+
+def test_a_mutant_is_compiled_once(tmp_path):
+    program = Imported(PROGRAMS["function"], tmp_path)
+    assert program.mutation.exchange(0) is program.mutation.exchange(0)
+
+
+SITES = tuple(Site(i, kind, 0, 1) for i, kind in enumerate(("block", "truth", "comparison", "block", "arithmetic")))
+
+
+def reached(*entries):
+    """Sites with counts and distances."""
+    from array import array
+
+    return (
+        array("I", [site for site, _, _ in entries]).tobytes(),
+        array("I", [count for _, count, _ in entries]).tobytes(),
+        array("d", [d for _, _, ds in entries for d in ds]).tobytes(),
+    )
+
+
+def test_impact_counts_blocks_and_adds_up_distances():
+    sites = SITES
+    before = reached((0, 1, ()), (1, 2, (0.0, 3.0)), (3, 1, ()))
+    assert impact(before, before, frozenset(), sites) == 0.0
+    # One block was visited again: 1 / (1 + 1).
+    assert impact(before, reached((0, 1, ()), (1, 2, (0.0, 3.0)), (3, 2, ())), frozenset(), sites) == 0.5
+    # Operators of arithmetic are no blocks.
+    assert impact(before, reached((0, 1, ()), (1, 2, (0.0, 3.0)), (3, 1, ()), (4, 1, ())), frozenset(), sites) == 0.0
+    # A distance went from 3 to 1: 2 / (2 + 1).
+    after = reached((0, 1, ()), (1, 2, (0.0, 1.0)), (3, 1, ()))
+    assert impact(before, after, frozenset(), sites) == pytest.approx(2 / 3)
+    # Two blocks differ, 2 / 3, and a decision with three distances was reached by one of them only.
+    after = reached((1, 2, (0.0, 3.0)), (2, 1, (1.0, 0.0, 5.0)), (3, 4, ()))
+    assert impact(before, after, frozenset(), sites) == pytest.approx(2 / 3 + 3)
+    assert impact(before, after, frozenset({2}), sites) == pytest.approx(2 / 3)
+
+
+def test_an_infinite_difference_counts_one():
+    sites = (Site(0, "truth", 0, 1),)
+    before, after = reached((0, 1, (0.0, float("inf")))), reached((0, 1, (0.0, 1.0)))
+    assert impact(before, after, frozenset(), sites) == 1.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
+def test_type_parameters_are_kept_in_reach(tmp_path):
+    program = Imported("def f[T](n: T) -> T:\n    a: list[T] = [n + 1]\n    return a[0] * 2\n", tmp_path)
+    for number in range(len(program.mutants)):
+        exchange = program.mutation.exchange(number)
+        assert exchange is not None
+        exchange.do()
+        program.call(3)
+        exchange.undo()
