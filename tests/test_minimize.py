@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfTime
-from fitgym.suite.minimize import minimize, needed, without
+from fitgym.suite.minimize import connected, minimize, needed, without
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
@@ -100,6 +100,37 @@ def test_a_redundant_pair_is_found_after_the_greedy_cover() -> None:
 def test_needed_is_the_statement_with_all_it_refers_to() -> None:
     nested = Statement(3, -1, (Collection("list", (Ref(1), Collection("tuple", (Ref(1),)))),))
     assert needed([call(0), call(1, 0), call(2), nested], 3) == [0, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ([call(0)], [[0]]),
+        ([call(0), call(1)], [[0], [1]]),
+        ([call(0), call(1), call(2, 0), call(3, receiver=1)], [[0, 2], [1, 3]]),
+        ([call(0), call(1), call(2, 1, receiver=0)], [[0, 1, 2]]),
+    ],
+)
+def test_statements_are_connected_by_the_results_they_use(
+    statements: list[Statement], expected: list[list[int]]
+) -> None:
+    assert connected(statements) == expected
+
+
+def test_a_test_of_two_unrelated_parts_becomes_two() -> None:
+    assert reduced([[call(1), call(2), call(3, 0), call(4, 1)]], [[3], [4]]) == [[1, 3], [2, 4]]
+
+
+def test_parts_that_need_each_other_stay_together() -> None:
+    assert reduced([[call(1), call(2)]], [[1, 2]]) == [[1, 2]]
+
+
+def test_what_is_known_of_a_result_takes_its_place_so_that_its_statement_goes() -> None:
+    table = StatementTable()
+    world = World(table, [[2]])
+    test = table.testcase([call(1), call(2, 0)])
+    (after,) = minimize([test], world.covered, table, values=lambda tests: [{0: argument("x")} for _ in tests])
+    assert table.statements(after) == [Statement(2, -1, (argument(""),))]
 
 
 def test_without_takes_dependents_along() -> None:
@@ -203,8 +234,8 @@ class Arguments:
         ]
         return np.array(rows, dtype=bool).reshape(-1, len(self.conditions))
 
-    def returns(self, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        return np.array([all(s.operation != 9 for s in self.table.statements(t)) for t in testcases], dtype=bool)
+    def endings(self, testcases: Sequence[TestCase]) -> list[str | None]:
+        return ["error" if any(s.operation == 9 for s in self.table.statements(t)) else None for t in testcases]
 
 
 def argument(value: object) -> Literal:
@@ -228,8 +259,11 @@ def values(statement: Statement) -> list[object]:
         ("hello world", lambda text: True, ""),
         (b"\x00abc", lambda text: len(text) >= 2, b"bc"),
         (-4711, lambda number: number < 0, -1),
-        (4711, lambda number: number > 100, 471),
-        (3.14159, lambda number: number > 0.7, 1.0),
+        (4711, lambda number: number > 100, 200),
+        (4711, lambda number: number % 2 == 1 and number > 12, 47),
+        (3.14159, lambda number: number > 0.7, 1),
+        (3.14159, lambda number: number > 0.7 and type(number) is float, 1.0),
+        ("Größe\u2028", lambda text: len(text) > 4, "roae "),
         (None, lambda value: True, None),
     ],
 )
@@ -272,18 +306,16 @@ def test_each_of_two_tests_keeps_its_own_targets_only() -> None:
     table = StatementTable()
     long, short = (lambda s: len(values(s)[0]) > 9), (lambda s: len(values(s)[0]) < 3)  # type: ignore[arg-type]
     world = Arguments(table, [long, short])
-    tests = [
-        table.testcase([Statement(1, -1, (argument(text),))]) for text in ("a longer text", "ab")
-    ]  # halves are too short
+    tests = [table.testcase([Statement(1, -1, (argument(text),))]) for text in ("a longer text", "ab")]
     after = minimize(tests, world.covered, table)
-    assert [values(table.statements(t)[0]) for t in after] == [["a longer text"], [""]]
+    assert [values(table.statements(t)[0]) for t in after] == [["a ler text"], [""]]
 
 
 def test_a_test_that_returns_is_preferred_and_stays_so() -> None:
     table = StatementTable()
     world = Arguments(table, [lambda s: s.operation in (3, 9)])
     raising, returning = table.testcase([call(9)]), table.testcase([call(1), call(2), call(3, 0)])
-    kept = minimize([raising, returning], world.covered, table, returns=world.returns)
+    kept = minimize([raising, returning], world.covered, table, endings=world.endings)
     assert [s.operation for s in table.statements(kept[0])] == [1, 3]
     assert minimize([raising, returning], world.covered, table) == [raising]
 

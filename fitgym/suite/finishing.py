@@ -21,6 +21,7 @@ from fitgym.suite.export import file_name, suite_text, write
 from fitgym.suite.measure import Measured
 from fitgym.suite.minimize import minimize
 from fitgym.suite.stability import Dropped, stabilize
+from fitgym.testcase.expression import Expression, Name, Ref
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Finished", "finish"]
@@ -125,11 +126,33 @@ def _minimized(engine: Engine, names: Sequence[str], deadline: Deadline) -> list
         rows = [engine.measurements.covers(name, testcases) for name in names]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
 
-    def returns(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        return np.array([engine.measurements.trace(testcase).raised is None for testcase in testcases], dtype=bool)
+    def endings(testcases: Sequence[TestCase]) -> list[tuple[str, int, bool] | None]:
+        raised = [engine.measurements.trace(testcase).raised for testcase in testcases]
+        return [None if one is None else (one.type, one.function, one.counted) for one in raised]
+
+    def values(testcases: Sequence[TestCase]) -> list[dict[int, Expression]]:
+        if engine.late:
+            raise OutOfTime
+        return [_written_out(seen) for seen in engine.executor.observe(testcases, engine.table)]
 
     engine.deadline = deadline.until(MINIMIZING)
-    return minimize(engine.best_suite(names), covered, engine.table, returns=returns)
+    return minimize(
+        engine.best_suite(names),
+        covered,
+        engine.table,
+        endings=endings,
+        values=values,
+        operations=engine.subject.operations,
+    )
+
+
+def _written_out(seen: Observed) -> dict[int, Expression]:
+    """The results of statements that can be written down, by position."""
+    return {
+        fact.position: fact.expression
+        for fact in seen.observations
+        if not fact.path and fact.kind in ("equal", "is", "approx") and not isinstance(fact.expression, Ref | Name)
+    }
 
 
 def _observed(

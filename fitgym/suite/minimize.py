@@ -10,28 +10,34 @@ are executed in one batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import TypeVar
+import contextlib
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfTime
-from fitgym.suite.plainness import plainer, plainness
+from fitgym.subject.subject import Operation
+from fitgym.suite.plainness import Change, arguments, changed, plainer
+from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-__all__ = ["Covered", "minimize", "needed", "without"]
+__all__ = ["Covered", "Endings", "Values", "connected", "minimize", "needed", "without"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 """Runs test cases and says which targets each covers: booleans of shape `(n_testcases, n_targets)`.
 
 Columns of targets that are discovered on the way may be appended; they are not looked at."""
 
-Returns = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
-"""Says which test cases end without an exception: booleans of shape `(n_testcases,)`."""
+Endings = Callable[[Sequence[TestCase]], Sequence[Hashable]]
+"""Says how test cases end that were run: None if they return, else what tells one exception from another."""
 
-Steps = Generator[list[TestCase], NDArray[np.bool_], None]
-Change = TypeVar("Change")
+Values = Mapping[int, Expression]
+"""Positions of statements of a test case whose results can be written down, and how."""
+
+Steps = Generator[list[TestCase], list["_Row"], None]
+Made = TypeVar("Made")
 
 WAVE = 16  # targets worked on at once; changes how many executions share a batch, never the result
 
@@ -41,18 +47,22 @@ def minimize(
     covered: Covered,
     table: StatementTable,
     *,
-    returns: Returns | None = None,
+    endings: Endings | None = None,
+    values: Callable[[Sequence[TestCase]], Sequence[Values]] | None = None,
+    operations: Sequence[Operation] = (),
     wave: int = WAVE,
 ) -> list[TestCase]:
     """Few short test cases that together cover every target that the candidates cover.
 
     1. Targets come in the order of their columns; one that is covered by the tests chosen so far is skipped.
     2. The shortest candidate that covers the target is copied (one that returns before one that raises; of equally
-       short ones that which covers more targets, then the first) and statements are deleted from its end, with what depends on them, as long as the target
-       stays covered. In the end no single statement can be deleted.
+       short ones that which covers more targets, then the first) and statements are deleted from its end, with what
+       depends on them, as long as the target stays covered. In the end no single statement can be deleted.
     3. Redundant tests go: a greedy set cover, then every test without which the rest covers as much.
-    4. Every target belongs to the first test that covers it. As long as a test keeps its targets, its keyword arguments
-       go, its containers lose elements and its literals become plainer; once more redundant tests go.
+    4. Every target belongs to the first test that covers it. As long as a test keeps its targets, results of earlier
+       statements are written out where they are used, so that these statements can go; arguments are left out,
+       containers lose elements and literals become shorter and rounder. A test of parts that share no result becomes
+       several. Once more redundant tests go.
 
     Args:
         candidates: the suite, supplemented from the archive.
@@ -61,8 +71,10 @@ def minimize(
             any more: tests being worked on stay as far as they got, the remaining targets take their shortest candidate
             whole, and the result covers the same. If it does so at once, the candidates are the result.
         table: where the statements of the candidates are; the shortened statements are added to it.
-        returns: tells test cases that end without an exception, so that they are preferred and stay so: a test that
-            returns can check a value. None treats all alike.
+        endings: how test cases end. Those that return are preferred, because they can check a value, and stay so; one
+            that raises goes on to raise the same, or comes to return. None treats all alike.
+        values: what is known of the results of test cases; None knows nothing. May raise `OutOfTime`.
+        operations: of the subject, by id; arguments then become such as annotations ask for.
         wave: how many targets are worked on at once.
 
     Returns:
@@ -71,8 +83,9 @@ def minimize(
 
     References:
         EvoSuite 1.0.7, minimisation of a suite with one pass per goal, collateral coverage skipped.
-        Differs: tests that return are preferred; after the set cover, tests that are superfluous together with later ones are found too; out of time
-        the result is kept as far as it is instead of rolling back to the whole suite; arguments are made plainer.
+        Differs: tests that return are preferred; after the set cover, tests that are superfluous together with later
+        ones are found too; out of time the result is kept as far as it is instead of rolling back to the whole suite;
+        arguments are made plainer.
     """
     tests = list(dict.fromkeys(testcase for testcase in candidates if testcase))
     if not tests:
@@ -85,35 +98,87 @@ def minimize(
     targets = first.shape[1]
     wanted: NDArray[np.bool_] = np.logical_or.reduce(first, axis=0)
 
-    def judge(testcases: Sequence[TestCase], columns: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-        """What is covered, and in the last column whether the test case returns."""
+    def judge(testcases: Sequence[TestCase], columns: NDArray[np.bool_] | None = None) -> list[_Row]:
+        """What is covered, and how the test cases end."""
         columns = covered(testcases) if columns is None else columns
-        last = np.zeros(len(testcases), dtype=bool) if returns is None else returns(testcases)
-        return np.column_stack([columns[:, :targets], last])
+        ends = [None] * len(testcases) if endings is None else endings(testcases)
+        return [_Row(covers, ending) for covers, ending in zip(columns[:, :targets], ends, strict=True)]
 
-    matrix = judge(tests, first)
-    order = sorted(range(len(tests)), key=lambda row: (not matrix[row, -1], len(tests[row]), -matrix[row].sum(), row))
-    source = {int(t): next(row for row in order if matrix[row, t]) for t in np.flatnonzero(wanted)}
+    rows = judge(tests, first)
+    order = sorted(
+        range(len(tests)), key=lambda at: (rows[at].ending is not None, len(tests[at]), -first[at].sum(), at)
+    )
+    source = {int(t): next(at for at in order if first[at, t]) for t in np.flatnonzero(wanted)}
 
     chosen: list[_Reduction] = []
     done = np.zeros(targets, dtype=bool)
     pending = list(source)
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
-        active = [_Reduction(tests[source[t]], [t], matrix[source[t]], table) for t in now]
+        active = [_Reduction(tests[source[t]], [t], rows[source[t]], table) for t in now]
         _in_step([one.shorter() for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
                 chosen.append(one)
-                done |= one.row[:targets]
+                done |= one.row.covers
 
     kept: list[_Reduction] = []
     for one in _essential(chosen, wanted):
-        mine = np.flatnonzero(one.row[:targets] & wanted & ~_union(kept, targets))
-        kept.append(_Reduction(one.best, mine.tolist(), one.row, table))
+        mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
+        kept.append(_Reduction(one.best, mine.tolist(), one.row, table, operations))
+    known = _known([one.best for one in kept], values)
     for at in range(0, len(kept), wave):
-        _in_step([one.plainer() for one in kept[at : at + wave]], judge)
-    return [one.best for one in _essential(kept, wanted)]
+        _in_step([one.plainer(known[one.best]) for one in kept[at : at + wave]], judge)
+    parts = _split(kept, judge, table, operations)
+    for at in range(0, len(parts), wave):
+        _in_step([one.plainer({}) for one in parts[at : at + wave] if one not in kept], judge)
+    return [one.best for one in _essential(parts, wanted)]
+
+
+def _known(
+    testcases: Sequence[TestCase], values: Callable[[Sequence[TestCase]], Sequence[Values]] | None
+) -> Mapping[TestCase, Values]:
+    """What is known of the results of the test cases, nothing if there is no time to find out."""
+    found: Sequence[Values] = [{}] * len(testcases)
+    if values is not None and testcases:
+        with contextlib.suppress(OutOfTime):
+            found = values(testcases)
+    return dict(zip(testcases, found, strict=True))
+
+
+def _split(
+    reductions: Sequence[_Reduction],
+    judge: Callable[[Sequence[TestCase]], list[_Row]],
+    table: StatementTable,
+    operations: Sequence[Operation],
+) -> list[_Reduction]:
+    """The reductions, those of them in parts whose parts cover by themselves what the whole has to cover."""
+    parts = {one.best: [one.kept(part) for part in connected(table.statements(one.best))] for one in reductions}
+    pending = list(dict.fromkeys(part for some in parts.values() if len(some) > 1 for part in some))
+    try:
+        rows = dict(zip(pending, judge(pending), strict=True)) if pending else {}
+    except OutOfTime:
+        return list(reductions)
+    result: list[_Reduction] = []
+    for one in reductions:
+        made: list[_Reduction] = []
+        missing = set(one.targets)
+        for part in parts[one.best] if len(parts[one.best]) > 1 else ():
+            mine = [target for target in one.targets if target in missing and rows[part].covers[target]]
+            missing -= set(mine)
+            if mine and rows[part].ending in (None, one.row.ending):
+                made.append(_Reduction(part, mine, rows[part], table, operations))
+        result += [one] if missing or not made else made
+    return result
+
+
+def connected(statements: Sequence[Statement]) -> list[list[int]]:
+    """Positions of the statements in parts of which none uses a result of another, each in order."""
+    part = list(range(len(statements)))
+    for position, statement in enumerate(statements):
+        joined = {part[position], *(part[used] for used in statement.refs)}
+        part = [min(joined) if number in joined else number for number in part]
+    return [[position for position, number in enumerate(part) if number == one] for one in sorted(set(part))]
 
 
 def needed(statements: Sequence[Statement], position: int) -> list[int]:
@@ -134,24 +199,43 @@ def without(statements: Sequence[Statement], position: int) -> list[int]:
     return [index for index in range(len(statements)) if index not in gone]
 
 
+class _Row(NamedTuple):
+    """What a test case does.
+
+    Attributes:
+        covers: which targets it covers, booleans of shape `(n_targets,)`.
+        ending: how it ends, None if it returns.
+    """
+
+    covers: NDArray[np.bool_]
+    ending: Hashable
+
+
 class _Reduction:
-    """The reduction of one test case that has to keep some targets, and to return if it does.
+    """The reduction of one test case that has to keep some targets, and to end as it does or to return.
 
     Attributes:
         best: the smallest test case known to do so; valid at any moment.
-        row: what it covers, and whether it returns.
+        row: what it does.
+        targets: what it has to keep covered.
     """
 
     def __init__(
-        self, testcase: TestCase, targets: Sequence[int], row: NDArray[np.bool_], table: StatementTable
+        self,
+        testcase: TestCase,
+        targets: Sequence[int],
+        row: _Row,
+        table: StatementTable,
+        operations: Sequence[Operation] = (),
     ) -> None:
         self.best = testcase
         self.row = row
-        self._targets = [*targets, -1] if row[-1] else list(targets)
+        self.targets = list(targets)
         self._table = table
+        self._operations = operations
 
     def shorter(self) -> Steps:
-        """Propose batches of test cases with fewer statements, receive what they cover."""
+        """Propose batches of test cases with fewer statements, receive what they do."""
         statements = self._table.statements(self.best)
         if len(statements) < 2:
             return
@@ -160,75 +244,112 @@ class _Reduction:
         prefixes = [list(range(size)) for size in range(1, len(statements))]
         slices = [needed(statements, position) for position in range(len(statements))]
         slices = [keep for keep in slices if len(keep) < len(statements)]
-        yield from self._first(self._kept(keep) for keep in sorted(prefixes + slices, key=len))
+        yield from self._first(self.kept(keep) for keep in sorted(prefixes + slices, key=len))
+        yield from self._deleted()
+
+    def plainer(self, values: Values) -> Steps:
+        """Propose batches of test cases with plainer arguments, receive what they do.
+
+        First what is known of earlier results takes their place, so that the statements they came from can go.
+        """
+        yield from self._improved(self._written_out(values))
+        while True:
+            before = self.best
+            yield from self._deleted()
+            while (yield from self._improved(self._changes())):
+                pass
+            if self.best == before:
+                return
+
+    def _deleted(self) -> Steps:
+        """Delete statements, with what depends on them, until no single one can go."""
         while len(self.best) > 1:
             statements = self._table.statements(self.best)
             singles = [without(statements, position) for position in reversed(range(len(statements)))]
-            removable = yield from self._covering([keep for keep in singles if keep], self._kept)
+            removable = yield from self._succeeding([keep for keep in singles if keep], self.kept)
             if not removable:
                 return
             # All that can go alone often can go together.
             together = sorted(set.intersection(*(set(keep) for keep in removable)))
-            if len(removable) == 1 or not (together and (yield from self._first([self._kept(together)]))):
-                yield from self._first([self._kept(removable[0])])
+            if len(removable) == 1 or not (together and (yield from self._first([self.kept(together)]))):
+                yield from self._first([self.kept(removable[0])])
 
-    def plainer(self) -> Steps:
-        """Propose batches of test cases with plainer arguments, receive what they cover."""
-        while True:
-            statements = self._table.statements(self.best)
-            changes = [
-                (position, statement)
-                for position, old in enumerate(statements)
-                for statement in plainer(old)
-                if plainness(statement) < plainness(old)
-            ]
-            possible = yield from self._covering(changes, lambda change: self._changed([change]))
-            if not possible:
-                return
-            # The plainest version of each statement, all at once; else one after the other.
-            plainest: dict[int, tuple[int, Statement]] = {}
-            for change in possible:
-                known = plainest.get(change[0])
-                if known is None or plainness(change[1]) < plainness(known[1]):
-                    plainest[change[0]] = change
-            together = list(plainest.values())
-            if len(together) == 1 or not (yield from self._first([self._changed(together)])):
-                yield from self._first([self._changed(together[:1])])
+    def _written_out(self, values: Values) -> list[tuple[int, Change]]:
+        """Arguments that are earlier results, written as the values that these had."""
+        return [
+            (position, Change(place, value, 0))
+            for position, statement in enumerate(self._table.statements(self.best))
+            for place, old in arguments(statement)
+            if isinstance(old, Ref) and (value := values.get(old.position)) is not None
+        ]
 
-    def _first(self, proposals: Iterable[TestCase]) -> Generator[list[TestCase], NDArray[np.bool_], bool]:
-        """Take the first of the test cases that covers the targets; False if none does."""
+    def _changes(self) -> list[tuple[int, Change]]:
+        """Arguments made plainer, of all statements."""
+        return [
+            (position, change)
+            for position, statement in enumerate(self._table.statements(self.best))
+            for change in plainer(statement, self._operation(statement), raises=self.row.ending is not None)
+        ]
+
+    def _operation(self, statement: Statement) -> Operation | None:
+        return self._operations[statement.operation] if self._operations else None
+
+    def _improved(self, changes: list[tuple[int, Change]]) -> Generator[list[TestCase], list[_Row], bool]:
+        """Make as many of the changes as the test case bears; False if it bears none."""
+        possible = yield from self._succeeding(changes, lambda change: self._changed([change]))
+        if not possible:
+            return False
+        # The best change of each argument, all at once; else half of them; in the end one.
+        best: dict[tuple[int, int | str], tuple[int, Change]] = {}
+        for position, change in possible:
+            known = best.get((position, change.place))
+            if known is None or change.saved > known[1].saved:
+                best[position, change.place] = (position, change)
+        together = sorted(best.values(), key=lambda one: -one[1].saved)
+        while together and not (yield from self._first([self._changed(together)])):
+            together = together[: len(together) // 2]
+        return bool(together)
+
+    def _first(self, proposals: Iterable[TestCase]) -> Generator[list[TestCase], list[_Row], bool]:
+        """Take the first of the test cases that does what it has to; False if none does."""
         testcases = list(proposals)
         rows = yield testcases
         for testcase, row in zip(testcases, rows, strict=True):
-            if row[self._targets].all():
+            if self._will_do(row):
                 self.best, self.row = testcase, row
                 return True
         return False
 
-    def _covering(
-        self, changes: list[Change], made: Callable[[Change], TestCase]
-    ) -> Generator[list[TestCase], NDArray[np.bool_], list[Change]]:
-        """Those of the changes after which the targets are covered."""
+    def _succeeding(
+        self, changes: list[Made], made: Callable[[Made], TestCase]
+    ) -> Generator[list[TestCase], list[_Row], list[Made]]:
+        """Those of the changes after which the test case does what it has to."""
         if not changes:
             return []
         rows = yield [made(change) for change in changes]
-        return [change for change, row in zip(changes, rows, strict=True) if row[self._targets].all()]
+        return [change for change, row in zip(changes, rows, strict=True) if self._will_do(row)]
 
-    def _kept(self, keep: list[int]) -> TestCase:
+    def _will_do(self, row: _Row) -> bool:
+        return row.ending in (None, self.row.ending) and bool(row.covers[self.targets].all())
+
+    def kept(self, keep: list[int]) -> TestCase:
         """The best test case reduced to the positions `keep`."""
         statements = self._table.statements(self.best)
         position = {old: new for new, old in enumerate(keep)}
         return self._table.testcase(statements[old].moved(position) for old in keep)
 
-    def _changed(self, changes: Iterable[tuple[int, Statement]]) -> TestCase:
-        """The best test case with some statements replaced."""
+    def _changed(self, changes: Iterable[tuple[int, Change]]) -> TestCase:
+        """The best test case with some arguments changed."""
         statements = self._table.statements(self.best)
-        for position, statement in changes:
-            statements[position] = statement
+        made: dict[int, list[Change]] = {}
+        for position, change in changes:
+            made.setdefault(position, []).append(change)
+        for position, some in made.items():
+            statements[position] = changed(statements[position], some)
         return self._table.testcase(statements)
 
 
-def _in_step(active: Iterable[Steps], judge: Covered) -> None:
+def _in_step(active: Iterable[Steps], judge: Callable[[Sequence[TestCase]], list[_Row]]) -> None:
     """Run reductions to their end or until time is up, one shared batch per step."""
     waiting: list[tuple[Steps, list[TestCase]]] = []
     for steps in active:
@@ -239,13 +360,13 @@ def _in_step(active: Iterable[Steps], judge: Covered) -> None:
         batch = list(dict.fromkeys(testcase for _, proposals in waiting for testcase in proposals))
         index = {testcase: row for row, testcase in enumerate(batch)}
         try:
-            matrix = judge(batch)
+            rows = judge(batch)
         except OutOfTime:
             return
         still: list[tuple[Steps, list[TestCase]]] = []
         for steps, proposals in waiting:
             try:
-                still.append((steps, steps.send(matrix[[index[testcase] for testcase in proposals]])))
+                still.append((steps, steps.send([rows[index[testcase]] for testcase in proposals])))
             except StopIteration:
                 continue
         waiting = still
@@ -255,7 +376,7 @@ def _union(reductions: Iterable[_Reduction], targets: int) -> NDArray[np.bool_]:
     """What they cover together."""
     union = np.zeros(targets, dtype=bool)
     for one in reductions:
-        union |= one.row[:targets]
+        union |= one.row.covers
     return union
 
 
@@ -265,7 +386,7 @@ def _essential(reductions: Sequence[_Reduction], wanted: NDArray[np.bool_]) -> l
     Greedy: the one with the most new targets, of these the shortest, of these the first. Then backwards: of those
     taken, the longest first, every one whose targets are all covered by others goes.
     """
-    matrix = np.array([one.row[:-1] & wanted for one in reductions], dtype=bool).reshape(len(reductions), wanted.size)
+    matrix = np.array([one.row.covers & wanted for one in reductions], dtype=bool).reshape(len(reductions), wanted.size)
     lengths = [len(one.best) for one in reductions]
     taken: list[int] = []
     open_ = matrix.any(axis=0)
