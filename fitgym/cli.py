@@ -47,6 +47,7 @@ def generate(
     population: int = 50,
     reward: str | None = None,
     output: Path = Path("generated_tests"),
+    format: Literal["pytest", "unittest"] = "pytest",
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
 ) -> int:
@@ -75,6 +76,8 @@ def generate(
         paper or gain (default: gain for agents that learn from it).
     output
         Folder for the suite, made if it does not exist.
+    format
+        pytest functions, or unittest classes that need nothing but Python.
     json
         File for the run record, - for stdout.
     quiet
@@ -103,6 +106,7 @@ def generate(
             reward=reward,
             output=output,
             json=None if to_stdout else json,
+            format=format,
         )
         with LiveView(subject, goal, agent or "the goal's own", quiet=quiet) as view:
             run = generate_request(request, progress=view, executor=executor)

@@ -21,6 +21,7 @@ from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.suite.deadline import Deadline
+from fitgym.suite.dialects import dialect
 from fitgym.suite.export import GENERATED, file_name, write
 from fitgym.suite.finishing import Finished, finish
 
@@ -51,6 +52,7 @@ class Request:
         reward: "paper" or "gain"; None for "gain" where the agent learns, "paper" otherwise.
         output: folder for the suite; None writes nothing.
         json: file for the record; None writes none.
+        format: "pytest" or "unittest".
     """
 
     subject: str
@@ -64,6 +66,7 @@ class Request:
     reward: str | None = None
     output: str | Path | None = "generated_tests"
     json: str | Path | None = None
+    format: str = "pytest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,7 @@ class _Job:
             raise InputError(f"population {request.population} is too small: a search needs at least 2 individuals")
         goal = GOALS.load(request.goal)
         parse_search(request.search)
+        self.dialect = dialect(request.format)
         self.agent_text = request.agent or goal.agent
         name, _, argument = self.agent_text.partition(":")
         learns = agents().load(name).learns
@@ -286,6 +290,7 @@ class _Job:
             self.env.goal.kept,
             output=self.output,
             command=_command(self.request),
+            dialect=self.dialect,
             deadline=self._deadline(interrupted),
         )
 
@@ -371,6 +376,12 @@ def _command(request: Request) -> str:
     if request.search != "whole_suite":
         parts.append(f"--search {request.search}")
     parts += [f"--budget {request.budget}", f"--seed {request.seed}"]
+    if request.population != Request(request.subject).population:
+        parts.append(f"--population {request.population}")
+    if request.reward:
+        parts.append(f"--reward {request.reward}")
+    if request.format != "pytest":
+        parts.append(f"--format {request.format}")
     return " ".join(parts)
 
 

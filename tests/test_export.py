@@ -8,20 +8,24 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from shelf_subject import GOLDEN, SHELF, SUBJECT, SUITE, SUMMARY, finished, operation, parameter, text
+from shelf_subject import GOLDEN, LEN, ROOM, SHELF, SUBJECT, SUITE, SUMMARY, finished, operation, parameter, text
 
 from fitgym.execution.observation import Observation
 from fitgym.subject.subject import Reference, Subject
 from fitgym.suite import place
 from fitgym.suite.assertions import FinishedTest
-from fitgym.suite.export import export, file_name, suite_text, write
+from fitgym.suite.dialects import DIALECTS, Dialect, Unittest
+from fitgym.suite.export import arranged, export, file_name, suite_text, write
+from fitgym.suite.messages import pattern
 from fitgym.testcase.expression import Collection, Expression, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 
 COMMAND = "fitgym generate shelf --goal coverage --seed 0"
 GOLDEN_FILE = GOLDEN / "suite_of_shelf.py"
+UNITTEST_FILE = GOLDEN / "unittest_suite_of_shelf.py"
 
 
 def golden_text() -> str:
@@ -49,8 +53,9 @@ def test_the_golden_suite_passes_where_fitgym_is_not_installed(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("rules", [["check"], ["check", "--select", "E4,E7,E9,F,I"], ["format", "--check"]])
-def test_the_golden_suite_passes_ruff(rules: list[str]) -> None:
-    assert_ruff_accepts(GOLDEN_FILE, rules)
+@pytest.mark.parametrize("file", [GOLDEN_FILE, UNITTEST_FILE], ids=["pytest", "unittest"])
+def test_the_golden_suites_pass_ruff(file: Path, rules: list[str]) -> None:
+    assert_ruff_accepts(file, rules)
 
 
 def assert_ruff_accepts(file: Path, rules: list[str]) -> None:
@@ -61,6 +66,114 @@ def assert_ruff_accepts(file: Path, rules: list[str]) -> None:
     if "No module named ruff" in done.stderr:
         pytest.skip("ruff is not installed")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_unittest_suite_of_the_shelf_is_the_golden_one() -> None:
+    text = suite_text(finished(), SUBJECT, folder=GOLDEN, command=f"{COMMAND} --format unittest", dialect=Unittest())
+    if os.environ.get("FITGYM_WRITE_GOLDEN"):
+        UNITTEST_FILE.write_text(text, encoding="utf-8")
+    assert text == UNITTEST_FILE.read_text(encoding="utf-8")
+
+
+def test_the_unittest_suite_passes_without_pytest(tmp_path: Path) -> None:
+    blocked = "import sys; sys.modules['pytest'] = sys.modules['fitgym'] = None; import unittest; unittest.main(None)"
+    done = subprocess.run(
+        [sys.executable, "-c", blocked, "discover", "-s", str(GOLDEN), "-p", UNITTEST_FILE.name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"Ran {len(SUITE)} tests" in done.stderr
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_a_suite_of_writing_tests_passes_ruff(tmp_path: Path, dialect: Dialect) -> None:
+    file = tmp_path / "test_it.py"
+    export([replace(test, writes=True) for test in finished()], SUBJECT, file, dialect=dialect)
+    tmp_path.joinpath("shelf.py").touch()
+    for rules in (["format", "--check"], ["check", "--select", "E4,E7,E9,F,I"]):
+        assert_ruff_accepts(file, rules)
+
+
+def body_of(*statements: Statement, facts: tuple[Observation, ...], **more: Any) -> list[str]:
+    """The lines of a test's body."""
+    test = FinishedTest("test_it", statements, facts, **more)
+    lines = suite_text([test], SUBJECT, folder=GOLDEN).splitlines()
+    return [line[4:] for line in lines[lines.index("def test_it():") + 1 :]]
+
+
+NEW = Statement(SHELF, args=(text(1),))
+TRUE, FALSE = Literal("True"), Literal("False")
+
+
+@pytest.mark.parametrize(
+    ("operator", "expression", "expected"),
+    [
+        ("__eq__", TRUE, "assert shelf == 1"),
+        ("__eq__", FALSE, "assert not shelf == 1"),
+        ("__contains__", TRUE, "assert 1 in shelf"),
+        ("__contains__", FALSE, "assert 1 not in shelf"),
+        ("__add__", text(3), "assert shelf + 1 == 3"),
+    ],
+)
+def test_a_comparison_is_asserted_as_it_is(operator: str, expression: Literal, expected: str) -> None:
+    operations = (*SUBJECT.operations, operation(12, "operator", f"Shelf.{operator}", operator=operator))
+    kind: Any = "is" if expression in (TRUE, FALSE) else "equal"
+    test = FinishedTest("test_it", (NEW, Statement(12, 0, (text(1),))), (Observation(1, "", kind, expression),))
+    assert suite_text([test], replace(SUBJECT, operations=operations)).splitlines()[-1] == f"    {expected}"
+
+
+def test_the_only_check_is_made_where_the_call_is() -> None:
+    zero = Observation(1, "", "equal", text(0))
+    assert body_of(NEW, Statement(LEN, 0), facts=(zero,)) == ["shelf = Shelf(1)", "assert len(shelf) == 0"]
+
+
+def test_with_more_to_check_arranging_acting_and_asserting_stand_apart() -> None:
+    facts = (Observation(0, ".width", "equal", text(1)), Observation(1, "", "equal", text(0)))
+    assert body_of(NEW, Statement(LEN, 0), facts=facts) == [
+        "shelf = Shelf(1)",
+        "",
+        "length = len(shelf)",
+        "",
+        "assert shelf.width == 1",
+        "assert length == 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("match", "expected"),
+    [
+        ("", "pytest.raises(ShelfError):"),
+        ("it is full", 'pytest.raises(ShelfError, match="it is full"):'),
+        (r"full \(1\)", 'pytest.raises(ShelfError, match=r"full \\(1\\)"):'),
+        (r'no "\+"', "pytest.raises(ShelfError, match=r'no \"\\+\"'):"),
+        ('it\'s "\\+"', "pytest.raises(ShelfError, match='it\\'s \"\\\\+\"'):"),
+    ],
+)
+def test_an_exception_is_expected_with_what_it_says(match: str, expected: str) -> None:
+    body = body_of(NEW, Statement(LEN, 0), facts=(), raises=Name("shelf", "ShelfError"), match=match)
+    assert body == ["shelf = Shelf(1)", "", f"with {expected}", "    len(shelf)"]
+
+
+def test_tests_are_arranged_by_what_they_test_and_headed_where_there_are_many() -> None:
+    length, room, refused = (
+        FinishedTest("test_len", (NEW, Statement(LEN, 0)), (Observation(1, "", "equal", text(0)),)),
+        FinishedTest("test_room", (NEW, Statement(ROOM, 0)), (Observation(1, "", "equal", text(0)),)),
+        FinishedTest("test_room_fails", (NEW, Statement(ROOM, 0)), (), Name("builtins", "KeyError")),
+    )
+    assert arranged([refused, length, room], SUBJECT) == [room, refused, length]
+    assert "# " not in suite_text([room, refused, length], SUBJECT, folder=GOLDEN)
+    lines = suite_text([room, refused, length, replace(length, name="test_len_2")], SUBJECT, folder=GOLDEN).splitlines()
+    assert [line for line in lines if line.startswith(("# ", "def "))] == [
+        "# Shelf.room",
+        "def test_room():",
+        "def test_room_fails():",
+        "# Shelf.__len__",
+        "def test_len():",
+        "def test_len_2():",
+    ]
 
 
 def test_a_test_that_writes_files_does_so_in_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -137,15 +250,19 @@ def random_test(rng: random.Random, number: int) -> FinishedTest:
     chosen = tuple(rng.sample(facts, rng.randrange(6)))
     if rng.random() < 0.2:
         error = Name("shelf", f"Some{'Very' * rng.randrange(15)}Error")
-        return FinishedTest(f"test_{number}", statements, (), error)
+        return FinishedTest(f"test_{number}", statements, (), error, pattern(word(rng)))
+    if rng.random() < 0.2:  # the one fact that is checked where the call is made
+        chosen = (replace(rng.choice([fact for fact in facts if fact.position]), path=""),)
     return FinishedTest(f"test_{number}", statements, chosen)
 
 
-def test_the_formatter_would_change_nothing_in_random_suites(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_the_formatter_would_change_nothing_in_random_suites(tmp_path: Path, dialect: Dialect) -> None:
     rng = random.Random(3)
     tmp_path.joinpath("shelf.py").touch()  # what stands beside a file is first party for ruff
     file = tmp_path / "test_random.py"
-    file.write_text(suite_text([random_test(rng, number) for number in range(400)], SUBJECT), encoding="utf-8")
+    tests = [random_test(rng, number) for number in range(400)]
+    file.write_text(suite_text(tests, SUBJECT, dialect=dialect), encoding="utf-8")
     assert_ruff_accepts(file, ["format", "--check"])
     assert_ruff_accepts(file, ["check", "--select", "E4,E7,E9,F,I"])
 

@@ -206,7 +206,8 @@ def test_in_a_hurry_a_suite_is_longer_but_has_passed_in_both_orders(searched, tm
     assert finished.runs == 2
     made = [searched.table.testcase(test.statements) for test in finished.tests]
     found = searched.best_suite(["branch"])
-    assert [testcase[: len(test)] for testcase, test in zip(found, made, strict=True)] == made  # up to what raises
+    assert len(made) == len(found)
+    assert all(any(testcase[: len(test)] == test for testcase in found) for test in made)  # up to what raises
     assert pytest_run(finished.path, tmp_path).returncode == 0
 
 

@@ -18,19 +18,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shelf_subject import GOLDEN, SUBJECT, SUITE, finished
+from shelf_subject import ADD, BOOK, GOLDEN, LEN, SHELF, SUBJECT, SUITE, finished, text
 
 from fitgym.errors import FitgymError
 from fitgym.execution.observation import Observation
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
+from fitgym.suite.dialects import DIALECTS, Dialect
 from fitgym.suite.export import suite_text
 from fitgym.suite.measure import Measured, class_lines, measure
 from fitgym.suite.rerun import Rerun, Verdict
 from fitgym.suite.stability import Stability, stabilize
 from fitgym.suite.verdicts import order_of
-from fitgym.testcase.expression import Literal
+from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 
 SUBJECT_SOURCE = """
@@ -586,3 +587,24 @@ def test_the_suite_of_the_shelf_is_stable_and_measured() -> None:
     assert (len(stability.tests), stability.runs, stability.weakened, stability.dropped) == (len(SUITE), 5, 0, ())
     assert stability.measured is not None
     assert stability.measured.branch_coverage == 1.0
+
+
+# Suites as they are exported
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_what_is_not_so_each_time_is_not_expected_any_more(dialect: Dialect) -> None:
+    new, book = Statement(SHELF, args=(text(1),)), Statement(BOOK, args=(text("Dune"),))
+    add = Statement(ADD, 0, (Ref(1),))
+    false = Observation(1, "", "equal", text(7))
+    refused = FinishedTest("test_refused", (new, book, add, add), (), Name("shelf", "ShelfError"), "another message")
+    counted = FinishedTest("test_counted", (new, Statement(LEN, 0)), (false,))
+    right = replace(refused, name="test_right", match="Dune is here")
+
+    def render(tests: Sequence[FinishedTest]) -> str:
+        return suite_text(tests, SUBJECT, folder=GOLDEN, dialect=dialect)
+
+    stability = stabilize([refused, counted, right], render, SUBJECT.reference, runs=2, measure=False)
+    assert (stability.weakened, stability.dropped) == (2, ())
+    assert [test.match for test in stability.tests] == ["", "", "Dune is here"]
+    assert stability.tests[1].assertions == (Observation(1, "", "isinstance", Name("builtins", "int")),)

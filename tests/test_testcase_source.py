@@ -139,7 +139,7 @@ OPERATORS = [
     ("__pow__", (TWO, TWO), "pow(n, 2, 2)"),
     ("__rdivmod__", (ONE,), "divmod(1, n)"),
     ("__iadd__", (ONE,), "operator.iadd(n, 1)"),
-    ("__eq__", (Literal("None"),), "n == None"),
+    ("__eq__", (Literal("None"),), "other = None\nn == other"),  # as linters want it
     ("__invert__", (), "~n"),
     ("__abs__", (), "abs(n)"),
     ("__round__", (), "round(n)"),
@@ -227,6 +227,23 @@ def test_names_are_numbered_only_when_they_clash() -> None:
     assert rendered.names == {0: "version", 1: "version_2", 2: "result"}
 
 
+def test_an_iterator_known_to_end_is_drained_plainly() -> None:
+    statements = [NEW, call("Version.__iter__", on=0), call("numbers", ONE)]
+    rendered = render(statements, SUBJECT, finite={1, 2})
+    assert rendered.lines[1:] == ["list(version)", "list(numbers(1))"]
+    assert not any("itertools" in line for line in rendered.scope.imports())
+
+
+def test_names_that_look_like_numbers_are_not_used() -> None:
+    operations = (Operation(0, "constructor", "shop", "Cube", "shop.Cube"), Operation(1, "property", "shop", "Cube.l"))
+    rendered = render([Statement(0), Statement(1, 0)], build(operations=operations), named=[1])
+    assert rendered.names[1] == "result"
+
+
+def test_a_class_called_error_is_written_with_its_module() -> None:
+    assert Scope().text("zlib", "error") == "zlib.error"
+
+
 def test_reserved_names_builtins_keywords_and_imports_are_not_hidden() -> None:
     names = ["property", "class", "asyncio", "wanted", "mystery", "x"]
     operations = [Operation(0, "constructor", "shop", "Version", "shop.Version", returns=Hint("class", "shop.Version"))]
@@ -242,8 +259,8 @@ def test_reserved_names_builtins_keywords_and_imports_are_not_hidden() -> None:
     statements = [Statement(0), *(Statement(number, 0) for number in range(1, 7)), Statement(7), Statement(8)]
     rendered = render(statements, subject, named=range(7), reserved=["wanted"])
     assert [rendered.names[position] for position in range(1, 7)] == [
-        "property_2",
-        "class_2",
+        "property_",
+        "class_",
         "asyncio_2",
         "wanted_2",
         "mystery_2",

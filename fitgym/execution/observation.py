@@ -13,6 +13,7 @@ even if one of them is the subject.
 from __future__ import annotations
 
 import collections
+import dis
 import enum
 import itertools
 import math
@@ -32,7 +33,7 @@ from fitgym.testcase.expression import Collection, CollectionKind, Expression, L
 
 __all__ = ["NOT_RUN", "Observation", "ObservationKind", "Observed", "agreement", "describe", "name_of", "observe"]
 
-ObservationKind = OneOf["equal", "is", "approx", "nan", "text", "list", "length", "isinstance"]
+ObservationKind = OneOf["equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance"]
 
 MAX_ITEMS = 12  # a longer container is described by its length
 MAX_TEXT = 200  # characters of the source text of one expected value
@@ -52,6 +53,7 @@ class Observation:
         kind: how the fact is written, for the value v and the expected expression e:
             "equal"       `v == e`
             "is"          `v is e` (None, True, False, enum members, classes, functions, the result of another statement)
+            "is not"      `v is not e`; never observed, because there is always something better to say
             "approx"      `v == pytest.approx(e)`: a number, or a flat list, tuple or dict of numbers
             "nan"         `math.isnan(v)`
             "text"        `str(v) == e`: values of a few types of the standard library
@@ -76,12 +78,15 @@ class Observed:
         raises: the importable classes of the exception that ended it, nearest first; empty if none did.
         position: index of the statement that raised, -1 for none.
         failure: why the execution cannot be trusted; then nothing was observed.
+        message: of the exception, if a `raise` or `assert` chose it and it will be the same the next time (addresses in
+            it will not); else "".
     """
 
     observations: tuple[Observation, ...] = ()
     raises: tuple[Name, ...] = ()
     position: int = -1
     failure: Failure = ""
+    message: str = ""
 
 
 NOT_RUN: Any = object()
@@ -111,7 +116,8 @@ def observe(results: Sequence[object], raised: BaseException | None = None, *, h
         return Observed(tuple(found))
     position = next((i for i, value in enumerate(results) if value is NOT_RUN), len(results))
     classes = (name_of(cls, home) for cls in _mro(type(raised)) if cls is not object)
-    return Observed(tuple(found), tuple(name for name in classes if name is not None), position)
+    names = tuple(name for name in classes if name is not None)
+    return Observed(tuple(found), names, position, message=_message(raised, home))
 
 
 def agreement(observed: Sequence[Observed]) -> Observed | None:
@@ -123,7 +129,8 @@ def agreement(observed: Sequence[Observed]) -> Observed | None:
     if any((o.raises, o.position, o.failure) != (first.raises, first.position, first.failure) for o in observed):
         return None
     shared = [fact for fact in first.observations if all(fact in other.observations for other in observed[1:])]
-    return Observed(tuple(shared), first.raises, first.position, first.failure)
+    message = first.message if all(other.message == first.message for other in observed) else ""
+    return Observed(tuple(shared), first.raises, first.position, first.failure, message)
 
 
 def describe(value: object, position: int, *, home: str = "") -> list[Observation]:
@@ -165,6 +172,36 @@ def name_of(thing: object, home: str = "") -> Name | None:
         if _resolve(candidate, qualname) is thing:
             return Name(candidate, qualname)
     return None
+
+
+def _message(error: BaseException, home: str) -> str:
+    """The text that a `raise` or `assert` gave the exception, "" if there is none or none that can be relied on.
+
+    What the interpreter and the standard library say differs from one version of Python to the next. The `__str__` of
+    the subject's own classes is not called.
+    """
+    traceback = BaseException.__dict__["__traceback__"].__get__(error)
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or traceback.tb_frame.f_code.co_code[traceback.tb_lasti] != _RAISE:
+        return ""
+    module = traceback.tb_frame.f_globals.get("__name__")
+    top = module.partition(".")[0] if type(module) is str else ""
+    if top in sys.stdlib_module_names and top != home.partition(".")[0]:
+        return ""
+    given = BaseException.__dict__["args"].__get__(error)
+    if len(given) != 1 or type(given[0]) is not str:
+        return ""
+    owner = _owner(type(error), "__str__")
+    if owner is None or not _among(owner, _PLAIN_ERRORS):
+        return ""
+    text = repr(given[0]) if owner is KeyError else given[0]
+    return "" if _is_fleeting_text(_ADDRESS.sub("", text)) else text[:MAX_TEXT]
+
+
+def _owner(cls: type, name: str) -> type | None:
+    """The first of the classes that `cls` inherits from which has an attribute of its own of that name."""
+    return next((one for one in _mro(cls) if name in type.__getattribute__(one, "__dict__")), None)
 
 
 def _facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
@@ -513,6 +550,8 @@ def _resolve(module: str, qualname: str) -> object:
     return found
 
 
+_RAISE = dis.opmap["RAISE_VARARGS"]  # what `raise` and `assert` compile to, and nothing else does
+_PLAIN_ERRORS = (BaseException, KeyError, OSError, ImportError, AttributeError, NameError)  # `str` gives the argument
 _WORDS = ("True", "False", "None")
 _ATOMS = (int, float, complex, str, bytes, bytearray)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fitgym.execution.observation import Observation, Observed, agreement
 from fitgym.subject.subject import Operation, Subject
-from fitgym.suite.names import candidate_names, distinct_names
-from fitgym.testcase.expression import Literal, Name
+from fitgym.suite.kills import Kills, fewest
+from fitgym.suite.messages import MESSAGE, pattern
+from fitgym.suite.names import Description, description, test_names
+from fitgym.testcase.expression import Collection, Literal, Name
+from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.statement import Statement
 
-__all__ = ["MAX_ASSERTIONS", "FinishedTest", "assertions", "finished_test", "finished_tests"]
+__all__ = [
+    "MAX_ASSERTIONS",
+    "FinishedTest",
+    "assertions",
+    "candidates",
+    "finished_test",
+    "finished_tests",
+    "renamed",
+    "weakened",
+]
 
 MAX_ASSERTIONS = 5
+DRAINED = 100  # elements that are taken from an iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +39,9 @@ class FinishedTest:
         statements: in order; where `raises` is set the last one raises.
         assertions: what is checked after the last statement, by position.
         raises: the class that `pytest.raises` expects of the last statement, None if it returns.
+        match: regular expression that is searched for in the message of the exception, "" if any message will do.
+        finite: positions of the statements whose iterators were seen to end.
+        steady: assertions that held before the last statement already.
         writes: it leaves something in the current folder, so it is given one of its own.
     """
 
@@ -32,6 +49,9 @@ class FinishedTest:
     statements: tuple[Statement, ...]
     assertions: tuple[Observation, ...] = ()
     raises: Name | None = None
+    match: str = ""
+    finite: frozenset[int] = frozenset()
+    steady: frozenset[Observation] = frozenset()
     writes: bool = False
 
 
@@ -40,6 +60,7 @@ def finished_tests(
     observed: Sequence[Sequence[Observed]],
     subject: Subject,
     before: Sequence[Observed | None] | None = None,
+    kills: Sequence[Kills | None] | None = None,
 ) -> list[FinishedTest | None]:
     """Every test with its assertions and a name that no other has.
 
@@ -49,20 +70,38 @@ def finished_tests(
         subject: the code under test.
         before: for each test what could be seen before its last statement (an observation of the test without it),
             if it is known: then what the statement changed is told from what was so before.
+        kills: for each test which mutants its candidate assertions kill, where that is known.
 
     Returns:
         One entry per test: None for a test that failed, or whose executions did not end in the same way.
     """
     earlier = before if before is not None else [None] * len(tests)
-    made = [finished_test(test, seen, subject, then) for test, seen, then in zip(tests, observed, earlier, strict=True)]
+    matrix = kills if kills is not None else [None] * len(tests)
+    made = [
+        finished_test(test, seen, subject, then, kill)
+        for test, seen, then, kill in zip(tests, observed, earlier, matrix, strict=True)
+    ]
     kept = [test for test in made if test is not None]
-    candidates = [candidate_names(subject, test.statements, test.assertions, test.raises) for test in kept]
-    names = iter(distinct_names(candidates))
-    return [None if test is None else replace(test, name=next(names)) for test in made]
+    named = iter(renamed(kept, subject))
+    return [None if test is None else next(named) for test in made]
+
+
+def renamed(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTest]:
+    """The tests, each with a name that says what it does by now and that no other has."""
+    names = test_names([_described(test, subject) for test in tests])
+    return [replace(test, name=name) for test, name in zip(tests, names, strict=True)]
+
+
+def _described(test: FinishedTest, subject: Subject) -> Description:
+    return description(subject, test.statements, test.assertions, test.raises, test.steady)
 
 
 def finished_test(
-    statements: Sequence[Statement], observed: Sequence[Observed], subject: Subject, before: Observed | None = None
+    statements: Sequence[Statement],
+    observed: Sequence[Observed],
+    subject: Subject,
+    before: Observed | None = None,
+    kills: Kills | None = None,
 ) -> FinishedTest | None:
     """A test with its assertions and its plainest name; None if it failed or ended in different ways.
 
@@ -71,17 +110,19 @@ def finished_test(
     seen = agreement(observed)
     if seen is None or seen.failure:
         return None
-    raises = None
+    raises, match = None, ""
     if seen.position >= 0:
         if not seen.raises:
             return None
-        raises = seen.raises[0]
+        raises, match = seen.raises[0], pattern(seen.message)
         if seen.position + 1 < len(statements):
             statements, before = statements[: seen.position + 1], None
     known = before.observations if before is not None and not before.failure else ()
-    chosen = assertions(statements, seen.observations, subject, before=known, raised=raises is not None)
-    name = candidate_names(subject, statements, chosen, raises)[0]
-    return FinishedTest(name, tuple(statements), chosen, raises)
+    chosen = assertions(statements, seen.observations, subject, before=known, raised=raises is not None, kills=kills)
+    finite = {position for position in range(len(statements)) if _ended(position, seen)}
+    steady = frozenset(fact for fact in chosen if fact in known)
+    test = FinishedTest("", tuple(statements), chosen, raises, match, frozenset(finite), steady)
+    return replace(test, name=_described(test, subject).name())
 
 
 def assertions(
@@ -91,50 +132,121 @@ def assertions(
     *,
     before: Sequence[Observation] = (),
     raised: bool = False,
+    kills: Kills | None = None,
     limit: int = MAX_ASSERTIONS,
 ) -> tuple[Observation, ...]:
     """The facts a test checks, at most `limit`, in the order of the statements.
 
-    First the result of the last statement; then the state of the objects it worked on (its receiver, its arguments), of
-    which only what was not so before counts, if `before` tells; then the results of earlier operations under test,
-    latest first. A constructed object counts by its attributes. That an object merely has a certain class, or that an
-    operation returned None which never returns anything else, is checked only if nothing better is known and the last
-    statement did not raise, which is a check of its own.
+    Where it is known which mutants the candidates kill, the fewest that kill as many as all of them. Otherwise, or
+    where they kill none, the result of the last statement; then the state of the objects it worked on (its receiver,
+    its arguments), of which only what was not so before counts, if `before` tells; then the results of earlier
+    operations under test that no other statement uses, latest first. A constructed object counts by its attributes.
+    That an object merely has a certain class, or that an operation returned None which never returns anything else, is
+    checked only if nothing better is known. A test that `raised` checks that, and besides only what was changed all
+    the same.
     """
     if not statements:
         return ()
-    chosen: list[Observation] = []
+    strong, weak = candidates(statements, observations, subject, before=before, raised=raised)
+    chosen = fewest(strong, kills)[:limit] if kills is not None else []
+    chosen = chosen or strong[:limit] or ([] if raised else weak[:1])
+    if not chosen and not raised:
+        chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
+    order = {fact: index for index, fact in enumerate(observations)}
+    return tuple(sorted(chosen, key=lambda fact: (fact.position, order.get(fact, 0))))
+
+
+def candidates(
+    statements: Sequence[Statement],
+    observations: Sequence[Observation],
+    subject: Subject,
+    *,
+    before: Sequence[Observation] = (),
+    raised: bool = False,
+    limit: int = MAX_ASSERTIONS,
+) -> tuple[list[Observation], list[Observation]]:
+    """The facts that a test may check, the best first, and those that are only better than nothing.
+
+    All are about what the test is about: the result of its last statement, what this worked on and changed, and results
+    that nothing else uses.
+    """
+    strong: list[Observation] = []
     unchanged: list[Observation] = []
     weak: list[Observation] = []
-    for position, share in _ranked(statements, subject, limit):
+    classes: list[Observation] = []
+    for position, share in _ranked(statements, subject, limit, raised):
+        operation = subject.operations[statements[position].operation]
         facts = [fact for fact in observations if fact.position == position]
-        telling = [fact for fact in facts if not _is_weak(fact, subject.operations[statements[position].operation])]
-        if position in statements[-1].refs and before:
+        if operation.operator == "__hash__":  # every interpreter chooses its own
+            facts = [Observation(position, "", "isinstance", Name("builtins", "int"))] if facts else []
+        telling = [fact for fact in facts if not _is_weak(fact, operation)]
+        if position in statements[-1].refs and (before or raised):
             unchanged += [fact for fact in telling if fact in before]
-            telling = [fact for fact in telling if fact not in before]
-        chosen += telling[:share]
-        weak += [fact for fact in facts if fact not in telling and fact not in unchanged]
-    chosen = chosen[:limit] or ([] if raised else [*unchanged, *weak][:1])
-    order = {fact: index for index, fact in enumerate(observations)}
-    return tuple(sorted(chosen, key=lambda fact: (fact.position, order[fact])))
+            telling = [fact for fact in telling if fact not in before and before]
+        strong += telling[:share]
+        rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
+        classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
+        weak += [fact for fact in rest if fact not in classes]
+    return strong, [*classes, *unchanged, *weak]
 
 
-def _ranked(statements: Sequence[Statement], subject: Subject, limit: int) -> Iterator[tuple[int, int]]:
+def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
+    """The test without the assertions at these indexes (`MESSAGE` for what the exception should have said).
+
+    Where none would be left, what can still be said of the first one's value takes their place; None if that is nothing.
+    """
+    left = tuple(fact for index, fact in enumerate(test.assertions) if index not in failed)
+    match = "" if MESSAGE in failed else test.match
+    if not left and test.raises is None and test.assertions:
+        less = [weak for fact in test.assertions if (weak := weaker(fact)) is not None]
+        if not less:
+            return None
+        left = tuple(less[:1])
+    return replace(test, assertions=left, match=match)
+
+
+def weaker(fact: Observation) -> Observation | None:
+    """What still holds of a value that is another one each time, None if nothing is left to say."""
+    if fact.path or fact.kind in ("isinstance", "is not"):
+        return None
+    expression = fact.expression
+    kind = kind_of_text(expression.text) if isinstance(expression, Literal) else ""
+    if isinstance(expression, Collection) and fact.kind in ("equal", "approx"):
+        kind = expression.kind
+    if fact.kind not in ("equal", "is", "approx", "nan") or kind in ("", "none", "ellipsis", "iter"):
+        return replace(fact, kind="is not", expression=Literal("None"))
+    return replace(fact, kind="isinstance", expression=Name("builtins", kind))
+
+
+def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raised: bool) -> Iterator[tuple[int, int]]:
     """Positions whose results are worth checking, the best first, each with how many facts it may give."""
     last = len(statements) - 1
     yield last, limit
-    used = [position for position in dict.fromkeys(statements[last].refs) if position != last]
-    for position in used:
+    for position in dict.fromkeys(statements[last].refs):
         yield position, 3
+    needed = {position for statement in statements for position in statement.refs}
     for position in range(last - 1, -1, -1):
         operation = subject.operations[statements[position].operation]
-        if position not in used and operation.under_test and operation.kind != "constructor":
+        if position not in needed and operation.under_test and operation.kind != "constructor" and not raised:
             yield position, 2
 
 
 def _is_weak(fact: Observation, operation: Operation) -> bool:
     """The fact says next to nothing: the class of an object, or that there is no result where there never is one."""
-    if fact.kind == "isinstance":
+    if fact.kind in ("isinstance", "is not"):
         return True
     is_none = fact.expression == Literal("None") and fact.kind == "is" and not fact.path
     return is_none and (operation.returns.kind in ("none", "any") or operation.kind == "setter")
+
+
+def _ended(position: int, seen: Observed) -> bool:
+    """What the statement iterated over came to its end before it was cut off."""
+    if position == seen.position:
+        return True
+    for fact in seen.observations:
+        if fact.position == position and not fact.path:
+            if isinstance(fact.expression, Collection) and fact.kind in ("equal", "approx"):
+                return len(fact.expression.items) < DRAINED
+            if isinstance(fact.expression, Literal) and fact.kind == "length":
+                return int(fact.expression.text) < DRAINED
+    return False

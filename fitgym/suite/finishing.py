@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from fitgym.engine import Discovery, Engine
 from fitgym.errors import OutOfTime
 from fitgym.execution.observation import Observed
-from fitgym.suite.assertions import FinishedTest, finished_tests
+from fitgym.suite.assertions import FinishedTest, finished_tests, renamed
 from fitgym.suite.deadline import Deadline
-from fitgym.suite.export import file_name, suite_text, write
+from fitgym.suite.dialects import DIALECTS, Dialect
+from fitgym.suite.export import arranged, file_name, suite_text, write
 from fitgym.suite.measure import Measured
 from fitgym.suite.minimize import minimize
+from fitgym.suite.observers import enriched, unknown
 from fitgym.suite.stability import Dropped, stabilize
 from fitgym.testcase.expression import Expression, Name, Ref
 from fitgym.testcase.statement import TestCase
@@ -66,6 +68,7 @@ def finish(
     *,
     output: Path | None = None,
     command: str = "",
+    dialect: Dialect = DIALECTS["pytest"],
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
 ) -> Finished:
     """Minimise, assert, check and export what a search has found.
@@ -75,6 +78,7 @@ def finish(
         names: the fitness functions whose targets the suite has to keep covered.
         output: folder for the file, made if it is missing; None writes nothing.
         command: repeats the run; for the header of the file.
+        dialect: how tests are written.
         deadline: with little time left less is minimised and checked less often, but the exported file has always
             passed as it is, in its order and in reverse; what has not by the last moment is dropped.
     """
@@ -89,13 +93,15 @@ def finish(
     ]
     statements = [engine.table.statements(testcase) for testcase in kept[: len(observed)]]
     made = finished_tests(statements, observed, engine.subject, before)
-    tests = [test for test in made if test is not None]
+    tests = arranged([test for test in made if test is not None], engine.subject)
     folder = None if output is None else output.resolve()
 
     def render(chosen: Sequence[FinishedTest]) -> str:
-        return suite_text(chosen, engine.subject, folder=folder, command=command)
+        return suite_text(chosen, engine.subject, folder=folder, command=command, dialect=dialect)
 
     stable = stabilize(tests, render, engine.subject.reference, deadline=deadline)
+    if stable.weakened:  # some do not check any more what they are named after
+        stable = replace(stable, tests=tuple(renamed(stable.tests, engine.subject)))
     testcases = [engine.table.testcase(test.statements) for test in stable.tests]
     engine.execute(testcases)
     source = render(stable.tests) if stable.tests else ""
@@ -163,13 +169,28 @@ def _observed(
     Out of time, what can be seen before is left out (None), and the observations end before those of all test cases.
     """
     executor, table = engine.executor, engine.table
+
+    def observe(testcases: Sequence[TestCase]) -> list[Observed]:
+        return executor.observe(testcases, table)
+
+    def ask(
+        testcases: Sequence[TestCase], observed: Sequence[Observed], wanted: Sequence[Sequence[int]]
+    ) -> list[Observed]:
+        return enriched(testcases, observed, wanted, engine.subject, table, observe)
+
     engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
     size = len(testcases) if engine.deadline is None else CHUNK
     found: list[tuple[Observed, ...]] = []
     before: list[Observed | None] = []
+    wanted: list[list[int]] = []
     with contextlib.suppress(OutOfTime):
         for start in range(0, len(testcases), max(1, size)):
             chunk = testcases[start : start + size]
-            found += zip(*(executor.observe(chunk, table) for _ in range(2)), strict=True)
-        before += executor.observe([testcase[:-1] for testcase in testcases], table)
+            first, second = observe(chunk), observe(chunk)
+            poor = [unknown(table.statements(t), seen, engine.subject) for t, seen in zip(chunk, first, strict=True)]
+            found += zip(ask(chunk, first, poor), ask(chunk, second, poor), strict=True)
+            wanted += poor
+        earlier = [testcase[:-1] for testcase in testcases]
+        still = [[one for one in some if one < len(t)] for some, t in zip(wanted, earlier, strict=True)]
+        before += ask(earlier, observe(earlier), still)
     return found, before or [None] * len(found)

@@ -1,13 +1,16 @@
-"""Names of tests: what a test does, in as few words as tell it from the others."""
+"""Names of tests: the function under test, what tells this test from its others, and what comes of it."""
 
 from __future__ import annotations
 
 import ast
+import itertools
 import keyword
 import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 
 from fitgym.execution.observation import Observation
 from fitgym.subject.subject import Operation, Subject
@@ -15,85 +18,156 @@ from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, 
 from fitgym.testcase.scope import snake_case
 from fitgym.testcase.statement import Statement
 
-__all__ = ["candidate_names", "distinct_names"]
+__all__ = ["MAX_LENGTH", "Description", "description", "operation_words", "test_names"]
 
-MAX_LENGTH = 60
+MAX_LENGTH = 70
+_ROOM = 4  # for a number
+MAX_WORDS = 24  # characters of one value
+MOST_DETAILS = 3  # values in one name
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SIGNS = {
+    "!": "bang",
+    '"': "quote",
+    "#": "hash",
+    "$": "dollar",
+    "%": "percent",
+    "&": "ampersand",
+    "'": "apostrophe",
+    "(": "open_parenthesis",
+    ")": "close_parenthesis",
+    "*": "star",
+    "+": "plus",
+    ",": "comma",
+    "-": "hyphen",
+    ".": "dot",
+    "/": "slash",
+    ":": "colon",
+    ";": "semicolon",
+    "<": "less_than",
+    "=": "equals",
+    ">": "greater_than",
+    "?": "question_mark",
+    "@": "at",
+    "[": "open_bracket",
+    "\\": "backslash",
+    "]": "close_bracket",
+    "^": "caret",
+    "_": "underscore",
+    "`": "backtick",
+    "{": "open_brace",
+    "|": "pipe",
+    "}": "close_brace",
+    "~": "tilde",
+    " ": "space",
+    "\t": "tab",
+    "\n": "newline",
+    "\r": "carriage_return",
+    "\0": "null",
+}
+_VAGUE = frozenset({"string", "long_string", "non_ascii_string", "symbols", "bytes", "float", "negative_float"})
+"""Words that say of a value no more than its kind."""
+
+_PIECES = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 
-def candidate_names(
-    subject: Subject,
-    statements: Sequence[Statement],
-    assertions: Sequence[Observation] = (),
-    raises: Name | None = None,
-) -> list[str]:
-    """Names that fit a test, the plainest first and each later one saying more.
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What can be said of a test in its name.
 
-    `test_<operation>`, then with what came of it (`_returns_none`), then with the telling argument
-    (`_with_empty_string`), then with both. A test that expects an exception always says so (`_raises_value_error`).
+    Attributes:
+        subject: the operation under test.
+        details: what may tell it from other tests of that operation, each with the words for it, the most salient
+            first: an argument of the last statement, an argument that its receiver was made with, what was done before.
+        outcome: what comes of it, "" if there are no words for that.
     """
-    last = statements[-1]
-    base = f"test_{_operation_words(subject.operations[last.operation])}"
-    argument = _argument_words(subject.operations[last.operation], last)
-    if raises is not None:
-        outcome = f"raises_{_words(raises.qualname)}"
-        names = [f"{base}_{outcome}"]
-        if argument:
-            names.append(f"{base}_{argument}_{outcome}")
-        return [_shortened(name) for name in names]
-    names = [base]
-    outcome = _outcome_words([a for a in assertions if a.position == len(statements) - 1])
-    before = _before_words(subject, statements)
-    if outcome:
-        names.append(f"{base}_{outcome}")
-    if argument:
-        names.append(f"{base}_{argument}")
-        if outcome:
-            names.append(f"{base}_{argument}_{outcome}")
-    if before:
-        names.append(f"{base}_{before}")
-    return [_shortened(name) for name in names]
+
+    subject: str
+    details: tuple[str, ...] = ()
+    outcome: str = ""
+
+    def name(self, details: Sequence[str] = ()) -> str:
+        """The name with these details; the last ones are left out where it would become too long."""
+        parts = [part for part in ("test", self.subject, *details, self.outcome) if part]
+        name = re.sub(r"__+", "_", "_".join(parts)).strip("_")
+        if len(name) > MAX_LENGTH and details:
+            return self.name(details[:-1])
+        if len(name) > MAX_LENGTH:
+            words = name[: MAX_LENGTH + 1].split("_")
+            name = "_".join(words[:-1]) if len(words) > 2 else name[:MAX_LENGTH]
+        return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def distinct_names(candidates: Sequence[Sequence[str]]) -> list[str]:
-    """One name for each test: of its candidates the first that no other test has, numbered where none is left.
+def test_names(descriptions: Sequence[Description]) -> list[str]:
+    """One name for each test, no two alike.
 
-    Every test starts with its plainest name. Tests that share a name all move on to the next candidate, as long as
-    they have one; the first of those that still share a name keeps it, the others are numbered from 2.
+    The operation and the outcome are always said. Where an operation has several tests, each says that detail which the
+    fewest others share, of equally rare ones the most salient; what still is alike says two details, then three. Only
+    tests that cannot be told apart are numbered, from the second one on.
     """
-    level = [0] * len(candidates)
-    while True:
-        count = Counter(names[at] for names, at in zip(candidates, level, strict=True))
-        clashing = [
-            index
-            for index, (names, at) in enumerate(zip(candidates, level, strict=True))
-            if count[names[at]] > 1 and at + 1 < len(names)
-        ]
-        if not clashing:
-            break
-        for index in clashing:
-            level[index] += 1
-    wanted = [names[at] for names, at in zip(candidates, level, strict=True)]
-    taken = set(wanted)
+    chosen: list[tuple[str, ...]] = [()] * len(descriptions)
+    names = [one.name() for one in descriptions]
+    groups: dict[str, list[int]] = {}
+    for index, one in enumerate(descriptions):
+        groups.setdefault(one.subject, []).append(index)
+    for group in groups.values():
+        shared = Counter(detail for index in group for detail in set(descriptions[index].details))
+        for index in group:
+            rare = [detail for detail in descriptions[index].details if shared[detail] < len(group)]
+            chosen[index] = tuple(sorted(rare, key=lambda detail: shared[detail]))
+        for size in range(1, MOST_DETAILS + 1):
+            count = Counter(names)
+            for index in group:
+                if (size == 1 and len(group) > 1) or count[names[index]] > 1:
+                    one = descriptions[index]
+                    said = chosen[index][:size]
+                    names[index] = one.name([detail for detail in one.details if detail in said])
+    return _numbered(names)
+
+
+test_names.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test where it is imported
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """The names, those that were there before with a number from 2 on."""
+    taken = set(names)
     seen: set[str] = set()
     result = []
-    for name in wanted:
+    for name in names:
         if name in seen:
-            number = 2
-            while (numbered := f"{name}_{number}") in taken:
-                number += 1
-            name = numbered
+            if len(name) > MAX_LENGTH - _ROOM:
+                name = name[: MAX_LENGTH - _ROOM].rpartition("_")[0] or name[: MAX_LENGTH - _ROOM]
+            name = next(found for n in itertools.count(2) if (found := f"{name}_{n}") not in taken)
             taken.add(name)
         seen.add(name)
         result.append(name)
     return result
 
 
-def _words(name: str) -> str:
-    """A dotted name in the form of a Python function's: `HTTPError.parseURL` becomes `http_error_parse_url`."""
-    return "_".join(word for word in map(snake_case, name.split(".")) if word)
+def description(
+    subject: Subject,
+    statements: Sequence[Statement],
+    assertions: Sequence[Observation] = (),
+    raises: Name | None = None,
+    steady: Container[Observation] = (),
+) -> Description:
+    """What can be said of a test: what its last statement does, with what, and what it checks of that.
+
+    Args:
+        subject: the code under test.
+        statements: of the test.
+        assertions: what it checks.
+        raises: the exception that it expects.
+        steady: those of the assertions that held before the last statement.
+    """
+    last = statements[-1]
+    operation = subject.operations[last.operation]
+    details = dict.fromkeys(words for words in _details(subject, statements) if words)
+    outcome = _raised_words(raises) if raises is not None else _outcome_words(operation, statements, assertions, steady)
+    return Description(operation_words(operation), tuple(details), outcome)
 
 
-def _operation_words(operation: Operation) -> str:
+def operation_words(operation: Operation) -> str:
     """The operation without its module; special methods without underscores, setters with a verb."""
     words = [_words(part) for part in operation.name.split(".")]
     if operation.kind == "setter":
@@ -105,55 +179,68 @@ def _operation_words(operation: Operation) -> str:
     return "_".join(word for word in words if word) or "operation"
 
 
-def _outcome_words(assertions: Sequence[Observation]) -> str:
-    """What the last statement returns, if that can be said in two words."""
-    whole = next((fact for fact in assertions if not fact.path), None)
-    if whole is None:
-        return ""
-    if whole.kind == "nan":
-        return "returns_nan"
-    if whole.kind == "is" and isinstance(whole.expression, Ref):
-        return "returns_same_object"
-    if whole.kind == "isinstance" and isinstance(whole.expression, Name):
-        return f"returns_{_words(whole.expression.qualname)}"
-    words = _value_words(whole.expression) if whole.kind in ("equal", "is", "approx") else ""
-    return f"returns_{words}" if words else ""
+def _words(name: str) -> str:
+    """A dotted name in the form of a Python function's: `HTTPError.parseURL` becomes `http_error_parse_url`."""
+    return "_".join(word for word in map(snake_case, name.split(".")) if word)
 
 
-def _argument_words(operation: Operation, statement: Statement) -> str:
-    """The most telling argument of a statement: keywords by their names, else the first value that has a word."""
-    if statement.kwargs:
-        name, value = statement.kwargs[0]
-        words = _words(name)
-        if isinstance(value, Literal) and value.text in ("None", "True", "False"):
-            words += f"_{value.text.lower()}"
-        return f"with_{words}" if words else ""
-    for argument in statement.args:
-        if words := _value_words(argument):
-            return f"with_{words}"
-    return "" if statement.args or not any(p.required for p in operation.parameters) else "without_arguments"
+# Details
 
 
-def _before_words(subject: Subject, statements: Sequence[Statement]) -> str:
-    """The last operation on the same receiver before the last statement."""
-    receiver = statements[-1].receiver
+def _details(subject: Subject, statements: Sequence[Statement]) -> Iterator[str]:
+    """Words for what the last statement works on, the most salient first, plain words before exact ones."""
+    last = statements[-1]
+    yield from _argument_details(subject, statements, last)
+    if not (last.args or last.kwargs) and subject.operations[last.operation].parameters:
+        yield "no_arguments"
+    if last.receiver >= 0:
+        yield from _argument_details(subject, statements, statements[last.receiver])
     for statement in reversed(statements[:-1]):
-        if receiver >= 0 and statement.receiver == receiver:
-            name = subject.operations[statement.operation].name.rpartition(".")[2]
-            return f"after_{words}" if (words := _words(name)) else ""
-    return ""
+        if statement.receiver >= 0 and statement.receiver in last.refs:
+            operation = subject.operations[statement.operation]
+            yield f"after_{operation_words(operation).removeprefix(_words(operation.name.partition('.')[0]) + '_')}"
 
 
-def _value_words(expression: Expression) -> str:
-    """A value in one or two words, "" if there are none for it."""
+def _argument_details(subject: Subject, statements: Sequence[Statement], statement: Statement) -> Iterator[str]:
+    for argument in statement.args:
+        if isinstance(argument, Ref) and 0 <= argument.position == statement.receiver:
+            yield "itself"
+        elif isinstance(argument, Ref) and argument.position >= 0:
+            yield _words(subject.operations[statements[argument.position].operation].name.rpartition(".")[2])
+        else:
+            yield from _value_words(argument)
+    for name, value in statement.kwargs:
+        words = list(_value_words(value))
+        if words == ["true"]:
+            yield _words(name)
+        else:
+            yield from (f"{_words(name)}_{word}" for word in words or [""])
+
+
+def _value_words(expression: Expression) -> Iterator[str]:
+    """Words for a value, the plain ones first."""
     if isinstance(expression, Collection):
-        kind = {"iter": "iterator"}.get(expression.kind, expression.kind)
-        return kind if expression.items else f"empty_{kind}"
-    if isinstance(expression, Name):
-        return _words(expression.qualname)
-    if isinstance(expression, Lambda):
-        return "function"
-    return _literal_words(expression.text) if isinstance(expression, Literal) else ""
+        yield from _collection_words(expression)
+    elif isinstance(expression, Name):
+        yield _words(expression.qualname)
+    elif isinstance(expression, Lambda):
+        yield "identity_function" if expression.body == Ref(-1) else "function"
+    elif isinstance(expression, Literal):
+        yield _literal_words(expression.text)
+
+
+def _collection_words(collection: Collection) -> Iterator[str]:
+    kind = {"iter": "iterator"}.get(collection.kind, collection.kind)
+    size = len(collection.items) // (2 if kind == "dict" else 1)
+    if not size:
+        yield f"empty_{kind}"
+        return
+    noun = "key" if kind == "dict" else "item"
+    yield f"{_number_word(size)}_{noun}{'' if size == 1 else 's'}"
+    if size <= 3:
+        items = ["_".join(itertools.islice(_value_words(item), 1)) for item in collection.items]
+        if all(items) and _VAGUE.isdisjoint(items) and len(words := f"{kind}_{'_'.join(items)}") <= MAX_WORDS:
+            yield words
 
 
 def _literal_words(text: str) -> str:
@@ -162,32 +249,113 @@ def _literal_words(text: str) -> str:
     value = ast.literal_eval(text)
     if value is None or isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str | bytes):
-        kind = "string" if isinstance(value, str) else "bytes"
-        if not value:
-            return f"empty_{kind}"
-        if isinstance(value, str) and value.isascii() and value.isidentifier() and len(value) <= 16:
-            return _words(value) or kind
-        return "blank_string" if isinstance(value, str) and value.isspace() else kind
+    if isinstance(value, str):
+        return _text_words(value)
+    if isinstance(value, bytes):
+        return "empty_bytes" if not value else "bytes"
     if isinstance(value, int):
-        return _number_words(value) if abs(value) < 10_000 else "large_int" if value > 0 else "large_negative_int"
+        return _integer_words(value) if abs(value) < 10_000 else "large_int" if value > 0 else "large_negative_int"
     if isinstance(value, float):
         if value.is_integer() and abs(value) < 10_000:
-            return _number_words(int(value)) if value or math.copysign(1, value) > 0 else "minus_zero"
-        return "float" if value > 0 else "negative_float"
+            return _integer_words(int(value)) if value or math.copysign(1, value) > 0 else "minus_zero"
+        short = repr(abs(value))
+        words = short.replace(".", "_") if len(short) <= 6 and "e" not in short else "float"
+        return words if value > 0 else f"minus_{words}" if words != "float" else "negative_float"
     return "complex" if isinstance(value, complex) else "ellipsis"
 
 
-def _number_words(number: int) -> str:
+def _text_words(text: str) -> str:
+    """A text by its own words, by the names of its signs, or by its kind."""
+    if not text:
+        return "empty_string"
+    if text.isspace() and len(text) > 1:
+        return "blank_string"
+    plain = unicodedata.normalize("NFKD", text)
+    if not all(character.isascii() or unicodedata.combining(character) for character in plain):
+        return "non_ascii_string"
+    pieces = _PIECES.findall("".join(character for character in plain if character.isascii()))
+    signs = [piece for piece in pieces if not piece.isalnum()]
+    if len(pieces) == len(signs) and len(signs) > 2:
+        return "symbols"
+    if len(pieces) <= 2:
+        words = [_SIGNS.get(piece, "") or _words(piece) for piece in pieces]
+    else:
+        words = [_words(piece) for piece in pieces if piece.isalnum()]
+    found = "_".join(word for word in words if word)
+    return found if found and len(found) <= MAX_WORDS else "long_string" if len(text) > 40 else "string"
+
+
+def _integer_words(number: int) -> str:
     if number == 0:
         return "zero"
     return str(number) if number > 0 else f"minus_{-number}"
 
 
-def _shortened(name: str) -> str:
-    """The name cut at a word so that it has at most 60 characters, and made fit for Python."""
-    name = re.sub(r"__+", "_", name).strip("_")
-    if len(name) > MAX_LENGTH:
-        words = name[: MAX_LENGTH + 1].split("_")
-        name = "_".join(words[:-1]) if len(words) > 2 else name[:MAX_LENGTH]
-    return f"{name}_" if keyword.iskeyword(name) else name
+def _number_word(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else "many"
+
+
+# Outcomes
+
+
+def _raised_words(raises: Name) -> str:
+    words = _words(raises.qualname)
+    if words == "error" and raises.module:  # `zlib.error`, `binascii.Error`
+        words = f"{_words(raises.module.rpartition('.')[2])}_error"
+    return f"raises_{words}"
+
+
+def _outcome_words(
+    operation: Operation,
+    statements: Sequence[Statement],
+    assertions: Sequence[Observation],
+    steady: Container[Observation],
+) -> str:
+    """What the last statement returns, or what it changes."""
+    position = len(statements) - 1
+    own = [fact for fact in assertions if fact.position == position]
+    whole = next((fact for fact in own if not fact.path), None)
+    last = operation.name.rpartition(".")[2]
+    if operation.kind == "constructor":
+        return f"sets_{_words(_first_step(own[0].path))}" if own and own[0].path else ""
+    verb = "is" if operation.kind == "property" and not last.startswith(("is_", "has_")) else "returns"
+    if whole is not None and operation.kind != "setter" and not _says_nothing(operation, whole):
+        words = _result_words(whole)
+        if words:
+            return f"{verb}_{words}"
+    changed = next((fact for fact in assertions if fact.position in statements[-1].refs and fact.path), None)
+    if changed is not None and (step := _words(_first_step(changed.path))):
+        if operation.kind == "setter" and step == _words(last):
+            return ""
+        return f"{'keeps' if changed in steady else 'updates'}_{step}"
+    if operation.returns.kind == "class" and operation.returns.name and own:
+        return f"{verb}_{_words(operation.returns.name.rpartition('.')[2])}"
+    part = next((fact for fact in own if _first_step(fact.path)), None)
+    if part is not None and part.path == f".{_first_step(part.path)}" and (words := _result_words(part)):
+        return f"{_words(_first_step(part.path))}_is_{words}"
+    return ""
+
+
+def _says_nothing(operation: Operation, fact: Observation) -> bool:
+    """That an operation without a result returns None."""
+    return fact.expression == Literal("None") and operation.returns.kind == "none"
+
+
+def _first_step(path: str) -> str:
+    """The first attribute on the way to an observed value, "" if there is none."""
+    found = re.match(r"\.(\w+)", path)
+    return found[1] if found else ""
+
+
+def _result_words(fact: Observation) -> str:
+    """Words for a whole result, "" if there are none."""
+    if fact.kind == "nan":
+        return "nan"
+    if fact.kind == "is" and isinstance(fact.expression, Ref):
+        return "same_object"
+    if fact.kind == "isinstance" and isinstance(fact.expression, Name):
+        return _words(fact.expression.qualname)
+    if fact.kind == "length" and isinstance(fact.expression, Literal):
+        size = int(fact.expression.text)
+        return f"{_number_word(size)}_items" if size != 1 else "one_item"
+    return next(_value_words(fact.expression), "")

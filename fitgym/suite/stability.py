@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fitgym.subject.subject import Reference
-from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.assertions import FinishedTest, weakened
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.measure import Arc, Measured, arcs_by_test, read_coverage
 from fitgym.suite.rerun import POLL_S, Rerun, Verdict
@@ -242,9 +242,11 @@ class _Work:
             if verdict is None:
                 kept.append(test)
             elif verdict.assertions and may_weaken:
-                left = tuple(a for index, a in enumerate(test.assertions) if index not in verdict.assertions)
-                self.weakened[test.name] = self.weakened.get(test.name, 0) + len(test.assertions) - len(left)
-                kept.append(replace(test, assertions=left))
+                self.weakened[test.name] = self.weakened.get(test.name, 0) + len(verdict.assertions)
+                if (weak := weakened(test, verdict.assertions)) is not None:
+                    kept.append(weak)
+                else:
+                    self.dropped.append(Dropped(test.name, verdict.error))
             else:
                 self.dropped.append(Dropped(test.name, verdict.error))
         self.tests = kept

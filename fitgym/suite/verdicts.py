@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from fitgym.suite.messages import MESSAGE
+
 __all__ = ["Verdicts", "order_of"]
 
 
@@ -123,30 +125,68 @@ def _entries(folder: Path) -> list[tuple[str, int, int]]:
 
 
 def failed_assertions(item: pytest.Item, traceback: TracebackType | None) -> list[int]:
-    """Indexes of the `assert` statements of a test that do not hold, empty if something else in it failed."""
+    """Indexes of the checks of a test that do not hold, empty if something else in it failed.
+
+    A check is an `assert` statement or a call of a method of the test case that begins so. The index of an expected
+    message that is not there is `MESSAGE`.
+    """
     code = getattr(getattr(item, "function", None), "__code__", None)
     while traceback is not None and traceback.tb_frame.f_code is not code:
         traceback = traceback.tb_next
     if traceback is None:
         return []
-    tree = ast.parse(item.path.read_text(encoding="utf-8"))
-    function = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == item.name), None)
-    asserts = [node for node in function.body if isinstance(node, ast.Assert)] if function is not None else []
+    function = _function(ast.parse(item.path.read_text(encoding="utf-8")), item.name)
+    body = function.body if function is not None else []
+    checks = [node for node in body if _is_check(node)]
     line = traceback.tb_lineno
-    first = next((i for i, node in enumerate(asserts) if node.lineno <= line <= (node.end_lineno or 0)), None)
+    if any(_expects_message(node) and node.lineno <= line < _first_line(node) for node in body):
+        return [MESSAGE]
+    first = next((i for i, node in enumerate(checks) if node.lineno <= line <= (node.end_lineno or 0)), None)
     if first is None:
         return []
-    later = [i for i in range(first + 1, len(asserts)) if not _holds(asserts[i], traceback.tb_frame)]
+    later = [i for i in range(first + 1, len(checks)) if not _holds(checks[i], traceback.tb_frame)]
     return [first, *later]
 
 
-def _holds(statement: ast.Assert, frame: FrameType) -> bool:
-    """The assertion holds in the variables of the frame."""
+def _function(tree: ast.Module, name: str) -> ast.FunctionDef | None:
+    """The test function of that name, in the module or in one of its classes."""
+    classes = [node.body for node in tree.body if isinstance(node, ast.ClassDef)]
+    functions = (node for body in (tree.body, *classes) for node in body if isinstance(node, ast.FunctionDef))
+    return next((node for node in functions if node.name == name), None)
+
+
+def _is_check(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        return isinstance(called, ast.Attribute) and called.attr.startswith("assert") and _is_self(called.value)
+    return isinstance(node, ast.Assert)
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _expects_message(node: ast.stmt) -> bool:
+    """`with pytest.raises(..., match=...)` or `with self.assertRaisesRegex(...)`."""
+    if not isinstance(node, ast.With) or not isinstance(call := node.items[0].context_expr, ast.Call):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name == "assertRaisesRegex" or (name == "raises" and bool(call.keywords))
+
+
+def _first_line(node: ast.stmt) -> int:
+    """Where the body of a `with` begins."""
+    return node.body[0].lineno if isinstance(node, ast.With) else node.lineno
+
+
+def _holds(statement: ast.stmt, frame: FrameType) -> bool:
+    """The check passes with the variables of the frame."""
     try:
-        code = compile(ast.Expression(statement.test), "<assertion>", "eval")
-        return bool(eval(code, frame.f_globals, frame.f_locals))
+        code = compile(ast.Module([statement], []), "<check>", "exec")
+        exec(code, frame.f_globals, dict(frame.f_locals))
     except BaseException:  # also what the subject's own operators raise
         return False
+    return True
 
 
 def _last_line(text: object) -> str:

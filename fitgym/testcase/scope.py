@@ -15,6 +15,9 @@ _COLLECTED = re.compile(r"[tT]est|pytest|setup|teardown|setUp|tearDown|load_test
 """Names that pytest would take for tests or fixtures of the file that imports them."""
 
 
+_VAGUE = ("error", "Error")  # `zlib.error`, `binascii.Error`
+
+
 def snake_case(name: str) -> str:
     """`HTTPServer` as `http_server`, `IPv4Address` as `ipv4_address`."""
     name = name.replace("IPv", "Ipv")
@@ -49,15 +52,15 @@ class Scope:
     def text(self, module: str, qualname: str) -> str:
         """How an object of a module is written; its import is remembered.
 
-        It is imported by name unless the name means something else already, hides a builtin, or would be collected by
-        pytest; then the module is imported.
+        It is imported by name unless the name means something else already, hides a builtin, says nothing without its
+        module, or would be collected by pytest; then the module is imported.
         """
         if module == "builtins":
             return qualname
         name = qualname.partition(".")[0]
         if self._names.get(name) == module:
             return qualname
-        if self.taken(name) or _COLLECTED.match(name) or name.startswith("__"):
+        if self.taken(name) or _COLLECTED.match(name) or name.startswith("__") or name in _VAGUE:
             return f"{self.module(module)}.{qualname}"
         self._names[name] = module
         return qualname

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 from collections.abc import Collection as Container
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,6 +104,12 @@ _LOCAL_NAMES = frozenset((*_PARAMETERS, "args", "element", "entered"))
 """Names that lambdas and small functions inside a test case bind: a variable called so could not be used in them."""
 
 
+_SINGLETONS = ("None", "True", "False")
+"""What linters do not want to be compared with by `==`; a variable may hold them."""
+_CONFUSABLE = ("l", "O", "I")
+"""Names that linters take for numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """One test case as Python.
@@ -129,6 +137,7 @@ def render(
     *,
     named: Container[int] = (),
     reserved: Container[str] = (),
+    finite: Container[int] = (),
     width: int = 84,
 ) -> Rendered:
     """A test case as Python, formatted like Black and ruff do.
@@ -140,10 +149,11 @@ def render(
             gains later can be hidden by variables of a test case rendered before, which does no harm.
         named: positions whose results are bound to a variable even though no later statement uses them.
         reserved: further names that no variable may have.
+        finite: positions of statements whose iterators are known to end; of others a limited number of elements is taken.
         width: greatest length of a line: 88, the formatters' default, less 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
-    writer = _Writer(statements, subject, scope, reserved, width)
+    writer = _Writer(statements, subject, scope, reserved, finite, width)
     needed = {reference for statement in statements for reference in statement.refs}.union(named)
     blocks = []
     for position in range(len(statements)):
@@ -238,26 +248,34 @@ class _Writer:
     """Writes the statements of one test case, first one first."""
 
     def __init__(
-        self, statements: Sequence[Statement], subject: Subject, scope: Scope, reserved: Container[str], width: int
+        self,
+        statements: Sequence[Statement],
+        subject: Subject,
+        scope: Scope,
+        reserved: Container[str],
+        finite: Container[int],
+        width: int,
     ) -> None:
         self.statements = statements
         self.subject = subject
         self.scope = scope
         self.reserved = reserved
+        self.finite = finite
         self.width = width
         self.names: dict[int, str] = {}
         self._used: set[str] = set()
-        for statement in statements:  # learn all imports before any variable gets its name
-            self._register(statement)
+        for position in range(len(statements)):  # learn all imports before any variable gets its name
+            self._register(position)
 
-    def _register(self, statement: Statement) -> None:
+    def _register(self, position: int) -> None:
+        statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
         if not operation.needs_receiver:
             self.scope.text(operation.module, operation.name)
         drive = self._drive(statement)
         if drive in ("await", "aiterate", "aenter"):
             self.scope.module("asyncio")
-        if drive == "iterate":
+        if drive == "iterate" and position not in self.finite:
             self.scope.module("itertools")
         if operation.operator in _FROM_MODULES:
             self.scope.module(_FROM_MODULES[operation.operator][0])
@@ -272,14 +290,22 @@ class _Writer:
         self.names[position] = self._free(self._suggestion(position))
 
     def _free(self, name: str) -> str:
-        if not name.isidentifier() or name in _LOCAL_NAMES:
+        if not name.isidentifier() or name in _LOCAL_NAMES or name in _CONFUSABLE:
             name = "result"
+        if keyword.iskeyword(name) or hasattr(builtins, name):
+            name += "_"
+        if self.scope.taken(name) and "_" in name.strip("_"):  # a class that is written like a variable
+            first = name.partition("_")[0]
+            name = first if len(first) > 2 and not self._is_taken(first) else name
         candidate, number = name, 2
-        while candidate in self._used or candidate in self.reserved or self.scope.taken(candidate):
-            candidate = f"{name}_{number}"
+        while self._is_taken(candidate):
+            candidate = f"{name.rstrip('_')}_{number}"
             number += 1
         self._used.add(candidate)
         return candidate
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self._used or name in self.reserved or name in _LOCAL_NAMES or self.scope.taken(name)
 
     def _suggestion(self, position: int) -> str:
         statement = self.statements[position]
@@ -319,6 +345,9 @@ class _Writer:
             lines = assigned(f"{self.names[statement.receiver]}.{attribute}", args[0], self.width)
             return [*lines, f"{target} = None"] if target else lines
         args += [prefixed(f"{name}=", self._piece(value)) for name, value in statement.kwargs]
+        if drive == "iterate" and position in self.finite:
+            drained = Bracket("list(", (self._call(operation, statement, tuple(args)),), ")", call=True)
+            return self._plain(drained, target)
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
 
     def _drive(self, statement: Statement) -> str:
@@ -390,7 +419,8 @@ class _Writer:
         lines: list[str] = []
         if count == 1 and operator in _BINARY:
             symbol = _BINARY[operator]
-            other = self._operand(args[0], "other", lines, len(receiver) + len(target) + 10)
+            room = self.width if symbol in ("==", "!=") and args[0] in _SINGLETONS else len(receiver) + len(target) + 10
+            other = self._operand(args[0], "other", lines, room)
             return lines + self._plain(_infix(receiver, symbol, other), target)
         if count == 1 and operator in _REFLECTED:
             other = self._operand(args[0], "other", lines, len(receiver) + len(target) + 10, leftmost=True)
