@@ -125,7 +125,8 @@ class Forms:
 
     def anything(self, draft: Draft, rng: Chance, depth: int) -> Expression:
         """Any value at all."""
-        kind = _UNKNOWN_KINDS[bisect_right(_UNKNOWN_WEIGHTS, rng.random(), 0, len(_UNKNOWN_KINDS) - 1)]
+        drawn = rng.random() * _UNKNOWN_WEIGHTS[-1]
+        kind = _UNKNOWN_KINDS[bisect_right(_UNKNOWN_WEIGHTS, drawn, 0, len(_UNKNOWN_KINDS) - 1)]
         return self._kinds[kind](draft, rng, depth)
 
     def hashable(self, expression: Expression, draft: Draft) -> bool:
