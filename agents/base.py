@@ -28,7 +28,7 @@ from fitgym.registry import Registry, parse_options
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Agent", "Callback", "Transition", "agents", "make"]
+__all__ = ["Agent", "Callback", "Transition", "agents", "kind", "make", "trained"]
 
 FORMAT = 1
 """Version of the saved form; `load` refuses any other."""
@@ -42,17 +42,46 @@ def agents() -> Registry[Agent]:
 def make(
     text: str, action_space: spaces.Space[Any] | int, *, action_names: Sequence[str] | None = None, seed: int = 0
 ) -> Agent:
-    """The agent that `text` names: `name`, or `name:argument` where the agent takes one.
+    """The agent that `text` names: `name`, `name:argument` where the agent takes one, or a folder where one was saved.
 
-    `ucb`, `ucb:c=0.5`, `fixed:exception+branch` and `uniform` are examples.
+    `ucb`, `ucb:c=0.5`, `fixed:exception+branch`, `uniform` and `policies/mine` are examples. A saved agent has a seed
+    already and goes on as it would have.
 
     Raises:
         UnknownName: there is no such agent.
         InputError: the agent does not understand the argument or cannot act in this space.
     """
+    if (Path(text) / "agent.json").is_file():
+        return Agent.load(text, action_space, action_names)
     name, _, argument = text.partition(":")
     cls = agents().load(name)
     return cls(action_space, action_names=action_names, seed=seed, **cls.options(argument))
+
+
+def kind(text: str) -> type[Agent]:
+    """The class of the agent that `text` names, see `make`.
+
+    Raises:
+        UnknownName: there is no such agent.
+        InputError: the folder does not hold one.
+    """
+    if (Path(text) / "agent.json").is_file():
+        return agents().load(str(_description(Path(text))["agent"]))
+    return agents().load(text.partition(":")[0])
+
+
+def trained(agent: Agent) -> Agent:
+    """The same agent, if it can act sensibly.
+
+    Raises:
+        InputError: it has to be trained first.
+    """
+    if not agent.ready:
+        name = _name(type(agent))
+        raise InputError(
+            f"agent '{name}' knows nothing yet: train it with `fitgym train {name} ...` and name the folder it was saved in"
+        )
+    return agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +212,11 @@ class Agent(ABC):
         return mask
 
     # Learning
+
+    @property
+    def ready(self) -> bool:
+        """It can act sensibly; False for an agent that has to be trained first and was not."""
+        return True
 
     def watch(self, env: gymnasium.Env[Any, Any]) -> None:  # noqa: B027 (meant to be optional)
         """The environment that it will act in; whoever runs an agent says so before the first episode.
@@ -335,21 +369,19 @@ class Agent(ABC):
             InputError: there is no agent there, it is of another kind or format, or it does not fit the space.
         """
         folder = Path(path)
+        description = _description(folder)
         try:
-            description = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
             with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
         except (OSError, ValueError) as error:
             raise InputError(f"no saved agent in '{folder}': {error}") from None
-        if description.get("format") != FORMAT:
-            raise InputError(f"'{folder}' holds format {description.get('format')}, this version reads {FORMAT}")
         name = description["agent"]
         # A class asked for by name loads its own kind only; `Agent.load` finds the kind in the registry.
-        kind = agents().load(name) if cls is Agent else cls
-        if _name(kind) != name or not issubclass(kind, cls):
+        found = agents().load(name) if cls is Agent else cls
+        if _name(found) != name or not issubclass(found, cls):
             raise InputError(f"'{folder}' holds the agent '{name}', not '{_name(cls)}'")
         names = description["action_names"]
-        agent = kind(len(names), names, description["seed"], **description["hyper_parameters"])
+        agent = found(len(names), names, description["seed"], **description["hyper_parameters"])
         if action_space is not None:
             agent.check(action_space, action_names)
         agent.restore(arrays)
@@ -357,6 +389,17 @@ class Agent(ABC):
         for generator, state in zip((agent.rng, agent._predict_rng), description["generators"], strict=True):
             generator.bit_generator.state = state
         return agent
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    """What `save` wrote about an agent."""
+    try:
+        description: dict[str, Any] = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"no saved agent in '{folder}': {error}") from None
+    if description.get("format") != FORMAT:
+        raise InputError(f"'{folder}' holds format {description.get('format')}, this version reads {FORMAT}")
+    return description
 
 
 def _name(cls: type[Agent]) -> str:

@@ -62,7 +62,8 @@ def generate(
     goal
         What the tester wants in the end: exceptions or coverage.
     agent
-        Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ... (default: the goal's own).
+        Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent
+        (default: the goal's own).
     search
         The search algorithm: whole_suite or random_search, with options after a colon: whole_suite:use_archive=false.
     budget

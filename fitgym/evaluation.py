@@ -19,7 +19,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from fitgym.agents.base import Agent, Transition, agents, make
+from fitgym.agents.base import Agent, Transition, kind, make, trained
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.subject.corpus import Corpus
@@ -40,6 +40,7 @@ class Cell:
         reward: "paper" or "gain".
         actions: name of a catalogue, None for the goal's own.
         path: a folder to look in first for the subject.
+        features: name of the feature set that agents see; a trained agent needs the one it was trained with.
     """
 
     agent: str
@@ -50,6 +51,7 @@ class Cell:
     reward: str = "gain"
     actions: str | None = None
     path: str | None = None
+    features: str = "full-v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,12 @@ def run_cell(cell: Cell) -> Row:
             budget=cell.budget,
             reward=cell.reward,
             actions=cell.actions,
+            features=cell.features,
         )
     except SubjectError as problem:
         return Row(cell, error=str(problem))
     try:
-        agent = make(cell.agent, env.action_space, action_names=env.action_names, seed=cell.seed)
+        agent = trained(make(cell.agent, env.action_space, action_names=env.action_names, seed=cell.seed))
         rewards, steps = play(agent, env, seed=cell.seed)
         assert env.engine is not None
         value = float(env.goal.value(env.engine))
@@ -185,7 +188,7 @@ def evaluate(
     if jobs < 1:
         raise InputError(f"jobs is {jobs}, expected at least 1")
     for name in names:
-        agents().load(name.partition(":")[0])
+        kind(name)
     cells = [
         Cell(name, text, seed, goal, budget, reward, actions, path)
         for name in names

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fitgym import __version__
-from fitgym.agents.base import Transition, agents, make
+from fitgym.agents.base import Transition, kind, make, trained
 from fitgym.engine import Engine, parse_search
 from fitgym.envs.catalogue import action_name, parse_action
 from fitgym.envs.fitness_selection import GOALS, FitnessSelection
@@ -196,7 +196,7 @@ class _Job:
         self.dialect = dialect(request.format)
         self.agent_text = request.agent or goal.agent
         name, _, argument = self.agent_text.partition(":")
-        learns = agents().load(name).learns
+        learns = kind(self.agent_text).learns
         self.output = _writable_folder(request.output)
         self.record_path = _writable_file(request.json)
         actions = None
@@ -215,7 +215,9 @@ class _Job:
             executor=executor,
         )
         _refuse_to_replace(self.output, file_name(self.env.executor.reference))
-        self.agent = make(self.agent_text, self.env.action_space, action_names=self.env.action_names, seed=request.seed)
+        self.agent = trained(
+            make(self.agent_text, self.env.action_space, action_names=self.env.action_names, seed=request.seed)
+        )
 
     def run(self) -> Run:
         """Search, finish, record.

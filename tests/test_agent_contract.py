@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from fitgym.agents._deep import Deep
 from fitgym.agents.base import Agent, Transition, agents, make
 from fitgym.errors import InputError
 
@@ -34,6 +35,9 @@ class Bandit(gymnasium.Env[Any, Any]):
         self.steps += 1
         reward = action / 10 + float(self.np_random.random()) / 100
         return self.np_random.random(3, np.float32), reward, self.steps == 7, False, {"generation": 3 * self.steps}
+
+    def action_masks(self) -> Any:
+        return np.ones(5, bool)
 
 
 def trained(name: str, seed: int = 0, steps: int = 12) -> Agent:
@@ -65,6 +69,11 @@ def actions(agent: Agent, n: int = 20) -> list[int]:
 
 @pytest.fixture(params=NAMES)
 def name(request: pytest.FixtureRequest) -> str:
+    if issubclass(agents().load(request.param), Deep):
+        for library in ("stable_baselines3", "sb3_contrib"):
+            pytest.importorskip(
+                library, reason="deep agents learn with Stable-Baselines3, which is in the extra 'deep'"
+            )
     return str(request.param)
 
 

@@ -1,0 +1,263 @@
+"""Deep reinforcement learning by Stable-Baselines3, behind the protocol of all agents.
+
+Learning needs the extra `deep`. What was learnt are the parameters of a small network, kept as arrays and computed by
+numpy, so a trained agent acts, is saved and is loaded without torch, and nothing is ever pickled.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._network import Network
+from fitgym.agents.base import Agent, Callback, Transition
+from fitgym.errors import InputError
+
+if TYPE_CHECKING:
+    import gymnasium
+
+__all__ = ["Deep", "sampled"]
+
+_ENDLESS = 1 << 40  # steps, where episodes are the limit
+
+
+class Deep(Agent):
+    """An agent that learns across runs and not inside one: `learn` trains, `observe` changes nothing.
+
+    Until it has learnt, every action is as good as any other. Each call of `learn` goes on from the parameters learnt so
+    far with a new optimiser (and a new replay buffer), whose seed is drawn from the agent's own generator: so a loaded
+    agent goes on exactly as the saved one. The generators of the modules `random`, `numpy.random` and `torch`, which
+    Stable-Baselines3 uses, are put back afterwards, and torch works in one thread meanwhile, because networks this small
+    gain nothing from more.
+
+    A subclass names the algorithm and builds its arguments.
+
+    Args:
+        action_space, action_names, seed: as for every agent.
+        learning_rate: step size of the optimiser, above 0.
+        gamma: discount of later rewards, in [0, 1].
+        hidden: units in each of the two hidden layers.
+    """
+
+    algorithm: ClassVar[str]
+    """Where the class is: `package:Class`."""
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        learning_rate: float,
+        gamma: float,
+        hidden: int,
+    ) -> None:
+        super().__init__(action_space, action_names, seed)
+        if not (isinstance(learning_rate, int | float) and learning_rate > 0):
+            raise InputError(f"the learning rate is {learning_rate}, expected a number above 0")
+        if not (isinstance(gamma, int | float) and 0 <= gamma <= 1):
+            raise InputError(f"the discount gamma is {gamma}, expected a number between 0 and 1")
+        if not (isinstance(hidden, int) and hidden >= 1):
+            raise InputError(f"hidden is {hidden}, expected a whole number of units, at least 1")
+        self.learning_rate = learning_rate
+        self.gamma = gamma
+        self.hidden = hidden
+        self._parameters: dict[str, NDArray[np.float32]] = {}
+        self._network: Network | None = None
+
+    @abstractmethod
+    def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
+        """The part of the parameters that decides: from an observation to a score for each action."""
+
+    @abstractmethod
+    def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
+        """An action, given the scores of those that are allowed (minus infinity for the others)."""
+
+    @abstractmethod
+    def arguments(self, steps: int) -> dict[str, Any]:
+        """Arguments of the algorithm beside policy, environment, learning rate, discount, seed and hidden layers.
+
+        Args:
+            steps: that this call of `learn` will make at most.
+        """
+
+    @property
+    def ready(self) -> bool:
+        """It has learnt."""
+        return self._network is not None
+
+    def scores(self, observation: Any) -> NDArray[np.float64]:
+        """What the network says of each action, shape `(n_actions,)`, 0 before anything was learnt.
+
+        Raises:
+            InputError: the observation has another length than those that were learnt from.
+        """
+        if self._network is None:
+            return np.zeros(self.n_actions)
+        seen = np.asarray(observation, np.float32).reshape(-1)
+        if len(seen) != self._network.n_inputs:
+            raise InputError(
+                f"the observation has {len(seen)} entries, this agent has learnt from {self._network.n_inputs}"
+            )
+        return self._network(seen).astype(np.float64)
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+        """As the policy does, from the agent's own generator."""
+        return self.choose(observation, self.allowed(info), self.rng)
+
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+        """A draw of the policy, or the allowed action with the largest score."""
+        scores = np.where(allowed, self.scores(observation), -np.inf)
+        return int(np.argmax(scores)) if rng is None else self.draw(scores, rng)
+
+    def learn(
+        self,
+        env: gymnasium.Env[Any, Any],
+        total_timesteps: int | None = None,
+        *,
+        episodes: int | None = None,
+        callback: Callback | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Train in `env` (or in a vector environment of Stable-Baselines3, whose steps all count).
+
+        Args:
+            env: its actions must be this agent's, its observations numbers in one array.
+            total_timesteps: at most so many steps.
+            episodes: at most so many episodes.
+            callback: called as `callback(agent, transition)` for each step; False ends learning. It sees the agent as it
+                was before this call.
+            seed: of the first `env.reset`.
+
+        Raises:
+            InputError: neither limit was given, the environment has other actions, or the extra `deep` is missing.
+        """
+        if total_timesteps is None and episodes is None:
+            raise InputError("learning needs a limit: give total_timesteps or episodes")
+        self.check(env.action_space)
+        steps = _ENDLESS if total_timesteps is None else total_timesteps
+        if steps < 1 or (episodes is not None and episodes < 1):
+            return self
+        package, _, name = self.algorithm.partition(":")
+        try:
+            algorithm = getattr(importlib.import_module(package), name)
+        except ImportError as problem:
+            raise InputError(
+                f"learning with '{type(self).__module__.rpartition('.')[2]}' needs the extra 'deep': "
+                f"pip install torch==2.13.0, then pip install 'fitgym[deep]' ({problem})"
+            ) from None
+        drawn = int(self.rng.integers(2**31))
+        with _chance_put_back(), warnings.catch_warnings():
+            # The last batch of a round may be smaller than the others; that is nothing to worry users with.
+            warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
+            model = algorithm(
+                "MlpPolicy",
+                env,
+                learning_rate=self.learning_rate,
+                gamma=self.gamma,
+                seed=drawn,
+                device="cpu",
+                policy_kwargs={"net_arch": [self.hidden, self.hidden]},
+                **self.arguments(steps),
+            )
+            if seed is not None:
+                model.get_env().seed(seed)
+            if self._parameters:
+                _load(model.policy, self._parameters)
+            watcher = _watcher(self, callback, steps, episodes)
+            model.learn(steps, callback=watcher)
+            self._keep(_parameters_of(model.policy))
+        self._n_updates += watcher.seen
+        return self
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The parameters of the networks, by the names that torch gives them."""
+        return {name: values.copy() for name, values in self._parameters.items()}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Put back what `arrays` gave."""
+        self._keep({name: values.copy() for name, values in arrays.items()})
+
+    def _keep(self, parameters: dict[str, NDArray[np.float32]]) -> None:
+        self._parameters = parameters
+        self._network = self.network(parameters) if parameters else None
+
+
+def sampled(scores: NDArray[np.float64], rng: np.random.Generator) -> int:
+    """An action with a probability proportional to the exponential of its score."""
+    weights = np.exp(scores - scores.max())
+    return int(rng.choice(len(scores), p=weights / weights.sum()))
+
+
+def _parameters_of(policy: Any) -> dict[str, NDArray[np.float32]]:
+    return {name: values.detach().cpu().numpy().copy() for name, values in policy.state_dict().items()}
+
+
+def _load(policy: Any, parameters: Mapping[str, NDArray[np.float32]]) -> None:
+    import torch
+
+    try:
+        policy.load_state_dict({name: torch.as_tensor(values.copy()) for name, values in parameters.items()})
+    except RuntimeError:
+        raise InputError(
+            "what this agent has learnt does not fit the environment: it has other observations or actions"
+        ) from None
+
+
+@contextmanager
+def _chance_put_back() -> Iterator[None]:
+    """The global generators that the library seeds and uses are as before afterwards."""
+    import torch
+
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state(), torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        torch.set_rng_state(states[2])
+        torch.set_num_threads(states[3])
+
+
+def _watcher(agent: Agent, callback: Callback | None, steps: int, episodes: int | None) -> Any:
+    """A callback of the library that counts, tells ours, and stops at the limits."""
+    from stable_baselines3.common.callbacks import BaseCallback
+
+    class Watcher(BaseCallback):
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen = 0
+            self.ended = 0
+
+        def _on_step(self) -> bool:
+            found = self.locals
+            before: Any = self.model._last_obs  # the library moves on to the new observations after this
+            for i, done in enumerate(found["dones"]):
+                self.seen += 1
+                self.ended += bool(done)
+                info = found["infos"][i]
+                truncated = bool(info.get("TimeLimit.truncated", False))
+                transition = Transition(
+                    before[i],
+                    int(found["actions"][i]),
+                    float(found["rewards"][i]),
+                    info.get("terminal_observation", found["new_obs"][i]),
+                    bool(done) and not truncated,
+                    truncated,
+                    info,
+                )
+                if callback is not None and callback(agent, transition) is False:
+                    return False
+            return self.seen < steps and (episodes is None or self.ended < episodes)
+
+    return Watcher()

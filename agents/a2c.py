@@ -1,0 +1,63 @@
+"""A2C: a policy and the value of states, improved every few steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._deep import Deep, sampled
+from fitgym.agents._network import Network
+
+__all__ = ["A2C"]
+
+
+class A2C(Deep):
+    """Advantage actor-critic, by Stable-Baselines3; see `Deep` for what is common to deep agents.
+
+    Args:
+        action_space: as for every agent.
+        action_names: as for every agent.
+        seed: as for every agent.
+        learning_rate: step size of the optimiser; the library's default.
+        gamma: discount of later rewards; the library's default.
+        hidden: units in each of the two hidden layers; the library's default.
+        n_steps: of each environment between two improvements; the library's default.
+        entropy: weight of the entropy of the policy.
+
+    References:
+        Mnih et al. 2016, Asynchronous Methods for Deep Reinforcement Learning, of which this is the synchronous form.
+    """
+
+    algorithm: ClassVar[str] = "stable_baselines3:A2C"
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        learning_rate: float = 7e-4,
+        gamma: float = 0.99,
+        hidden: int = 64,
+        n_steps: int = 5,
+        entropy: float = 0.01,
+    ) -> None:
+        super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
+        self.n_steps = n_steps
+        self.entropy = entropy
+
+    def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
+        """The layers of the policy, without those of the value."""
+        return Network.of(parameters, ("mlp_extractor.policy_net", "action_net"), "tanh")
+
+    def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
+        """From the policy: the scores are logarithms of probabilities up to a constant."""
+        return sampled(scores, rng)
+
+    def arguments(self, steps: int) -> dict[str, Any]:
+        """As given."""
+        return {"n_steps": self.n_steps, "ent_coef": self.entropy}

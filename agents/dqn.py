@@ -1,0 +1,72 @@
+"""DQN: the value of every action, learnt from remembered steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._deep import Deep
+from fitgym.agents._network import Network
+
+__all__ = ["DQN"]
+
+
+class DQN(Deep):
+    """Deep Q-learning, by Stable-Baselines3; see `Deep` for what is common to deep agents.
+
+    It acts by the largest value; while it learns it explores epsilon-greedily.
+
+    Args:
+        action_space: as for every agent.
+        action_names: as for every agent.
+        seed: as for every agent.
+        learning_rate: step size of the optimiser; five times the library's default, for networks and tasks this small.
+        gamma: discount of later rewards; the library's default.
+        hidden: units in each of the two hidden layers; the library's default.
+        memory: steps that are remembered.
+        learning_starts: steps before the first improvement; the library's default.
+        exploration: share of the training in which the probability of a uniform draw falls from 1 to 0.05.
+
+    References:
+        Mnih et al. 2015, Human-level control through deep reinforcement learning.
+    """
+
+    algorithm: ClassVar[str] = "stable_baselines3:DQN"
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        learning_rate: float = 5e-4,
+        gamma: float = 0.99,
+        hidden: int = 64,
+        memory: int = 50_000,
+        learning_starts: int = 100,
+        exploration: float = 0.3,
+    ) -> None:
+        super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
+        self.memory = memory
+        self.learning_starts = learning_starts
+        self.exploration = exploration
+
+    def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
+        """The layers of the values."""
+        return Network.of(parameters, ("q_net.q_net",), "relu")
+
+    def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
+        """The largest value, of equal ones any (so all of them, before anything was learnt)."""
+        return int(rng.choice(np.flatnonzero(scores == scores.max())))
+
+    def arguments(self, steps: int) -> dict[str, Any]:
+        """As given."""
+        return {
+            "buffer_size": self.memory,
+            "learning_starts": self.learning_starts,
+            "exploration_fraction": self.exploration,
+        }

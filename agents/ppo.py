@@ -1,0 +1,76 @@
+"""PPO: a policy that is improved a little at a time, from many steps of several searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.agents._deep import Deep, sampled
+from fitgym.agents._network import Network
+
+__all__ = ["PPO"]
+
+
+class PPO(Deep):
+    """Proximal policy optimisation, by Stable-Baselines3; see `Deep` for what is common to deep agents.
+
+    Args:
+        action_space: as for every agent.
+        action_names: as for every agent.
+        seed: as for every agent.
+        learning_rate: step size of the optimiser; 0.0003 is the library's default.
+        gamma: discount of later rewards; the library's default.
+        hidden: units in each of the two hidden layers; the library's default.
+        n_steps: of each environment between two improvements.
+        batch_size: steps in a batch of the optimiser.
+        n_epochs: how often each step is used.
+        entropy: weight of the entropy of the policy, which keeps it from settling too early.
+
+    References:
+        Schulman, Wolski, Dhariwal, Radford and Klimov 2017, Proximal Policy Optimization Algorithms.
+        Raffin, Hill, Gleave, Kanervisto, Ernestus and Dormann 2021, Stable-Baselines3: Reliable Reinforcement Learning
+        Implementations.
+    """
+
+    algorithm: ClassVar[str] = "stable_baselines3:PPO"
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        learning_rate: float = 3e-4,
+        gamma: float = 0.99,
+        hidden: int = 64,
+        n_steps: int = 256,
+        batch_size: int = 64,
+        n_epochs: int = 10,
+        entropy: float = 0.01,
+    ) -> None:
+        super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.n_epochs = n_epochs
+        self.entropy = entropy
+
+    def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
+        """The layers of the policy, without those of the value."""
+        return Network.of(parameters, ("mlp_extractor.policy_net", "action_net"), "tanh")
+
+    def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
+        """From the policy: the scores are logarithms of probabilities up to a constant."""
+        return sampled(scores, rng)
+
+    def arguments(self, steps: int) -> dict[str, Any]:
+        """As given, with fewer steps between improvements where there will not be as many (2 at least)."""
+        return {
+            "n_steps": max(2, min(self.n_steps, steps)),
+            "batch_size": max(2, min(self.batch_size, steps)),
+            "n_epochs": self.n_epochs,
+            "ent_coef": self.entropy,
+        }

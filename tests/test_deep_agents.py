@@ -1,0 +1,191 @@
+"""Deep agents: what torch has learnt acts without torch, and learning leaves no trace in the generators of others."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from fitgym.agents._network import Network
+from fitgym.agents.base import Agent, Transition, make, trained
+from fitgym.envs.toy import Toy
+from fitgym.errors import InputError
+
+NAMES = ("a2c", "dqn", "maskable_ppo", "ppo")
+
+
+@pytest.fixture
+def torch() -> Any:
+    for library in ("stable_baselines3", "sb3_contrib"):
+        pytest.importorskip(library, reason="deep agents learn with Stable-Baselines3, which is in the extra 'deep'")
+    return pytest.importorskip("torch", reason="torch is in the extra 'deep'")
+
+
+class Sides(gymnasium.Env[Any, Any]):
+    """Pays 1 for the action on the side that is shown; one step an episode."""
+
+    observation_space = spaces.Box(0, 1, (2,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.side = int(self.np_random.integers(2))
+        return np.eye(2, dtype=np.float32)[self.side], {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return np.zeros(2, np.float32), float(int(action) == self.side), True, False, {}
+
+    def action_masks(self) -> Any:
+        return np.ones(2, bool)
+
+
+def test_a_network_is_what_is_worked_out_by_hand() -> None:
+    layers = [
+        (np.array([[1.0, -1.0], [0.5, 0.5]], np.float32), np.array([0.0, 1.0], np.float32)),
+        (np.array([[2.0, 1.0]], np.float32), np.array([-1.0], np.float32)),
+    ]
+    x = np.array([1.0, 3.0], np.float32)
+    # Hidden before the activation: (1 - 3, 2 + 1) = (-2, 3).
+    assert Network(layers, "relu")(x) == pytest.approx([2 * 0 + 3 - 1])
+    assert Network(layers, "tanh")(x) == pytest.approx([2 * np.tanh(-2) + np.tanh(3) - 1], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numpy_computes_what_torch_computes(name: str, torch: Any) -> None:
+    from stable_baselines3 import A2C, DQN, PPO
+
+    agent: Any = make(name, 5, seed=1).learn(Toy(10), 300, seed=0)
+    model = {"dqn": DQN, "a2c": A2C}.get(name, PPO)(
+        "MlpPolicy", Toy(10), device="cpu", policy_kwargs={"net_arch": [64, 64]}
+    )
+    model.policy.load_state_dict({key: torch.as_tensor(values) for key, values in agent.arrays().items()})
+    for observation in np.random.default_rng(0).random((10, 11), np.float32):
+        with torch.no_grad():
+            batch = torch.as_tensor(observation[None])
+            if name == "dqn":
+                expected = model.policy.q_net(batch)[0].numpy()
+                found = agent.scores(observation)
+            else:
+                expected = model.policy.get_distribution(batch).distribution.probs[0].numpy()
+                found = np.exp(agent.scores(observation)) / np.exp(agent.scores(observation)).sum()
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("ppo:learning_rate=0.003,n_steps=64", 2000),
+        ("maskable_ppo:learning_rate=0.003,n_steps=64", 2000),
+        ("a2c:learning_rate=0.003", 3000),
+        ("dqn:learning_rate=0.003", 1500),
+    ],
+)
+def test_every_deep_agent_learns_to_look(text: str, steps: int, torch: Any) -> None:
+    agent = make(text, 2, seed=0).learn(Sides(), steps, seed=0)
+    for side in (0, 1):
+        assert agent.predict(np.eye(2, dtype=np.float32)[side], deterministic=True)[0] == side
+
+
+def test_learning_leaves_the_generators_of_others_alone(torch: Any) -> None:
+    random.seed(1)
+    np.random.seed(1)
+    torch.manual_seed(1)
+    expected = random.random(), np.random.random(), torch.rand(1).item()
+    random.seed(1)
+    np.random.seed(1)
+    torch.manual_seed(1)
+    threads = torch.get_num_threads()
+    make("ppo", 5).learn(Toy(5), 40)
+    assert (random.random(), np.random.random(), torch.rand(1).item()) == expected
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_agent_acts_where_there_is_no_torch(name: str, torch: Any, tmp_path: Path) -> None:
+    agent = make(name, 5, seed=0).learn(Toy(10), 120, seed=0)
+    folder = agent.save(tmp_path / "agent")
+    observations = np.random.default_rng(0).random((6, 11), np.float32)
+    np.save(tmp_path / "seen.npy", observations)
+    code = (
+        "import sys, numpy as np\n"
+        "sys.modules['torch'] = sys.modules['stable_baselines3'] = None\n"
+        "from fitgym.agents.base import Agent\n"
+        f"agent = Agent.load({str(folder)!r})\n"
+        f"seen = np.load({str(tmp_path / 'seen.npy')!r})\n"
+        "print([int(agent.predict(row, deterministic=True)[0]) for row in seen], [agent.act(row, {}) for row in seen])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    ours = [int(agent.predict(row, deterministic=True)[0]) for row in observations]
+    assert done.stdout.strip() == f"{ours} {[agent.act(row, {}) for row in observations]}", done.stderr
+
+
+def test_training_on_several_environments_counts_the_steps_of_all(torch: Any) -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+
+    agent = make("ppo:n_steps=16,batch_size=32", 5, seed=0)
+    agent.learn(make_vec_env(lambda: Toy(10), n_envs=3), 96)  # type: ignore[arg-type]
+    assert 96 <= agent.n_updates < 96 + 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_episodes_and_callbacks_end_the_training(name: str, torch: Any) -> None:
+    assert make(name, 5).learn(Toy(7), episodes=3).n_updates == 21
+    seen: list[Transition] = []
+
+    def stop(_: Agent, transition: Transition) -> bool:
+        seen.append(transition)
+        return len(seen) < 9
+
+    make(name, 5).learn(Toy(7), 100, callback=stop)
+    assert len(seen) == 9
+    assert [step.terminated for step in seen] == [False] * 6 + [True] + [False] * 2
+    assert seen[6].next_observation[0] == 0.0, "the last observation of the episode, not the first of the next one"
+    assert seen[7].observation[0] == 1.0
+
+
+def test_an_environment_with_other_observations_is_refused(torch: Any) -> None:
+    agent = make("ppo", 2).learn(Sides(), 20)
+    with pytest.raises(InputError, match="the observation has 3 entries, this agent has learnt from 2"):
+        agent.predict(np.zeros(3))
+
+    class Wide(Sides):
+        observation_space = spaces.Box(0, 1, (3,), np.float32)
+
+        def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+            return np.zeros(3, np.float32), super().reset(**options)[1]
+
+    with pytest.raises(InputError, match="does not fit the environment"):
+        agent.learn(Wide(), 20)
+
+
+def test_an_agent_that_has_learnt_nothing_is_not_taken_for_one_that_has() -> None:
+    with pytest.raises(InputError, match="agent 'ppo' knows nothing yet: train it with `fitgym train ppo"):
+        trained(make("ppo", 5))
+    assert trained(make("ucb", 5)).n_actions == 5
+
+
+def test_without_the_library_learning_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    with pytest.raises(InputError, match=r"learning with 'ppo' needs the extra 'deep': pip install torch==2\.13\.0"):
+        make("ppo", 5).learn(Toy(5), 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ppo:learning_rate=0", "the learning rate is 0, expected a number above 0"),
+        ("dqn:gamma=1.5", "the discount gamma is 1.5, expected a number between 0 and 1"),
+        ("a2c:hidden=0", "hidden is 0, expected a whole number of units, at least 1"),
+    ],
+)
+def test_a_senseless_hyper_parameter_is_explained(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make(text, 3)
+    assert str(caught.value) == message
