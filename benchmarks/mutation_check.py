@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+"""Run an exported suite against mutated source files in fresh interpreters, ours and those of an independent tool.
+
+    fitgym generate semver.version --path results/subjects --goal strong_mutation --output out --json out/record.json
+    python benchmarks/mutation_check.py out --subjects results/subjects
+    python benchmarks/mutation_check.py out --subjects results/subjects --most 100 --jobs 2 --no-tool
+
+What the columns mean is in README.md of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from remeasure import HERE, environment, with_plugins
+from rich.console import Console
+from rich.table import Table
+
+from fitgym.subject.mutants import mutants
+from fitgym.subject.mutation import mutated_text
+from fitgym.subject.source import locate
+from fitgym.subject.subject import Reference
+
+BROKEN = 9  # see plugins/mutated.py
+LEAST_S, TIMES = 10.0, 5.0  # the limit of a run: as long as the slowest unchanged one TIMES over, LEAST_S at least
+BASELINES = 3
+
+# Runs in the environment of cosmic-ray: leave out what is outside of the lines of the class, and all but evenly spread
+# ones of the rest.
+NARROW = """
+import sys
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import WorkerOutcome, WorkResult
+path, first, last, most = sys.argv[1], *map(int, sys.argv[2:])
+with use_db(path, WorkDB.Mode.open) as session:
+    items = sorted(session.work_items, key=lambda i: (i.mutations[0].start_pos, i.mutations[0].operator_name,
+                                                      i.mutations[0].occurrence))
+    inside = [i.job_id for i in items if first <= i.mutations[0].start_pos[0] <= last]
+    chosen = {inside[k * len(inside) // most] for k in range(most)} if most and most < len(inside) else set(inside)
+    for item in items:
+        if item.job_id not in chosen:
+            session.set_result(item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
+"""
+
+
+@dataclass
+class Score:
+    """What a suite did to one list of mutants.
+
+    Attributes:
+        by: who made the mutants.
+        outcomes: how many had each outcome: "killed" a test failed, "import" the module could not be imported any more,
+            "timeout" the limit was reached, "survived" all tests passed, "error" there was no outcome.
+        seconds: wall clock for all of them.
+        survivors: names of those that survived.
+    """
+
+    by: str
+    outcomes: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    survivors: list[str] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """How many were run to an outcome."""
+        return sum(self.outcomes.values()) - self.outcomes["error"]
+
+    @property
+    def killed(self) -> int:
+        """How many the suite noticed, in whatever way."""
+        return self.total - self.outcomes["survived"]
+
+    @property
+    def score(self) -> float:
+        """Killed / total; 1 where there is nothing to kill."""
+        return self.killed / self.total if self.total else 1.0
+
+    @property
+    def seconds_each(self) -> float:
+        """Wall clock for one mutant."""
+        return self.seconds / max(1, sum(self.outcomes.values()))
+
+    def add(self, outcome: str, name: str) -> None:
+        """Count one mutant."""
+        self.outcomes[outcome] += 1
+        if outcome == "survived":
+            self.survivors.append(name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            **asdict(self),
+            "outcomes": dict(self.outcomes),
+            "total": self.total,
+            "killed": self.killed,
+            "score": round(self.score, 4),
+            "seconds_each": round(self.seconds_each, 4),
+        }
+
+
+@dataclass(frozen=True)
+class Check:
+    """One suite and its subject.
+
+    Attributes:
+        reference: where the original is.
+        suite: the exported file.
+        scratch: a folder of our own, for copies, and for whatever the tests write.
+        env: of every process.
+    """
+
+    reference: Reference
+    suite: Path
+    scratch: Path
+    env: dict[str, str]
+
+    @property
+    def root(self) -> Path:
+        """The folder that the top-level package or module is imported from."""
+        path = Path(self.reference.path)
+        return path.parents[self.reference.module.count(".") + (path.stem == "__init__")]
+
+    def copy(self, number: int) -> Path:
+        """A folder with a copy of the whole top-level package or module."""
+        folder = self.scratch / f"copy_{number}"
+        top = Path(self.reference.path).relative_to(self.root).parts[0]
+        folder.mkdir()
+        if (self.root / top).is_dir():
+            shutil.copytree(self.root / top, folder / top, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(self.root / top, folder / top)
+        return folder
+
+    def file_in(self, copy: Path) -> Path:
+        """The module under test in a copy."""
+        return copy / Path(self.reference.path).relative_to(self.root)
+
+    def command(self) -> list[str]:
+        """Runs the suite until the first failure."""
+        options = [
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "mutated",
+            "--tb=no",
+            "--rootdir",
+            str(self.suite.parent),
+        ]
+        return [sys.executable, "-m", "pytest", *options, str(self.suite)]
+
+    def env_of(self, copy: Path) -> dict[str, str]:
+        """The environment in which the suite gets the module of a copy."""
+        chosen = {"MUTATED_ROOT": str(copy), "MUTATED_MODULE": self.reference.module}
+        return with_plugins(self.env) | chosen
+
+    def outcome(self, copy: Path, limit: float) -> str:
+        """What the suite says of a copy."""
+        work = self.scratch / "work"
+        work.mkdir(exist_ok=True)
+        process = subprocess.Popen(
+            self.command(),
+            cwd=work,
+            env=self.env_of(copy),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        finally:  # what the tests started ends with them
+            if process.poll() is None or _group_lives(process.pid):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return {0: "survived", BROKEN: "import"}.get(code, "killed")
+
+
+def _group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def found(folder: Path, record: Path | None = None) -> tuple[dict[str, Any], Path]:
+    """The record and the suite in the output folder of a run; the record may also be in the folder around it.
+
+    Raises:
+        SystemExit: one of the two is not there, with a sentence.
+    """
+    candidates = [record] if record else [*sorted(folder.glob("*.json")), *sorted(folder.parent.glob("*.json"))]
+    for path in candidates:
+        content = json.loads(path.read_text("utf-8"))
+        if isinstance(content, dict) and content.get("suite_path"):
+            for suite in (folder / content["suite_path"], folder / "suite" / content["suite_path"]):
+                if suite.exists():
+                    return content, suite.resolve()
+    raise SystemExit(
+        f"no record of a run with its suite in {folder}: generate with --output {folder} --json {folder}/record.json"
+    )
+
+
+def spread(items: Sequence[Any], most: int) -> list[Any]:
+    """At most so many of them, evenly over the list; all if `most` is 0."""
+    if not most or most >= len(items):
+        return list(items)
+    return [items[k * len(items) // most] for k in range(most)]
+
+
+def limit_of(check: Check) -> tuple[float, float]:
+    """Seconds of the slowest of some runs on an unchanged copy, and the limit that follows.
+
+    Raises:
+        SystemExit: the suite does not pass.
+    """
+    copy, slowest = check.copy(0), 0.0
+    for _ in range(BASELINES):
+        started = time.perf_counter()
+        outcome = check.outcome(copy, 600.0)
+        slowest = max(slowest, time.perf_counter() - started)
+        if outcome != "survived":
+            raise SystemExit(f"{check.suite} does not pass on the unchanged module: {outcome}")
+    shutil.rmtree(copy)
+    return slowest, max(LEAST_S, TIMES * slowest)
+
+
+def ours(check: Check, limit: float, most: int = 0, jobs: int = 1) -> Score:
+    """The mutants of the goal, each as a source file of its own."""
+    source = Path(check.reference.path).read_text("utf-8")
+    chosen = spread(mutants(source, check.reference.class_name).made, most)
+    copies: SimpleQueue[Path] = SimpleQueue()
+    for number in range(1, jobs + 1):
+        copies.put(check.copy(number))
+
+    def run(mutant: Any) -> str:
+        copy = copies.get()
+        try:
+            check.file_in(copy).write_text(mutated_text(source, mutant), "utf-8")
+            return check.outcome(copy, limit)
+        finally:
+            copies.put(copy)
+
+    score, started = Score("fitgym"), time.perf_counter()
+    with ThreadPoolExecutor(jobs) as pool:
+        for mutant, outcome in zip(chosen, pool.map(run, chosen), strict=True):
+            score.add(outcome, mutant.id)
+    score.seconds = time.perf_counter() - started
+    return score
+
+
+def tool_python(folder: Path) -> Path:
+    """The interpreter of a virtual environment with cosmic-ray, made if it is not there."""
+    python, stamp = folder / "bin" / "python", folder / ".installed"
+    pins = (HERE / "requirements_mutation.txt").read_text("utf-8")
+    if not stamp.exists() or stamp.read_text("utf-8") != pins:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        requirements = str(HERE / "requirements_mutation.txt")
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "-r", requirements], check=True)
+        stamp.write_text(pins, "utf-8")
+    return python.absolute()
+
+
+def lines_of(reference: Reference) -> tuple[int, int]:
+    """First and last line of the class under test, or of the module."""
+    tree: Any = ast.parse(Path(reference.path).read_text("utf-8"))
+    if not reference.class_name:
+        return 1, 10**9
+    for part in reference.class_name.split("."):
+        tree = next(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == part)
+    return tree.lineno, tree.end_lineno or tree.lineno
+
+
+def theirs(check: Check, limit: float, python: Path, most: int = 0) -> Score:
+    """The mutants of cosmic-ray, with its own runner."""
+    copy = check.copy(10_000)
+    name = str(check.file_in(copy).relative_to(copy))
+    (copy / "cosmic.toml").write_text(
+        f"[cosmic-ray]\nmodule-path = {json.dumps(name)}\ntimeout = {limit}\nexcluded-modules = []\n"
+        f"test-command = {json.dumps(shlex.join(check.command()))}\n"
+        '[cosmic-ray.distributor]\nname = "local"\n',
+        "utf-8",
+    )
+    env = check.env_of(copy)
+
+    def run(*arguments: str) -> str:
+        return subprocess.run(
+            [str(python), *arguments],
+            cwd=copy,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    run("-m", "cosmic_ray.cli", "init", "cosmic.toml", "session.sqlite")
+    first, last = lines_of(check.reference)
+    run("-c", NARROW, "session.sqlite", str(first), str(last), str(most))
+    started = time.perf_counter()
+    run("-m", "cosmic_ray.cli", "exec", "cosmic.toml", "session.sqlite")
+    seconds = time.perf_counter() - started
+    score = read_dump(run("-m", "cosmic_ray.cli", "dump", "session.sqlite"))
+    score.seconds = seconds
+    return score
+
+
+def read_dump(text: str) -> Score:
+    """The score that `cosmic-ray dump` tells: a line for each mutant, with the item and its result."""
+    score = Score("cosmic-ray")
+    for item, result in map(json.loads, text.splitlines()):
+        if result is None or result["worker_outcome"] == "skipped":
+            continue
+        outcome = result["test_outcome"]
+        if outcome == "killed" and result["output"] == "timeout":
+            outcome = "timeout"
+        change = item["mutations"][0]
+        line, column = change["start_pos"]
+        name = f"{line}:{column}:{change['operator_name']}:{change['occurrence']}"
+        score.add(outcome if outcome in ("survived", "killed", "timeout") else "error", name)
+    return score
+
+
+def table(scores: Sequence[Score], recorded: dict[str, Any] | None) -> Table:
+    """Both side by side, and what the record says."""
+    shown = Table("mutants of", "total", "killed", "of them at import", "by time-out", "survived", "score", "s each")
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    for score in scores:
+        outcomes = score.outcomes
+        shown.add_row(
+            score.by,
+            *map(str, (score.total, score.killed, outcomes["import"], outcomes["timeout"], outcomes["survived"])),
+            f"{score.score:.4f}",
+            f"{score.seconds_each:.3f}",
+        )
+    if recorded:
+        total, killed = recorded["total"], recorded["killed"]
+        shown.add_row(
+            "the record", str(total), str(killed), "", "", str(total - killed), f"{killed / max(1, total):.4f}", ""
+        )
+    return shown
+
+
+def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """What was asked for on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("output", type=Path, help="folder with the suite and the record of a run")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="the record, if it is elsewhere")
+    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where the subject is, if it is not installed")
+    parser.add_argument("--most", type=int, default=0, metavar="N", help="run only N mutants of each, evenly chosen")
+    parser.add_argument("--jobs", type=int, default=1, help="of ours at the same time; at most one per core")
+    parser.add_argument("--no-tool", action="store_true", help="without the independent tool")
+    parser.add_argument(
+        "--tool-env", type=Path, default=Path("results/cosmic_ray"), metavar="DIR", help="where to install it"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="default: mutation_check.json in the folder")
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """0 if the record says what the re-run says or says nothing, 1 otherwise."""
+    options, console = arguments(given), Console(width=None if sys.stdout.isatty() else 120)
+    record, suite = found(options.output, options.record)
+    reference = locate(record["subject"], options.subjects)
+    with tempfile.TemporaryDirectory(prefix="mutation_check_") as scratch:
+        folder = Path(scratch)
+        check = Check(reference, suite, folder, environment(Path(options.subjects or "."), folder))
+        slowest, limit = limit_of(check)
+        console.print(f"{record['subject']}: {record['tests']} tests, {slowest:.2f} s unchanged, limit {limit:.1f} s")
+        scores = [ours(check, limit, options.most, max(1, options.jobs))]
+        if not options.no_tool:
+            scores.append(theirs(check, limit, tool_python(options.tool_env), options.most))
+    console.print(table(scores, record.get("mutants")))
+    report = {
+        "subject": record["subject"],
+        "suite": suite.name,
+        "unchanged_s": round(slowest, 3),
+        "limit_s": round(limit, 3),
+        "most": options.most,
+        "recorded": record.get("mutants"),
+        "scores": [score.as_dict() for score in scores],
+    }
+    path = options.json or options.output / "mutation_check.json"
+    path.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
+    recorded = record.get("mutants")
+    agrees = (
+        options.most or not recorded or (recorded["total"], recorded["killed"]) == (scores[0].total, scores[0].killed)
+    )
+    return 0 if agrees else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

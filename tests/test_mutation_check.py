@@ -1,0 +1,215 @@
+"""The independent check of mutation scores tells killed from survived, and runs the copy, whatever the suite imports."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+MODULE = """
+    from house import walls
+
+    class Door:
+        def opens(self, key):
+            return key == walls.COUNT
+
+    def far(x):
+        return x > 1
+"""
+
+SUITE = """
+    import sys
+    sys.path.insert(0, {original!r})
+    from house import door
+
+    def test_opens():
+        assert door.Door().opens(4)
+
+    def test_far():
+        assert door.far(3)
+"""
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield importlib.import_module("mutation_check")
+    for name in ("mutation_check", "remeasure"):
+        del sys.modules[name]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A folder with a package, and one with a finished run on a module of it."""
+    subjects = tmp_path / "subjects"
+    for path, text in (
+        ("subjects/house/__init__.py", ""),
+        ("subjects/house/walls.py", "COUNT = 4\n"),
+        ("subjects/house/door.py", MODULE),
+        ("out/test_house_door.py", SUITE.format(original=str(subjects))),
+    ):
+        (tmp_path / path).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / path).write_text(textwrap.dedent(text))
+    record = {"subject": "house.door", "suite_path": "test_house_door.py", "tests": 2, "mutants": None}
+    (tmp_path / "out" / "record.json").write_text(json.dumps(record))
+    return tmp_path
+
+
+@pytest.fixture
+def check(script: Any, house: Path) -> Any:
+    scratch = house / "scratch"
+    scratch.mkdir()
+    reference = script.locate("house.door", house / "subjects")
+    env = script.environment(house / "subjects", scratch)
+    return script.Check(reference, house / "out" / "test_house_door.py", scratch, env)
+
+
+def test_a_run_is_found_by_its_record(script: Any, house: Path) -> None:
+    record, suite = script.found(house / "out")
+    assert (record["subject"], suite.name) == ("house.door", "test_house_door.py")
+    (house / "out").rename(house / "suite")
+    (house / "suite" / "record.json").rename(house / "record.json")
+    assert script.found(house / "suite")[1] == script.found(house)[1] == house / "suite" / "test_house_door.py"
+
+
+def test_a_folder_without_a_run_is_refused(script: Any, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('["not a record"]')
+    with pytest.raises(SystemExit, match="no record of a run with its suite in"):
+        script.found(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [(0, [0, 1, 2, 3, 4]), (9, [0, 1, 2, 3, 4]), (2, [0, 2]), (3, [0, 1, 3])]
+)
+def test_some_of_the_mutants_are_spread_over_all(most: int, expected: list[int], script: Any) -> None:
+    assert script.spread(range(5), most) == expected
+
+
+def test_a_copy_has_the_whole_package(check: Any) -> None:
+    copy = check.copy(1)
+    assert sorted(path.name for path in (copy / "house").iterdir()) == ["__init__.py", "door.py", "walls.py"]
+    assert check.file_in(copy).read_text() == Path(check.reference.path).read_text()
+
+
+def test_a_module_without_a_package_is_copied_alone(script: Any, house: Path) -> None:
+    (house / "subjects" / "hut.py").write_text("x = 1\n")
+    reference = script.locate("hut", house / "subjects")
+    copy = script.Check(reference, house / "test_hut.py", house, {}).copy(1)
+    assert [path.name for path in copy.iterdir()] == ["hut.py"]
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome"),
+    [
+        (("", ""), "survived"),
+        (("x > 1", "x > 2"), "survived"),  # 3 is above both
+        (("x > 1", "x > 3"), "killed"),
+        (("class Door", "1 / 0\nclass Door"), "import"),
+        (("return x", "while True: pass\n    return x"), "timeout"),
+    ],
+)
+def test_the_suite_meets_the_copy_although_it_names_the_original(
+    change: tuple[str, str], outcome: str, check: Any
+) -> None:
+    copy = check.copy(1)
+    file = check.file_in(copy)
+    file.write_text(file.read_text().replace(*change))
+    assert check.outcome(copy, 4.0 if outcome == "timeout" else 120.0) == outcome
+
+
+def test_a_copy_that_another_file_stands_in_for_is_no_copy(check: Any) -> None:
+    copy = check.copy(1)
+    check.file_in(copy).unlink()
+    (copy / "house" / "__init__.py").write_text(f"__path__ = [{str(Path(check.reference.path).parent)!r}]")
+    assert check.outcome(copy, 120.0) == "import"
+
+
+def test_each_of_our_mutants_has_the_outcome_that_the_tests_make_obvious(script: Any, check: Any) -> None:
+    made = script.mutants(Path(check.reference.path).read_text(), "Door").made
+    score = script.ours(script.Check(*_of_class(script, check, "Door")), 120.0, most=4, jobs=2)
+    chosen = script.spread(made, 4)
+    # `opens` is asked once, with the right key: what answers True is not noticed, what answers False or raises is.
+    scope = {"walls": type("walls", (), {"COUNT": 4})}
+    expected = [mutant.id for mutant in chosen if _answer(script, check, mutant, scope)]
+    assert (score.survivors, score.total, score.outcomes["error"]) == (expected, 4, 0)
+    assert score.killed == 4 - len(expected)
+
+
+def _of_class(script: Any, check: Any, name: str) -> tuple[Any, ...]:
+    reference = script.locate(f"house.door:{name}", check.root)
+    return reference, check.suite, check.scratch, check.env
+
+
+def _answer(script: Any, check: Any, mutant: Any, scope: dict[str, Any]) -> bool:
+    text = script.mutated_text(Path(check.reference.path).read_text(), mutant).replace("from house import walls", "")
+    names = dict(scope)
+    exec(text, names)
+    try:
+        return bool(names["Door"]().opens(4))
+    except Exception:
+        return False
+
+
+def test_a_suite_that_fails_on_the_original_is_refused(script: Any, check: Any) -> None:
+    check.suite.write_text("def test_nothing():\n    assert False\n")
+    with pytest.raises(SystemExit, match="does not pass on the unchanged module: killed"):
+        script.limit_of(check)
+
+
+def test_the_limit_is_five_times_the_slowest_run_or_ten_seconds(
+    script: Any, check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seconds, expected in ((1.0, 10.0), (3.0, 15.0)):
+        clock = iter([0.0, 0.5, 10.0, 10.0 + seconds, 20.0, 20.5])
+        monkeypatch.setattr(script.time, "perf_counter", lambda clock=clock: next(clock))
+        monkeypatch.setattr(script.Check, "outcome", lambda *_: "survived")
+        assert script.limit_of(check) == (seconds, expected)
+
+
+def test_what_cosmic_ray_says_is_counted(script: Any) -> None:
+    def line(outcome: str | None, output: str = "", worker: str = "normal") -> str:
+        change = {"start_pos": [4, 8], "operator_name": "core/NumberReplacer", "occurrence": 1}
+        result = {"worker_outcome": worker, "output": output, "test_outcome": outcome}
+        return json.dumps([{"job_id": "1", "mutations": [change]}, result])
+
+    lines = [
+        *(line("killed"), line("killed", "timeout"), line("survived"), line("killed", "1 failed")),
+        *(line("incompetent"), line(None, worker="skipped"), '[{"job_id": "2", "mutations": []}, null]'),
+    ]
+    score = script.read_dump("\n".join(lines))
+    assert (score.total, score.killed, score.score) == (4, 3, 0.75)
+    assert dict(score.outcomes) == {"killed": 2, "timeout": 1, "survived": 1, "error": 1}
+    assert score.survivors == ["4:8:core/NumberReplacer:1"]
+
+
+@pytest.mark.parametrize(("name", "lines"), [("", (1, 10**9)), ("Door", (4, 6))])
+def test_a_class_has_its_lines(name: str, lines: tuple[int, int], script: Any, check: Any) -> None:
+    reference = script.locate("house.door" + (f":{name}" if name else ""), check.root)
+    assert script.lines_of(reference) == lines
+
+
+@pytest.mark.parametrize(
+    ("recorded", "code"),
+    [(None, 0), ({"total": 4, "killed": 3}, 0), ({"total": 4, "killed": 4}, 1), ({"total": 5, "killed": 3}, 1)],
+)
+def test_a_record_that_says_something_else_is_found(
+    recorded: dict[str, int] | None, code: int, script: Any, house: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = house / "out" / "record.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"mutants": recorded}))
+    score = script.Score("fitgym", script.Counter(killed=2, timeout=1, survived=1), 2.0, ["f"])
+    monkeypatch.setattr(script, "limit_of", lambda _: (1.0, 10.0))
+    monkeypatch.setattr(script, "ours", lambda *_: score)
+    assert script.main([str(house / "out"), "--subjects", str(house / "subjects"), "--no-tool"]) == code
+    report = json.loads((house / "out" / "mutation_check.json").read_text())
+    assert report["scores"][0]["score"] == 0.75
+    assert report["scores"][0]["seconds_each"] == 0.5
+    assert report["recorded"] == recorded
