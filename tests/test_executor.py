@@ -14,6 +14,7 @@ import sys
 import textwrap
 import threading
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -813,3 +814,27 @@ def test_an_interrupt_in_the_middle_of_a_run_leaves_the_executor_usable(
 def test_processes_of_a_worker_can_be_recognised(bank: Executor) -> None:
     environ = Path(f"/proc/{marked(token(bank))[0]}/environ").read_bytes()
     assert f"{MARKER}={token(bank)}".encode() in environ
+
+
+def test_infection_is_recorded_where_it_is_required(tmp_path: Path) -> None:
+    source = "def half(n: int) -> int:\n    if n > 4:\n        return n // 2\n    return n\nhalf(2)\n"
+    reference = module(tmp_path, source)
+    with Executor(reference, LIMITS) as executor:
+        plain = executor.subject
+        table = StatementTable()
+        (half,) = [operation.id for operation in plain.under_test]
+        testcase = table.testcase([Statement(half, -1, (Literal("9"),))])
+        with pytest.raises(ExecutionError, match="`require` it first"):
+            executor.run([testcase], table, frozenset({"infection"}))
+        executor.require(frozenset({"infection", "direct"}))
+        subject = executor.subject
+        assert subject.sites[: len(plain.sites)] == plain.sites, "those of infection follow all others"
+        assert {site.kind for site in subject.sites[len(plain.sites) :]} == {"arithmetic", "value"}
+        (without,) = executor.run([testcase], table)
+        (trace,) = executor.run([testcase], table, frozenset({"infection"}))
+        assert without.infected is None and trace.infected is not None
+        sites, bits = (array("I", part).tolist() for part in trace.infected)
+        found = {subject.sites[site].kind: mask for site, mask in zip(sites, bits, strict=True)}
+        assert found["arithmetic"] == 0b1101111, "4: 11, 7, 18, 4.5, itself, 1, 81"
+        assert executor.run([testcase], table, frozenset({"infection"}))[0] is trace
+        assert executor.verify([testcase], table, frozenset({"infection"}), [trace])[0] is trace

@@ -141,13 +141,22 @@ def test_a_trace_is_rebuilt_from_built_in_values() -> None:
     sites, counts, distances = array("I", [4, 9]), array("I", [3, 1]), array("d", [0.0, 1.5])
     reached = (sites.tobytes(), counts.tobytes(), distances.tobytes())
     calls: dict[object, Call] = {}
-    wire = (reached, None, ((1, False, (), (("n", "int:zero", 0.0),)),), raised, ((4, 7, 2),), "fuel", 9)
+    wire = (
+        reached,
+        None,
+        ((1, False, (), (("n", "int:zero", 0.0),)),),
+        raised,
+        ((4, 7, 2),),
+        "fuel",
+        9,
+        (b"1234", b"5678"),
+    )
     trace = decode_trace(wire, calls)
     assert (trace.reached, trace.direct) == (reached, None)
     assert trace.calls == (Call(1, False, (), (("n", "int:zero", 0.0),)),)
     assert trace.raised == Raised(*raised)  # type: ignore[arg-type]
     assert trace.stops == (Stop(4, 7, 2),)
-    assert (trace.failure, trace.fuel) == ("fuel", 9)
+    assert (trace.failure, trace.fuel, trace.infected) == ("fuel", 9, (b"1234", b"5678"))
     assert decode_trace(wire, calls).calls[0] is trace.calls[0]
 
 
@@ -158,12 +167,16 @@ NOTHING = (b"", b"", b"")
     "wire",
     [
         (),
-        (b"x",) * 7,
-        (NOTHING, None, 5, None, (), "", 0),
-        ((b"1234", b"1234", "12345678"), None, (), None, (), "", 0),
-        ((b"1234", b"", b""), None, (), None, (), "", 0),
-        ((b"123", b"123", b""), None, (), None, (), "", 0),
-        (NOTHING, (b"1234", b"1234", b"1234"), (), None, (), "", 0),
+        (b"x",) * 8,
+        (NOTHING, None, (), None, (), "", 0),
+        (NOTHING, None, 5, None, (), "", 0, None),
+        ((b"1234", b"1234", "12345678"), None, (), None, (), "", 0, None),
+        ((b"1234", b"", b""), None, (), None, (), "", 0, None),
+        ((b"123", b"123", b""), None, (), None, (), "", 0, None),
+        (NOTHING, (b"1234", b"1234", b"1234"), (), None, (), "", 0, None),
+        (NOTHING, None, (), None, (), "", 0, (b"1234", b"")),
+        (NOTHING, None, (), None, (), "", 0, (b"1234",)),
+        (NOTHING, None, (), None, (), "", 0, 5),
         None,
     ],
 )

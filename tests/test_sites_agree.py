@@ -7,7 +7,7 @@ import datetime
 import math
 import re
 from array import array
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -20,6 +20,8 @@ from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.sites import Sites as SitesInPython
 from fitgym.instrument.transformer import instrument
+from fitgym.subject.mutant import Mutant
+from fitgym.subject.mutants import mutants
 
 in_c = pytest.importorskip("fitgym.instrument._sites", reason="the probes in C were not built")
 
@@ -328,8 +330,8 @@ def pairs(draw: st.DrawFn) -> tuple[Any, Any]:
 class Both:
     """One module under both factories."""
 
-    def __init__(self, source: str, fuel: int = 10**6) -> None:
-        instrumented = instrument(source, "both.py", INFECTION)
+    def __init__(self, source: str, fuel: int = 10**6, mutants: Iterable[Mutant] | None = None) -> None:
+        instrumented = instrument(source, "both.py", INFECTION, mutants=mutants)
         self.recorders = [Recorder(instrumented.plan.sites, fuel, factory) for factory in FACTORIES]
         self.modules: list[dict[str, Any]] = []
         for recorder in self.recorders:
@@ -354,7 +356,14 @@ class Both:
     def agree(self) -> None:
         """Everything that was recorded is the same."""
         python, c = self.recorders
-        (reached, direct, stops), (reached_in_c, direct_in_c, stops_in_c) = (r.snapshot_key() for r in self.recorders)
+        (reached, direct, stops, infected), (reached_in_c, direct_in_c, stops_in_c, infected_in_c) = (
+            r.snapshot_key() for r in self.recorders
+        )
+        assert (infected is None) == (infected_in_c is None)
+        if infected is not None and infected_in_c is not None:
+            assert [array("I", part).tolist() for part in infected] == [
+                array("I", part).tolist() for part in infected_in_c
+            ]
         assert unpacked(reached) == unpacked(reached_in_c)
         assert (reached, stops, list(python.constants)) == (reached_in_c, stops_in_c, list(c.constants))
         assert (direct is None) == (direct_in_c is None)
@@ -386,7 +395,7 @@ BOTH_LOOPS = Both(LOOPS)
 BOTH_APPLIED = Both(APPLIED)
 BOTH_ASYNCHRONOUS = Both(ASYNCHRONOUS)
 EVERYTHING = frozenset({"direct", "constants"})
-needs = st.frozensets(st.sampled_from(["direct", "constants"]))
+needs = st.frozensets(st.sampled_from(["direct", "constants", "infection"]))
 
 
 @settings(max_examples=6 * EXAMPLES)
@@ -568,6 +577,49 @@ def test_they_agree_on_arithmetic(needs: frozenset[str], calls: list[tuple[str, 
         if all(type(operand) is not int or abs(operand) < most for operand in pair):
             BOTH_APPLIED.call(name, lambda pair=pair: (fresh(pair[0]), pair[1]))
     BOTH_APPLIED.agree()
+
+
+CHANGED = """
+def numbers(a, b): return -a < b
+def used(a, b):
+    c = [a, b]
+    d = c
+    return a, b, c, d, [a for a in c if a is not b]
+def in_turn(a, b):
+    for each in (a, b, a):
+        if each: b = a
+    return b - each
+def of_attributes(a, b): return a.real + b.real * a.imag
+def chained(a, b): return 1 if 0 <= a < b else 2
+"""
+BOTH_CHANGED = Both(CHANGED, mutants=mutants(CHANGED))
+
+
+@settings(max_examples=3 * EXAMPLES)
+@given(needs, st.lists(st.tuples(st.sampled_from(functions_of(CHANGED)), pairs()), min_size=1, max_size=4))
+def test_they_agree_on_values(needs: frozenset[str], calls: list[tuple[str, tuple[Any, Any]]]) -> None:
+    BOTH_CHANGED.begin(needs | INFECTION)
+    for name, pair in calls:
+        if all(type(operand) is not int or abs(operand) < 10**20 for operand in pair):
+            BOTH_CHANGED.call(name, lambda pair=pair: pair)
+    BOTH_CHANGED.agree()
+
+
+def test_what_mutants_do_at_import_is_settled() -> None:
+    both = Both(f"{CHANGED}\nx = numbers(3, 4)\n", mutants=mutants(CHANGED))
+    for recorder in both.recorders:
+        assert recorder.infected() is None
+        recorder.begin(INFECTION)
+        assert recorder.infected() == (b"", b""), "the import did not ask for it"
+        both.modules[0 if recorder is both.recorders[0] else 1]["numbers"](3, 4)
+        seen = recorder.infected()
+        assert seen is not None and seen[0]
+        recorder.settle()
+        recorder.begin()
+        assert recorder.infected() is None
+        recorder.begin(INFECTION)
+        assert recorder.infected() == seen
+    both.agree()
 
 
 class Later:

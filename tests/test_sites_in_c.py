@@ -17,11 +17,13 @@ import pytest
 
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
+from fitgym.subject.mutants import mutants
 from fitgym.subject.subject import Site
 
 in_c = pytest.importorskip("fitgym.instrument._sites", reason="the probes in C were not built")
 
-EVERYTHING = frozenset({"direct", "constants"})
+EVERYTHING = frozenset({"direct", "constants", "infection"})
+INFECTION = frozenset({"infection"})
 
 SOURCE = """
 def less(a, b): return 1 if a < b else 2
@@ -42,10 +44,14 @@ def handled(a, b):
     except KeyError:
         return 3
 def added(a, b): return a + b
+def divided(a, b): return a / b
 def in_place(a, b):
     a += b
     a **= 2
     return a
+def exchanged(a, b):
+    c = a
+    return c * b, a < b
 def walked(xs):
     for x in xs: pass
 def left_early(xs):
@@ -62,7 +68,7 @@ def generated(items: list[Any]) -> Any:
 
 @pytest.fixture
 def tiny() -> tuple[Recorder, dict[str, Any]]:
-    instrumented = instrument(SOURCE, "tiny.py", frozenset({"infection"}))
+    instrumented = instrument(SOURCE, "tiny.py", INFECTION, mutants=mutants(SOURCE))
     recorder = Recorder(instrumented.plan.sites, 10**9, in_c.Sites)
     module: dict[str, Any] = {}
     exec(instrumented.code(recorder.probe), module)
@@ -78,6 +84,7 @@ def test_a_probe_is_a_builtin_function_that_can_be_hashed(tiny: tuple[Recorder, 
 
 def test_a_probe_refuses_a_call_that_no_code_makes(tiny: tuple[Recorder, dict[str, Any]]) -> None:
     recorder, _ = tiny
+    recorder.begin(INFECTION)
     for kind in ("comparison", "membership", "case", "arithmetic"):
         site = next(site for site in recorder.sites if site.kind == kind)
         for arguments in ((), (1, 2, 3)):
@@ -187,6 +194,14 @@ LEAKS: dict[str, tuple[str, Any, Any]] = {
     "caught": ("handled", Raising(), 1),
     "sum": ("added", 10**30, 1),
     "sum in place": ("in_place", 3, 1),
+    "variables": ("exchanged", 3, 10),
+    "variables that hold floats": ("exchanged", -0.0, float("nan")),
+    "variables that hold wide integers": ("exchanged", 2**62, 2**80),
+    "variables that hold strings": ("exchanged", "abc", "".join(["a", "bc"])),
+    "variables that hold objects": ("exchanged", Raising(), None),
+    "others raise": ("added", 3, 0),
+    "it raises itself": ("divided", 3, 0),
+    "too long": ("added", 3, 2**40),
     "loop over a list": ("walked", [1, 2], None),
     "loop over an iterator": ("walked", lambda: iter([1, 2]), None),
     "loop over a generator": ("walked", lambda: generated([1, 2]), None),
@@ -207,7 +222,7 @@ def repeated(function: Callable[..., Any], left: Any, right: Any, times: int) ->
     for _ in range(times):
         try:  # noqa: SIM105 (a context manager costs more than the probe)
             function(left() if makes else left, *rest)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ZeroDivisionError):
             pass
 
 
@@ -216,12 +231,13 @@ def test_a_million_visits_leave_nothing_behind(case: str, tiny: tuple[Recorder, 
     """A tenth of a million where a visit runs code in Python, a hundredth where it looks at frames."""
     recorder, module = tiny
     name, left, right = LEAKS[case]
-    for needs, times in ((frozenset[str](), 1_000_000 if case in QUICK else 100_000), (EVERYTHING, 10_000)):
+    often = 1_000_000 if case in QUICK else 100_000
+    for needs, times in ((frozenset[str](), often), (INFECTION, 20_000), (EVERYTHING, 10_000)):
         recorder.begin(needs)
         repeated(module[name], left, right, 1_000)
         memory, before = resident(), (sys.getrefcount(left), sys.getrefcount(right), sys.getallocatedblocks())
         repeated(module[name], left, right, times)
-        recorder.snapshot()
+        recorder.snapshot_key()
         after = sys.getrefcount(left), sys.getrefcount(right), sys.getallocatedblocks()
         assert all(abs(one - other) < 100 for one, other in zip(before, after, strict=True)), (before, after)
         assert resident() - memory < 1 << 20

@@ -1010,6 +1010,7 @@ def test_binary_operators_whose_operands_may_be_numbers_have_sites():
         """,
         INFECTION,
     )
+    recorder.begin(INFECTION)
     assert names["f"](1) == 4
     assert arithmetic(recorder) == [(3, "+", 1), (4, "*=", 1), (7, "<<=", 1), (9, "&", 1), (9, "|", 1)]
 
@@ -1056,7 +1057,7 @@ def test_features_change_no_other_site_and_no_dependence():
         assert more.plan.sites[: len(plain.plan.sites)] == plain.plan.sites, name
         assert {site.kind for site in more.plan.sites[len(plain.plan.sites) :]} <= {"arithmetic"}
         found = [
-            dependences(each.tree, p.at, p.blocks, p.entries, p.sites, p.functions, p.arithmetic)
+            dependences(each.tree, p.at, p.blocks, p.entries, p.sites, p.functions, p.infection)
             for each in (plain, more)
             for p in (each.plan,)
         ]
@@ -1131,7 +1132,7 @@ def test_deep_trees_are_no_problem(source):
     instrumented = instrument(source, "tiny.py", INFECTION, in_place=True)
     mapped = instrumented.plan
     dependences(
-        instrumented.tree, mapped.at, mapped.blocks, mapped.entries, mapped.sites, mapped.functions, mapped.arithmetic
+        instrumented.tree, mapped.at, mapped.blocks, mapped.entries, mapped.sites, mapped.functions, mapped.infection
     )
     bare, probed = {}, {}
     exec(source, bare)

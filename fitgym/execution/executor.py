@@ -117,6 +117,7 @@ class Executor:
         limits: what one test case may use.
 
     Attributes:
+        infection: the code has probes that tell which mutants are infected, see `require`.
         deadline: of `time.monotonic`: a run that is not over by then is given up, whatever it is doing; None for no
             limit.
         executions: how many test cases were run; one that is repeated because another one of its batch broke the
@@ -130,6 +131,7 @@ class Executor:
 
     def __init__(self, reference: Reference, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
         in_use()
+        self.infection = False
         self.reference = reference
         self.limits = limits
         self.deadline: float | None = None
@@ -192,11 +194,15 @@ class Executor:
         Args:
             testcases: any number.
             table: holds their statements.
-            needs: what to record beyond counts, distances and calls: "direct", "output", "input", "constants".
+            needs: what to record beyond counts, distances and calls: "direct", "output", "input", "constants",
+                "infection" (see `require`).
 
         Raises:
+            ExecutionError: "infection" is needed, but was not required.
             OutOfTime: the deadline passed.
         """
+        if "infection" in needs and not self.infection:
+            raise ExecutionError('"infection" is needed, but the code has no probes for it: `require` it first')
         return self._work("run", testcases, table, needs, 0)
 
     def verify(
@@ -298,6 +304,18 @@ class Executor:
         with self._lock:
             return self._run.lessons.drain()
 
+    def require(self, needs: frozenset[str]) -> None:
+        """Get ready to record all of this some time.
+
+        Probes for infection cost time whether they are asked or not, so they are placed only where "infection" is
+        required: a worker without them is replaced, and from now on `subject` has their sites, behind all others.
+        """
+        with self._lock:
+            if "infection" in needs and not self.infection:
+                self.infection = True
+                self._subject = None
+                self.close()
+
     def begin(self) -> None:
         """Forget what was run, banned and learnt, so that a new search finds everything as the first one did."""
         with self._lock:
@@ -358,7 +376,7 @@ class Executor:
                 raise ExecutionError(
                     f"the worker for '{self.reference.text}' died {_MOST_RESTARTS} times without a test case to blame"
                 )
-            zygote = Zygote(self.reference, self.limits)
+            zygote = Zygote(self.reference, self.limits, infection=self.infection)
             self._finalizer = weakref.finalize(self, _close, zygote)
             self._zygote = zygote
         return self._zygote

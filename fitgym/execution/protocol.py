@@ -15,7 +15,7 @@ import struct
 from typing import Any, Final
 
 from fitgym.errors import FitgymError
-from fitgym.instrument.trace import Call, Raised, Reached, Stop, Trace
+from fitgym.instrument.trace import Call, Infected, Raised, Reached, Stop, Trace
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 
@@ -71,9 +71,11 @@ WireStatement = tuple[int, int, tuple[WireExpression, ...], tuple[tuple[str, Wir
 WireCall = tuple[int, bool, tuple[tuple[str, float], ...], tuple[tuple[str, str, float], ...]]
 WireCalls = tuple[WireCall, ...]
 
-WireTrace = tuple[Reached, Reached | None, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int]
+WireTrace = tuple[
+    Reached, Reached | None, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int, Infected | None
+]
 """A trace as built-in values only: what was reached, what was reached directly (None if that was not recorded), calls,
-raised, stops, failure and fuel. Two traces are equal exactly when these are."""
+raised, stops, failure, fuel, and what is infected (None if that was not recorded). Two traces are equal exactly when these are."""
 
 
 class ProtocolError(FitgymError):
@@ -222,10 +224,12 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
         ProtocolError: it does not describe a trace.
     """
     try:
-        reached, direct, called, raised, stops, failure, fuel = wire
+        reached, direct, called, raised, stops, failure, fuel, infected = wire
         _check(reached)
         if direct is not None:
             _check(direct)
+        if infected is not None:
+            _check((*infected, b""))
         return Trace(
             reached,
             direct,
@@ -234,6 +238,7 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
             tuple([Stop(*stop) for stop in stops]),
             failure,  # type: ignore[arg-type]
             fuel,
+            infected,
         )
     except (TypeError, ValueError) as error:
         raise ProtocolError(f"not a trace: {error}") from error

@@ -29,6 +29,7 @@ from fitgym.instrument.trace import Failure
 from fitgym.instrument.transformer import Instrumented, instrument
 from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.inspection import REPLACED, complete
+from fitgym.subject.mutants import mutants
 from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Subject
 
@@ -55,6 +56,7 @@ class Runner:
         chance: where random numbers come from.
         module: the module under test.
         neighbours: modules that belong to it.
+        infection: its code has probes for infection.
     """
 
     def __init__(
@@ -68,6 +70,8 @@ class Runner:
         chance: Chance,
         module: types.ModuleType,
         neighbours: list[types.ModuleType],
+        *,
+        infection: bool = False,
     ) -> None:
         self.subject = subject
         self.recorder = recorder
@@ -78,6 +82,7 @@ class Runner:
         self._cells = journal.cells
         self._module = module
         self._neighbours = neighbours
+        self._infection = infection
         self._near: State
         self._far: State
         self._process: Process | None = None
@@ -91,16 +96,19 @@ class Runner:
         self._mutation: Mutation | None = None
 
     @classmethod
-    def prepare(cls, reference: Reference, limits: Limits, journal: Journal, guard: Guard) -> Runner:
-        """Import, instrument and describe the subject.
+    def prepare(
+        cls, reference: Reference, limits: Limits, journal: Journal, guard: Guard, *, infection: bool = False
+    ) -> Runner:
+        """Import, instrument and describe the subject; with probes for infection where they are needed.
 
         Raises:
             SubjectError: there is nothing to test, or what the import leaves cannot be described.
             BaseException: whatever the import raises.
         """
         source = read(reference)
-        instrumented = _instrumented(reference, source)
+        instrumented = _instrumented(reference, source, infection)
         recorder = Recorder(instrumented.plan.sites, _IMPORT_FUEL)
+        recorder.begin(frozenset({"infection"}) if infection else frozenset())
         chance = Chance(reference.module)
         before = frozenset(sys.modules)
         module = load(reference, instrumented, recorder.probe)
@@ -116,7 +124,8 @@ class Runner:
             what = type(error).__name__
             raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
         program = Program(subject, recorder, journal.cells)
-        return cls(subject, recorder, program, limits, journal, guard, chance, module, _neighbours(module, before))
+        neighbours = _neighbours(module, before)
+        return cls(subject, recorder, program, limits, journal, guard, chance, module, neighbours, infection=infection)
 
     def settle(self) -> None:
         """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
@@ -275,12 +284,13 @@ class Runner:
         reached, direct = recorder.snapshot()
         stops = recorder.stops()
         raised = self.program.raised(outcome)
-        key = (reached, direct, outcome.calls, raised, stops, failure)
+        infected = recorder.infected()
+        key = (reached, direct, outcome.calls, raised, stops, failure, infected)
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = len(self._known)
             plain = raised and tuple(raised), tuple(map(tuple, stops))
-            fresh.append((reached, direct, outcome.calls, *plain, failure, recorder.burnt))
+            fresh.append((reached, direct, outcome.calls, *plain, failure, recorder.burnt, infected))
         return number
 
     def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
@@ -296,7 +306,7 @@ class Runner:
         from fitgym.execution.mutation import Mutation, Trials
 
         if self._mutation is None:
-            instrumented = _instrumented(self.subject.reference, self.subject.source)
+            instrumented = _instrumented(self.subject.reference, self.subject.source, self._infection)
             self._mutation = Mutation(self.subject, instrumented, self.recorder, self._functions)
         return Trials(self._mutation, expected, exhaustive)
 
@@ -446,9 +456,12 @@ class Runner:
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
 
 
-def _instrumented(reference: Reference, source: str) -> Instrumented:
+def _instrumented(reference: Reference, source: str, infection: bool) -> Instrumented:
     """The source with places for probes, the same each time."""
-    return instrument(source, reference.path)
+    if not infection:
+        return instrument(source, reference.path)
+    changes = mutants(source, reference.class_name)
+    return instrument(source, reference.path, frozenset({"infection"}), mutants=changes)
 
 
 def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
@@ -461,7 +474,7 @@ def _describe(reference: Reference, source: str, module: types.ModuleType, instr
         plan.sites,
         plan.functions,
         branches(plan.sites, plan.functions, reference.class_name),
-        dependences(instrumented.tree, plan.at, plan.blocks, plan.entries, plan.sites, plan.functions),
+        dependences(instrumented.tree, plan.at, plan.blocks, plan.entries, plan.sites, plan.functions, plan.infection),
     )
 
 

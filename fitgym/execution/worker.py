@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> NoReturn:
         if not data:
             os._exit(0)
         reader.feed(data)
-    reference, limits, home, path = read_trusted(payload)
+    reference, limits, infection, home, path = read_trusted(payload)
     sys.path[:] = list(dict.fromkeys(path))
     adopt_orphans()
     _silence()
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> NoReturn:
     limit_sleep(guard)
     control.sendall(frame(token, dumps(("importing", reference.module))))
     try:
-        runner = Runner.prepare(reference, limits, journal, guard)
+        runner = Runner.prepare(reference, limits, journal, guard, infection=infection)
         runner.settle()
     except BaseException as error:
         control.sendall(frame(token, dumps(_failure(reference, error))))

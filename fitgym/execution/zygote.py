@@ -96,6 +96,7 @@ class Zygote:
     Args:
         reference: the subject.
         limits: what its test cases may use.
+        infection: its code has probes that tell which mutants are infected.
 
     Attributes:
         seconds: wall time from its start until it had described the subject, 0.0 before.
@@ -105,7 +106,7 @@ class Zygote:
         ExecutionError: the worker itself does not start.
     """
 
-    def __init__(self, reference: Reference, limits: Limits) -> None:
+    def __init__(self, reference: Reference, limits: Limits, *, infection: bool = False) -> None:
         self.seconds = 0.0
         self.child: Child | None = None
         self._started = time.monotonic()
@@ -148,7 +149,7 @@ class Zygote:
         self._gone: dict[int, int] = {}  # wait status of children that ended by themselves
         try:
             path = [*reference.search_path, *(os.path.abspath(entry) for entry in sys.path)]
-            self._send(self._seal + frame(self._seal, dumps((reference, limits, home, path))))
+            self._send(self._seal + frame(self._seal, dumps((reference, limits, infection, home, path))))
         except BaseException:
             self.close()
             raise

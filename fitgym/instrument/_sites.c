@@ -49,6 +49,7 @@ typedef struct {
     bool decides, passes, burns, catches, enters;
     uint8_t width;
     uint32_t id, function;
+    uint32_t bits, settled_bits; /* what the site says about mutants, see trace.py */
     uint64_t settled_visits;
     double settled_distances[WIDEST];
     uint64_t direct_visits;
@@ -59,7 +60,7 @@ struct Sites {
     PyObject_HEAD
     int64_t threshold; /* a burning block that was visited more often adds up what was burnt; -1 when nothing is left */
     int64_t limit;     /* one that was visited more often leaves the short way: `threshold`, or -1 when `direct` */
-    bool direct, collect, spent, guard_failed;
+    bool direct, collect, infect, spent, guard_failed;
     int64_t fuel;
     Py_ssize_t count, words;
     Site **sites;
@@ -141,11 +142,19 @@ record(Site *site, const double *found)
     return site->owner->direct ? record_direct(site, found) : 0;
 }
 
+/* No distance tells which mutants of this site are infected: all of them may be. */
+static inline void
+note(Site *site)
+{
+    site->bits |= site->owner->infect;
+}
+
 /* An exception came instead of an outcome. Returns NULL. */
 static PyObject *
 no_outcome(Site *site)
 {
     merge(site->distances, NO_OUTCOME, site->width);
+    note(site);
     if (site->owner->direct) {
         PyObject *type, *value, *traceback;
 #pragma GCC diagnostic push
@@ -423,11 +432,37 @@ wide_integer_relations(double found[WIDEST], PyObject *left, PyObject *right)
     return failed ? -1 : 0;
 }
 
+static inline bool
+is_number(PyObject *value)
+{
+    return Py_IS_TYPE(value, &PyLong_Type) || Py_IS_TYPE(value, &PyFloat_Type) || Py_IS_TYPE(value, &PyBool_Type);
+}
+
+static inline bool
+is_nan(PyObject *value)
+{
+    return Py_IS_TYPE(value, &PyFloat_Type) && isnan(PyFloat_AsDouble(value));
+}
+
+/* One of <, =, > holds between the operands. */
+static bool
+have_order(PyObject *left, PyObject *right)
+{
+    if (is_number(left) && is_number(right)) {
+        return !is_nan(left) && !is_nan(right);
+    }
+    return Py_TYPE(left) == Py_TYPE(right)
+           && (Py_IS_TYPE(left, &PyUnicode_Type) || Py_IS_TYPE(left, &PyBytes_Type));
+}
+
 /* Everything that is not two integers of 64 bits; the visit is counted already. */
 static PyObject *
 compare(Site *site, PyObject *left, PyObject *right)
 {
     Sites *owner = site->owner;
+    if (owner->infect && !have_order(left, right)) {
+        note(site);
+    }
     PyObject *result = PyObject_RichCompare(left, right, site->operator);
     int truth;
     if (result == Py_True || result == Py_False) {
@@ -594,18 +629,183 @@ applied(int operator, bool in_place, PyObject *left, PyObject *right)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------ infection */
+
+/* What infection.py says, in C. Nothing of the program runs here. */
+
+/* Nothing tells two numbers, strings or bytes apart; -1 with an exception set. */
+static int
+same(PyObject *value, PyObject *other)
+{
+    if (Py_TYPE(value) != Py_TYPE(other)) {
+        return 0;
+    }
+    if (Py_IS_TYPE(value, &PyFloat_Type)) {
+        double a = PyFloat_AsDouble(value), b = PyFloat_AsDouble(other);
+        return a == b ? signbit(a) == signbit(b) || a != 0.0 : isnan(a) && isnan(b);
+    }
+    return PyObject_RichCompareBool(value, other, Py_EQ);
+}
+
+/* An operand of arithmetic that may be computed with once more, and its value if it is an integer. */
+static bool
+is_looked_at(PyObject *value, bool bitwise, bool *is_integer, long long *integer)
+{
+    *is_integer = !Py_IS_TYPE(value, &PyFloat_Type);
+    if (!*is_integer) {
+        return !bitwise;
+    }
+    int is_wide = 1;
+    if (Py_IS_TYPE(value, &PyLong_Type) || Py_IS_TYPE(value, &PyBool_Type)) {
+        *integer = PyLong_AsLongLongAndOverflow(value, &is_wide);
+    }
+    return !is_wide;
+}
+
+/* The result would be longer than about 1000 bits. */
+static bool
+is_too_long(int operator, long long left, long long right)
+{
+    if (operator == SHIFT_LEFT) {
+        return left != 0 && right > 1024;
+    }
+    if (operator != POWER) {
+        return false;
+    }
+    int bits = 0;
+    for (unsigned long long rest = left < 0 ? 0 - (unsigned long long)left : (unsigned long long)left; rest; rest >>= 1) {
+        bits++;
+    }
+    return bits > 1 && right > 1024 / bits;
+}
+
+/* The bits of the operators that give another result than `result`, which is NULL for an exception; -1 with one set. */
+static long
+by_operator(int operator, PyObject *left, PyObject *right, PyObject *result, uint32_t known)
+{
+    bool bitwise = operator >= AND, left_is_integer, right_is_integer;
+    int first = bitwise ? AND : ADD, last = bitwise ? SHIFT_RIGHT : POWER;
+    long long a = 0, b = 0;
+    bool are_looked_at = is_looked_at(left, bitwise, &left_is_integer, &a)
+                         && is_looked_at(right, bitwise, &right_is_integer, &b);
+    long bits = 0;
+    for (int other = first; other <= last; other++) {
+        long bit = 1L << (other - first);
+        if (other == operator || known & bit) {
+            continue;
+        }
+        if (!are_looked_at || (left_is_integer && right_is_integer && is_too_long(other, a, b))) {
+            bits |= bit;
+            continue;
+        }
+        PyObject *alternative = applied(other, false, left, right);
+        if (alternative == NULL) {
+            if (!PyErr_ExceptionMatches(PyExc_ArithmeticError) && !PyErr_ExceptionMatches(PyExc_ValueError)) {
+                return -1;
+            }
+            PyErr_Clear();
+            bits |= result == NULL ? 0 : bit;
+            continue;
+        }
+        int equal = result == NULL ? 0 : same(result, alternative);
+        Py_DECREF(alternative);
+        if (equal < 0) {
+            return -1;
+        }
+        bits |= equal ? 0 : bit;
+    }
+    return bits;
+}
+
 static PyObject *
 arithmetic(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     Site *site = (Site *)self;
+    Sites *owner = site->owner;
     if (count != 2) {
         return wrong_call();
     }
+    if (!owner->infect) {
+        return applied(site->operator, site->in_place, args[0], args[1]);
+    }
     visit(site);
-    if (site->owner->direct && record_direct(site, NULL) < 0) {
+    if (owner->direct && record_direct(site, NULL) < 0) {
         return NULL;
     }
-    return applied(site->operator, site->in_place, args[0], args[1]);
+    PyObject *result = applied(site->operator, site->in_place, args[0], args[1]);
+    uint32_t every = site->operator >= AND ? 31u & ~(1u << (site->operator - AND)) : 127u & ~(1u << site->operator);
+    if (site->bits == every) {
+        return result;
+    }
+    PyObject *type = NULL, *value = NULL, *traceback = NULL;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* their successors are younger than the limited API */
+    if (result == NULL) {
+        PyErr_Fetch(&type, &value, &traceback);
+    }
+    long bits = by_operator(site->operator, args[0], args[1], result, site->bits);
+    if (bits < 0) {
+        Py_XDECREF(result);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        return NULL;
+    }
+    site->bits |= (uint32_t)bits;
+    if (result == NULL) {
+        PyErr_Restore(type, value, traceback);
+    }
+#pragma GCC diagnostic pop
+    return result;
+}
+
+/* The bits of what differs from a value, see infection.py; -1 with an exception set. */
+static long
+by_value(PyObject *value, PyObject *const *others, Py_ssize_t count)
+{
+    long bits = 7;
+    bool plain = value == Py_None || is_number(value) || Py_IS_TYPE(value, &PyUnicode_Type)
+                 || Py_IS_TYPE(value, &PyBytes_Type);
+    if (Py_IS_TYPE(value, &PyLong_Type)) {
+        int is_wide;
+        bits = PyLong_AsLongLongAndOverflow(value, &is_wide) || is_wide ? 7 : 6;
+    }
+    else if (Py_IS_TYPE(value, &PyFloat_Type)) {
+        double number = PyFloat_AsDouble(value), more = number + 1.0, less = number - 1.0;
+        bits = isnan(number) ? 0 : 1 | (more != number) << 1 | (less != number) << 2;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int equal = value == others[i] ? 1 : plain ? same(value, others[i]) : 0;
+        if (equal < 0) {
+            return -1;
+        }
+        bits |= equal ? 0 : 8L << i;
+    }
+    return bits;
+}
+
+static PyObject *
+value(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    Site *site = (Site *)self;
+    Sites *owner = site->owner;
+    if (count < 1) {
+        return wrong_call();
+    }
+    if (owner->infect) {
+        visit(site);
+        if (owner->direct && record_direct(site, NULL) < 0) {
+            return NULL;
+        }
+        if (site->bits != (8u << (count - 1)) - 1) {
+            long bits = by_value(args[0], args + 1, count - 1);
+            if (bits < 0) {
+                return NULL;
+            }
+            site->bits |= (uint32_t)bits;
+        }
+    }
+    return Py_NewRef(args[0]);
 }
 
 static PyObject *
@@ -1143,12 +1343,13 @@ sites_begin(PyObject *self, PyObject *args)
 {
     Sites *owner = (Sites *)self;
     long long fuel;
-    int direct, collect;
-    if (!PyArg_ParseTuple(args, "Lpp:begin", &fuel, &direct, &collect)) {
+    int direct, collect, infect;
+    if (!PyArg_ParseTuple(args, "Lppp:begin", &fuel, &direct, &collect, &infect)) {
         return NULL;
     }
     FOR_EACH_SITE(owner, site, owner->touched[word]) {
         site->visits = site->direct_visits = 0;
+        site->bits = site->settled_bits;
         memcpy(site->distances, site->settled_distances, sizeof site->distances);
         for (int i = 0; i < WIDEST; i++) {
             site->direct_distances[i] = INFINITY;
@@ -1158,6 +1359,7 @@ sites_begin(PyObject *self, PyObject *args)
     owner->fuel = fuel;
     owner->direct = direct;
     owner->collect = collect;
+    owner->infect = infect;
     restart(owner);
     Py_RETURN_NONE;
 }
@@ -1169,6 +1371,7 @@ sites_settle(PyObject *self, PyObject *Py_UNUSED(none))
     FOR_EACH_SITE(owner, site, owner->touched[word]) {
         site->settled_visits += site->visits;
         site->visits = 0;
+        site->settled_bits = site->bits;
         memcpy(site->settled_distances, site->distances, sizeof site->distances);
     }
     for (Py_ssize_t word = 0; word < owner->words; word++) {
@@ -1263,6 +1466,38 @@ sites_snapshot(PyObject *self, PyObject *Py_UNUSED(none))
     return both;
 }
 
+static PyObject *
+sites_infected(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    Sites *owner = (Sites *)self;
+    if (!owner->infect) {
+        Py_RETURN_NONE;
+    }
+    Py_ssize_t count = 0;
+    FOR_EACH_SITE(owner, site, owner->settled[word] | owner->touched[word]) {
+        count += site->bits != 0;
+    }
+    PyObject *sites = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(uint32_t));
+    PyObject *bits = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(uint32_t));
+    PyObject *both = NULL;
+    if (sites != NULL && bits != NULL) {
+        char *next_site = PyBytes_AsString(sites);
+        char *next_bits = PyBytes_AsString(bits);
+        FOR_EACH_SITE(owner, site, owner->settled[word] | owner->touched[word]) {
+            if (site->bits) {
+                memcpy(next_site, &site->id, sizeof site->id);
+                memcpy(next_bits, &site->bits, sizeof site->bits);
+                next_site += sizeof site->id;
+                next_bits += sizeof site->bits;
+            }
+        }
+        both = PyTuple_Pack(2, sites, bits);
+    }
+    Py_XDECREF(sites);
+    Py_XDECREF(bits);
+    return both;
+}
+
 /* Names and calling conventions of probes. */
 static PyMethodDef
     burning_probe = {"burning", (PyCFunction)(void (*)(void))burning, METH_FASTCALL, NULL},
@@ -1273,6 +1508,7 @@ static PyMethodDef
     inclusion_probe = {"inclusion", (PyCFunction)(void (*)(void))inclusion, METH_FASTCALL, NULL},
     truth_probe = {"truth", truth, METH_O, NULL},
     arithmetic_probe = {"arithmetic", (PyCFunction)(void (*)(void))arithmetic, METH_FASTCALL, NULL},
+    value_probe = {"value", (PyCFunction)(void (*)(void))value, METH_FASTCALL, NULL},
     match_probe = {"match", (PyCFunction)(void (*)(void))match, METH_FASTCALL, NULL},
     loop_probe = {"loop", loop, METH_O, NULL},
     asynchronous_probe = {"asynchronous", asynchronous, METH_O, NULL};
@@ -1294,6 +1530,9 @@ probe_of(Site *site, PyObject *kind, PyObject *operator)
     }
     if (PyUnicode_CompareWithASCIIString(kind, "arithmetic") == 0) {
         return &arithmetic_probe;
+    }
+    if (PyUnicode_CompareWithASCIIString(kind, "value") == 0) {
+        return &value_probe;
     }
     if (PyUnicode_CompareWithASCIIString(kind, "case") == 0) {
         return &match_probe;
@@ -1399,6 +1638,7 @@ static PyMethodDef sites_methods[] = {
     {"interrupt", sites_interrupt, METH_NOARGS, NULL},
     {"count", sites_count, METH_O, NULL},
     {"snapshot", sites_snapshot, METH_NOARGS, NULL},
+    {"infected", sites_infected, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

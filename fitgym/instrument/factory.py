@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from types import TracebackType
 from typing import Any, Protocol
 
-from fitgym.instrument.trace import Reached
+from fitgym.instrument.trace import Infected, Reached
 from fitgym.subject.subject import Site
 
 __all__ = ["MOST_OPERANDS", "TOLD", "Factory", "Listener", "OutOfFuel", "Probe"]
@@ -99,16 +99,20 @@ class Factory(Protocol):
     def snapshot(self) -> tuple[Reached, Reached | None]:
         """What was reached, and what was reached directly unless `begin` did not ask for it."""
 
+    def infected(self) -> Infected | None:
+        """What the sites say about mutants, None unless `begin` asked for it."""
+
     def make(self, site: Site) -> Probe:
         """The object to be called at a site; asked once for each."""
 
-    def begin(self, fuel: int, direct: bool, collect: bool) -> None:
+    def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
         """Forget what was recorded, except what `settle` kept.
 
         Args:
             fuel: how much may be burnt.
             direct: also record the visits for which the listener's `is_direct` holds.
             collect: tell the listener operands, see `Listener.keep`.
+            infect: also record what the sites say about mutants. Otherwise arithmetic and values are not even counted.
         """
 
     def settle(self) -> None:

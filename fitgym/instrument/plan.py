@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fitgym.subject.mutant import Mutant
 from fitgym.subject.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.subject.subject import Function, Site, SiteKind
 from fitgym.subject.syntax import constant_truth, deep_trees, docstring_end, irrefutable
@@ -49,7 +50,8 @@ class Plan:
         blocks: the block that starts at a statement; for an `ExceptHandler`, a `match_case` and a `comprehension` the
             block of its header (the evaluation of the exception class, the attempt to match, one iteration).
         entries: the block at the start of a `Module`, `ClassDef`, `FunctionDef`, `AsyncFunctionDef` or `Lambda`.
-        arithmetic: the site of a `BinOp` or `AugAssign`; empty unless "infection" is a feature.
+        infection: the site of a `BinOp`, `AugAssign`, `Name` or `Attribute` that mutants change; empty if it was not asked
+            for.
     """
 
     sites: tuple[Site, ...]
@@ -57,10 +59,10 @@ class Plan:
     at: dict[ast.AST, int]
     blocks: dict[ast.AST, int]
     entries: dict[ast.AST, int]
-    arithmetic: dict[ast.AST, int]
+    infection: dict[ast.AST, int]
 
 
-def plan(tree: ast.Module, features: frozenset[str] = frozenset()) -> Plan:
+def plan(tree: ast.Module, features: frozenset[str] = frozenset(), mutants: Iterable[Mutant] | None = None) -> Plan:
     """The sites of `tree`, numbered from 0 in order of evaluation; depends on nothing but the arguments.
 
     Code that the compiler drops (after `return`, under `if False`) gets no sites.
@@ -68,33 +70,42 @@ def plan(tree: ast.Module, features: frozenset[str] = frozenset()) -> Plan:
     Args:
         tree: a module.
         features: with "infection" there are sites for arithmetic as well; their numbers follow all others.
+        mutants: with "infection" there are sites for the arithmetic and the values that these change, and for no others;
+            None for all arithmetic and no values.
     """
-    planner = _Planner()
+    planner = _Planner(mutants)
     end = max((statement.end_lineno or 1 for statement in tree.body), default=1)
     with deep_trees():
         planner.scope(tree, "<module>", tree.body[0].lineno if tree.body else 1, end, tree.body)
     sites = [
         replace(site, lines=tuple(lines)) if (lines := planner.lines.get(site.id)) else site for site in planner.sites
     ]
-    arithmetic: dict[ast.AST, int] = {}
+    infection: dict[ast.AST, int] = {}
     if "infection" in features:
-        for node, site in planner.arithmetic:
-            arithmetic[node] = len(sites)
+        for node, site in planner.infection:
+            infection[node] = len(sites)
             sites.append(replace(site, id=len(sites)))
-    return Plan(tuple(sites), tuple(planner.functions), planner.at, planner.blocks, planner.entries, arithmetic)
+    return Plan(tuple(sites), tuple(planner.functions), planner.at, planner.blocks, planner.entries, infection)
 
 
 class _Planner:
     """One walk over a module."""
 
-    def __init__(self) -> None:
+    def __init__(self, mutants: Iterable[Mutant] | None) -> None:
+        # For each expression that has a site of infection the alternatives to its value.
+        self._changed: dict[tuple[int, ...], list[str]] | None = None if mutants is None else {}
+        for mutant in mutants or ():
+            if self._changed is not None and mutant.place in ("arithmetic", "value"):
+                alternatives = self._changed.setdefault(mutant.at[0][0], [])
+                if mutant.operator == "variable":
+                    alternatives.append(mutant.replacement)
         self.sites: list[Site] = []
         self.functions: list[Function] = []
         self.lines: dict[int, list[int]] = {}
         self.at: dict[ast.AST, int] = {}
         self.blocks: dict[ast.AST, int] = {}
         self.entries: dict[ast.AST, int] = {}
-        self.arithmetic: list[tuple[ast.AST, Site]] = []
+        self.infection: list[tuple[ast.AST, Site]] = []
         self._slots = 0
         self._function = -1
         self._prefix = ""
@@ -363,8 +374,13 @@ class _Planner:
                 self._lambda(node)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._comprehension(node)
-            case ast.Constant() | ast.Name():
+            case ast.Constant():
                 pass
+            case ast.Name():
+                self._read(node)
+            case ast.Attribute():
+                self._value(node.value)
+                self._read(node)
             case ast.BinOp():
                 self._values([node.left, node.right])
                 self._arithmetic(node, node.left, node.op, node.right)
@@ -430,8 +446,28 @@ class _Planner:
             return
         if isinstance(left, ast.Subscript) and ending and isinstance(left.slice, ast.Slice):
             return
+        if self._changed is not None and _span(node) not in self._changed:
+            return
         site = Site(-1, "arithmetic", self._function, node.lineno, sign + ending, decides=False, span=_span(node))
-        self.arithmetic.append((node, site))
+        self.infection.append((node, site))
+
+    def _read(self, node: ast.Name | ast.Attribute) -> None:
+        """Plan the use of a variable or attribute that mutants change."""
+        # In an expanded chain an operand stands twice; its value is the same both times.
+        alternatives = (
+            self._changed.pop(_span(node), None) if self._changed and isinstance(node.ctx, ast.Load) else None
+        )
+        if alternatives is not None:
+            site = Site(
+                -1,
+                "value",
+                self._function,
+                node.lineno,
+                decides=False,
+                span=_span(node),
+                alternatives=tuple(alternatives),
+            )
+            self.infection.append((node, site))
 
     def _if_expression(self, node: ast.IfExp, part: Callable[[ast.expr], None]) -> None:
         self._test(node.test)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice, repeat
 from typing import Any
 
-from fitgym.instrument import distance
+from fitgym.instrument import distance, infection
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.async_loop import AsyncLoop
 from fitgym.instrument.factory import Probe
@@ -62,7 +62,7 @@ def _thorough(tally: Tally, number: int, measure: Measure) -> Probe:
         number: of its site.
         measure: gives the result of a visit and the distances that it showed.
     """
-    counts, distances, detail = tally.counts, tally.distances, tally.detail
+    counts, distances, detail, note = tally.counts, tally.distances, tally.detail, tally.note
     slot = tally.sites[number].slot
     nothing = NO_OUTCOME[: tally.sites[number].width]
 
@@ -72,6 +72,7 @@ def _thorough(tally: Tally, number: int, measure: Measure) -> Probe:
             result, found = measure(*operands)
         except BaseException:
             detail(number, nothing)
+            note(number)
             raise
         if tally.direct:
             detail(number, found)
@@ -149,6 +150,7 @@ def _comparison(tally: Tally, site: Site) -> Pair:
     below = tally.place[number]
     above = below + 1
     compare, text, told = _OPERATORS[sign], distance.text, tally.told
+    note, have_order = tally.note, infection.have_order
     on_less, on_same, on_more = compare(0, 1), compare(0, 0), compare(1, 0)
     kept_integers, kept_strings = tally.listener.kept[int], tally.listener.kept[str]
     of, integer, string, size = type, int, str, len
@@ -156,6 +158,8 @@ def _comparison(tally: Tally, site: Site) -> Pair:
     seen: dict[str, tuple[bool, float, float, float]] = {}
 
     def measure(left: Any, right: Any) -> tuple[Any, tuple[float, ...]]:
+        if tally.infect and not have_order(left, right):
+            note(number)
         result = compare(left, right)
         if result is True or result is False:
             truth = result
@@ -331,7 +335,7 @@ def _identity(tally: Tally, site: Site) -> Pair:
 
 def _inclusion(tally: Tally, site: Site) -> Pair:
     number, sign, positive = site.id, site.operator, site.operator == "in"
-    counts, distances, detail = tally.counts, tally.distances, tally.detail
+    counts, distances, detail, note = tally.counts, tally.distances, tally.detail, tally.note
     keep, kept = tally.listener.keep, tally.listener.kept
     nowhere, nearest, told = NO_OUTCOME[:2], distance.nearest, tally.told
     # The slots of "it is in there" and "it is not".
@@ -369,6 +373,7 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
             is_inside = left in right
         except BaseException:
             detail(number, nowhere)
+            note(number)
             raise
         kind = type(left)
         if tally.collect and counts[number] <= told[number] and not (kind is str and left in kept_strings):
@@ -416,7 +421,7 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
 def _truth(tally: Tally, site: Site) -> Pair:
     number, counts, distances, passes = site.id, tally.counts, tally.distances, site.passes
     yes, no = site.slot, site.slot + 1
-    detail, nowhere = tally.detail, NO_OUTCOME[:2]
+    detail, note, nowhere = tally.detail, tally.note, NO_OUTCOME[:2]
     true, false, nothing, of, size = True, False, None, type, len
     string, integer, array, pair, mapping = str, int, list, tuple, dict
 
@@ -459,6 +464,7 @@ def _truth(tally: Tally, site: Site) -> Pair:
             result = True if value else False  # noqa: SIM210 (a call of bool costs more)
         except BaseException:
             detail(number, nowhere)
+            note(number)
             raise
         if not result:
             distances[no] = 0.0
@@ -619,20 +625,42 @@ def _case(tally: Tally, site: Site) -> Pair:
 
 
 def _arithmetic(tally: Tally, site: Site) -> Pair:
-    number, counts, detail = site.id, tally.counts, tally.detail
+    number, counts, detail, bits = site.id, tally.counts, tally.detail, tally.bits
     sign = site.operator.rstrip("=")
     apply = (APPLY if sign == site.operator else IN_PLACE)[sign]
+    every, infected, raised = infection.others(sign), infection.by_operator, infection.RAISED
 
-    def quick(left: Any, right: Any) -> Any:
-        counts[number] += 1
-        return apply(left, right)
-
-    def thorough(left: Any, right: Any) -> Any:
+    def probe(left: Any, right: Any) -> Any:
+        if not tally.infect:
+            return apply(left, right)
         counts[number] += 1
         detail(number)
-        return apply(left, right)
+        if bits[number] == every:
+            return apply(left, right)
+        try:
+            result = apply(left, right)
+        except BaseException:
+            bits[number] |= infected(sign, left, right, raised)
+            raise
+        bits[number] |= infected(sign, left, right, result)
+        return result
 
-    return quick, _unless_direct(tally, site, quick, thorough)
+    return probe, probe
+
+
+def _value(tally: Tally, site: Site) -> Pair:
+    number, counts, detail, bits = site.id, tally.counts, tally.detail, tally.bits
+    every, infected = (1 << 3 + len(site.alternatives)) - 1, infection.by_value
+
+    def probe(value: Any, *others: Any) -> Any:
+        if tally.infect:
+            counts[number] += 1
+            detail(number)
+            if bits[number] != every:
+                bits[number] |= infected(value, others)
+        return value
+
+    return probe, probe
 
 
 PROBES: dict[SiteKind, Callable[[Tally, Site], Pair]] = {
@@ -643,5 +671,6 @@ PROBES: dict[SiteKind, Callable[[Tally, Site], Pair]] = {
     "loop": _loop,
     "membership": _membership,
     "truth": _truth,
+    "value": _value,
 }
 """What makes the quick and the thorough probe of a site of each kind."""

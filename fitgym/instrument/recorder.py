@@ -17,7 +17,7 @@ from fitgym.instrument import sites as python_sites
 from fitgym.instrument.factories import chosen
 from fitgym.instrument.factory import MOST_OPERANDS, Factory, Probe
 from fitgym.instrument.stops import COMPREHENSIONS, Stops
-from fitgym.instrument.trace import Reached, Stop
+from fitgym.instrument.trace import Infected, Reached, Stop
 from fitgym.subject.subject import Site
 
 __all__ = ["Recorder"]
@@ -103,14 +103,16 @@ class Recorder:
 
         Args:
             needs: "direct": counts and distances of code called by the runner itself, in `direct_counts` and
-                `direct_distances`; "constants": operands, in `constants`. Other names are for others.
+                `direct_distances`; "constants": operands, in `constants`; "infection": what the sites say about mutants,
+                in `infected`. Other names are for others.
         """
         self._stops.begin()
         self._new.clear()
         direct = "direct" in needs
         if direct:
             self._runner_ids = {id(code) for code in self.runner_codes}
-        self._factory.begin(self.fuel, direct, "constants" in needs and self._n_kept < MOST_OPERANDS)
+        collect = "constants" in needs and self._n_kept < MOST_OPERANDS
+        self._factory.begin(self.fuel, direct, collect, "infection" in needs)
 
     def unlearn(self) -> None:
         """Take back the operands since `begin`: how many there are was a matter of chance."""
@@ -159,9 +161,13 @@ class Recorder:
         """What was reached since `begin`; the second part is the same for direct calls, None unless "direct" was needed."""
         return self._factory.snapshot()
 
-    def snapshot_key(self) -> tuple[Reached, Reached | None, tuple[Stop, ...]]:
-        """Equal exactly if everything recorded since `begin` is equal: the parts of `snapshot`, and the stops."""
-        return (*self._factory.snapshot(), self._stops.all())
+    def infected(self) -> Infected | None:
+        """What the sites say about mutants since `begin`, None unless "infection" was needed."""
+        return self._factory.infected()
+
+    def snapshot_key(self) -> tuple[Reached, Reached | None, tuple[Stop, ...], Infected | None]:
+        """Equal exactly if everything recorded since `begin` is equal: the parts of `snapshot`, the stops, and infection."""
+        return (*self._factory.snapshot(), self._stops.all(), self._factory.infected())
 
     def function_of(self, code: CodeType) -> int:
         """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""

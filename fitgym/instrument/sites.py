@@ -31,8 +31,8 @@ class Sites(Tally):
         self._codes.append((probe, quick, thorough))
         return probe
 
-    def begin(self, fuel: int, direct: bool, collect: bool) -> None:
+    def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
         if direct is not self.direct:
             for probe, quick, thorough in self._codes:
                 probe.__code__ = (thorough if direct else quick).__code__
-        super().begin(fuel, direct, collect)
+        super().begin(fuel, direct, collect, infect)

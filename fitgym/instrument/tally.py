@@ -9,7 +9,7 @@ from itertools import chain, compress
 
 from fitgym.instrument import distance
 from fitgym.instrument.factory import TOLD, Listener, OutOfFuel
-from fitgym.instrument.trace import Reached
+from fitgym.instrument.trace import Infected, Reached
 from fitgym.subject.subject import Site
 
 __all__ = ["DIRECT", "INDIRECT", "NO_OUTCOME", "Tally"]
@@ -30,7 +30,8 @@ class Tally:
         nearest: for each comparison two numbers, the nearest pair of ints so far as `left - right`: the one below zero, the
             one above. Most visits are no nearer and need not look at the distances.
         limit: a block that burns and was counted as often asks `check`.
-        direct, collect: what was asked for, see `begin`.
+        direct, collect, infect: what was asked for, see `begin`.
+        bits: for each site what it says about mutants.
         ways: for each function, how it was called so far.
         told: for each site, how often it was counted when it has told its last operands.
         guard_failed: the pattern of the `case` at hand matched, but its guard did not.
@@ -44,6 +45,7 @@ class Tally:
         self.limit = 0
         self.direct = False
         self.collect = False
+        self.infect = False
         self.guard_failed = False
         n_slots = sum(site.width for site in self.sites)
         self._zeros = [0] * len(self.sites)
@@ -62,6 +64,8 @@ class Tally:
         self._no_counts = self._zeros[:]
         self.told = [TOLD] * len(self.sites)
         self._no_distances = self._unreached
+        self.bits: list[int] = self._zeros[:]
+        self._no_bits = self._zeros[:]
         self._burning = _picked([site.id for site in self.sites if site.burns])
         self._burnt_before = 0
         self.spent = False
@@ -76,7 +80,7 @@ class Tally:
             self._entry.setdefault(site.function, site.id)
         self._begin(fuel)
 
-    def begin(self, fuel: int, direct: bool, collect: bool) -> None:
+    def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
         self.counts[:] = self._no_counts
         self.distances[:] = self._no_distances
         self.nearest[:] = self._no_nearest
@@ -86,6 +90,9 @@ class Tally:
             self.ways[:] = self._unknown
         self.direct = direct
         self.collect = collect
+        if self.infect:
+            self.bits[:] = self._no_bits
+        self.infect = infect
         self._begin(fuel)
 
     def _begin(self, fuel: int) -> None:
@@ -99,6 +106,7 @@ class Tally:
         self._no_counts = self.counts[:]
         self.told[:] = [count + TOLD for count in self._no_counts]
         self._no_distances = self.distances[:]
+        self._no_bits = self.bits[:]
 
     # Fuel
 
@@ -144,6 +152,11 @@ class Tally:
                         distances[first] = value
                     first += 1
 
+    def note(self, number: int) -> None:
+        """No distance tells which mutants of this site are infected: all of them may be."""
+        if self.infect:
+            self.bits[number] |= 1
+
     def is_entry(self, number: int) -> bool:
         """The site is the first one of its function."""
         return self._entry[self.sites[number].function] == number
@@ -163,6 +176,12 @@ class Tally:
     def snapshot(self) -> tuple[Reached, Reached | None]:
         direct = self._reached(self.direct_counts, self.direct_distances) if self.direct else None
         return self._reached(self.counts, self.distances), direct
+
+    def infected(self) -> Infected | None:
+        if not self.infect:
+            return None
+        sites = list(compress(range(len(self.bits)), self.bits))
+        return array("I", sites).tobytes(), array("I", map(self.bits.__getitem__, sites)).tobytes()
 
     def _reached(self, counts: list[int], distances: list[float]) -> Reached:
         sites = list(compress(range(len(counts)), counts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-__all__ = ["Call", "Failure", "Raised", "Reached", "Stop", "Trace"]
+__all__ = ["Call", "Failure", "Infected", "Raised", "Reached", "Stop", "Trace"]
 
 Failure = Literal["", "fuel", "timeout", "memory", "crash", "exit", "blocked", "recursion_of_worker", "setup"]
 """Why an execution cannot be trusted: "" it can; "fuel" a loop went on for too long (deterministic); "timeout" the clock
@@ -16,6 +16,16 @@ ran out; "memory" the limit was hit; "crash" and "exit" the process ended; "bloc
 Reached = tuple[bytes, bytes, bytes]
 """The sites that were reached, ascending (uint32); how often each was, the largest number standing for all above
 (uint32); and the distances of their slots, one after the other (float64)."""
+
+Infected = tuple[bytes, bytes]
+"""The sites that say something about mutants, ascending (uint32), and what they say, as bits (uint32).
+
+    comparison, membership, truth   bit 0: an operand was of another sort than numbers, strings or bytes with an order, or
+                                    an exception came instead of an outcome
+    arithmetic                      bit i: the i-th operator of the family gives another result (see `arithmetic`)
+    value                           bits 0, 1, 2: another sign, one more, one less makes a difference; then the other
+                                    variables (`Site.alternatives`) that had another value
+"""
 
 
 class Call(NamedTuple):
@@ -91,6 +101,7 @@ class Trace:
         stops: where exceptions left blocks early (caught ones included).
         failure: see `Failure`.
         fuel: how much fuel was burnt, a deterministic measure of run time.
+        infected: what the sites say about mutants; None unless "infection" was needed.
     """
 
     reached: Reached = (b"", b"", b"")
@@ -100,3 +111,4 @@ class Trace:
     stops: tuple[Stop, ...] = ()
     failure: Failure = ""
     fuel: int = 0
+    infected: Infected | None = None

@@ -4,11 +4,12 @@
     for x in xs:    becomes   for x in P(xs):      a straight run       begins with   P()
     lambda: x       becomes   lambda: P() or x     case p:              becomes   case p if P(1):, then case _ if P(0):
     a + b           becomes   P(a, b)              a += b               becomes   a = P(a, b)
+    x (a variable)  becomes   P(x, y, z)
 
 where P stands for a constant. The compiler only knows constants of a few types, so it sees a unique string in the place of
 each P; afterwards the strings are exchanged for the probes in `co_consts`. The module gains no name, nothing can be
-shadowed, and the line numbers are those of the source. A probe of a block returns None. Arithmetic has probes only if
-"infection" is a feature.
+shadowed, and the line numbers are those of the source. A probe of a block returns None. Arithmetic and variables have
+probes only if "infection" is a feature; y and z are what mutants put in the place of x.
 
 Blocks can be counted in place, without a call, where the probes are written in Python; C is the object that counts:
 
@@ -22,13 +23,14 @@ import __future__
 
 import ast
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, TypeVar
 
 from fitgym.instrument.arithmetic import attribute, item, with_attribute, with_item
 from fitgym.instrument.plan import Comprehension, FunctionNode, Plan, plan
+from fitgym.subject.mutant import Mutant
 from fitgym.subject.syntax import deep_trees, docstring_end
 
 __all__ = ["GUARD_DECIDED", "MATCHED", "MISSED", "Instrumented", "Plan", "instrument", "plan"]
@@ -106,7 +108,12 @@ class Instrumented:
 
 
 def instrument(
-    source: str, filename: str, features: frozenset[str] = frozenset(), *, in_place: bool = False
+    source: str,
+    filename: str,
+    features: frozenset[str] = frozenset(),
+    *,
+    in_place: bool = False,
+    mutants: Iterable[Mutant] | None = None,
 ) -> Instrumented:
     """Instrument the source of one module; nothing is executed.
 
@@ -115,6 +122,7 @@ def instrument(
         filename: what tracebacks show.
         features: with "infection" there are probes for arithmetic; other names are for others.
         in_place: blocks are counted without a call where that is possible.
+        mutants: with "infection" there are probes where these change arithmetic and values, and nowhere else.
 
     Raises:
         SyntaxError: the source is not valid Python.
@@ -125,7 +133,7 @@ def instrument(
         tree = ast.parse(source, filename)
         with deep_trees():
             _Chains().visit(tree)
-            where = plan(tree, features)
+            where = plan(tree, features, mutants)
             instrumented = _Rewriter(where, in_place).module(tree)
         template = compile(instrumented, filename, "exec", dont_inherit=True)
     return Instrumented(where, tree, filename, template, in_place)
@@ -273,7 +281,7 @@ class _Rewriter:
         self._at = where.at
         self._blocks = where.blocks
         self._entries = where.entries
-        self._arithmetic = where.arithmetic
+        self._infection = where.infection
         self._sites = where.sites
         self._in_place = in_place
         self._class = ""  # the name that private names are extended by
@@ -362,8 +370,8 @@ class _Rewriter:
     def _node(self, node: Any) -> Any:
         """The node with probes; of the same sort, or a call where it was an expression."""
         match node:
-            case ast.Name():
-                return _probe(self._at[node], node, node) if node in self._at else node
+            case ast.Name() | ast.Attribute():
+                return self._read(node)
             case ast.Constant() | ast.expr_context() | ast.operator():
                 return node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -389,10 +397,10 @@ class _Rewriter:
             case ast.Compare(ops=[_]) if node in self._at:
                 left, right = self._node(node.left), self._node(node.comparators[0])
                 return _probe(self._at[node], node, left, _constant_container(right, node.ops[0]))
-            case ast.BinOp() if node in self._arithmetic:
-                result = _probe(self._arithmetic[node], node, self._node(node.left), self._node(node.right))
+            case ast.BinOp() if node in self._infection:
+                result = _probe(self._infection[node], node, self._node(node.left), self._node(node.right))
                 return _probe(self._at[node], node, result) if node in self._at else result
-            case ast.AugAssign() if node in self._arithmetic:
+            case ast.AugAssign() if node in self._infection:
                 return self._augmented(node)
             case _:
                 new = self._fields(node)
@@ -400,9 +408,18 @@ class _Rewriter:
                     return _probe(self._at[node], new, new)
                 return new
 
+    def _read(self, node: ast.Name | ast.Attribute) -> ast.expr:
+        """A variable or attribute, and what mutants put in its place."""
+        new: ast.expr = node if isinstance(node, ast.Name) else self._fields(node)
+        if node in self._infection:
+            number = self._infection[node]
+            names = self._sites[number].alternatives
+            new = _probe(number, node, new, *(ast.copy_location(ast.Name(name, ast.Load()), node) for name in names))
+        return _probe(self._at[node], node, new) if node in self._at else new
+
     def _augmented(self, node: ast.AugAssign) -> ast.stmt:
         """An augmented assignment; the parts of its target are evaluated once."""
-        site, target, value = self._arithmetic[node], node.target, self._node(node.value)
+        site, target, value = self._infection[node], node.target, self._node(node.value)
         if isinstance(target, ast.Name):
             old = ast.copy_location(ast.Name(target.id, ast.Load()), target)
             return ast.copy_location(ast.Assign([target], _probe(site, node, old, value)), node)

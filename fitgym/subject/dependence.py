@@ -44,14 +44,14 @@ def dependences(
     entries: Mapping[ast.AST, int],
     sites: Sequence[Site],
     functions: Sequence[Function],
-    arithmetic: Mapping[ast.AST, int] = MappingProxyType({}),
+    infection: Mapping[ast.AST, int] = MappingProxyType({}),
 ) -> tuple[Dependence, ...]:
     """What each site is control dependent on, by site id.
 
     An entry block depends on nothing; a site that runs whenever its function runs depends on `(entry block, True)`.
 
     Args:
-        tree, at, blocks, entries, arithmetic: the syntax tree of the module and where its sites are; see the plan of the
+        tree, at, blocks, entries, infection: the syntax tree of the module and where its sites are; see the plan of the
             probes.
         sites: by id.
         functions: by id.
@@ -60,7 +60,7 @@ def dependences(
     found: list[Dependence] = [((entry_of[site.function], True),) for site in sites]
     for entry in entry_of:
         found[entry] = ()
-    graphs = _Graphs(at, blocks, entries, arithmetic)
+    graphs = _Graphs(at, blocks, entries, infection)
     with deep_trees():
         graphs.of_module(tree)
     for graph in graphs.done:
@@ -106,7 +106,7 @@ class _Graph:
         self.successors: list[list[tuple[int, bool | None]]] = [[], []]
         # Decisions whether a statement raises: true if it does not.
         self.may_raise: set[int] = set()
-        # Sites of arithmetic are numbered after all others; this is the number that each would have in order of evaluation.
+        # Sites of infection are numbered after all others; this is the number that each would have in order of evaluation.
         self.order: dict[int, int] = {}
         self.latest = -1
 
@@ -143,13 +143,13 @@ class _Graphs:
         at: Mapping[ast.AST, int],
         blocks: Mapping[ast.AST, int],
         entries: Mapping[ast.AST, int],
-        arithmetic: Mapping[ast.AST, int],
+        infection: Mapping[ast.AST, int],
     ) -> None:
         self.done: list[_Graph] = []
         self._at = at
         self._blocks = blocks
         self._entries = entries
-        self._arithmetic = arithmetic
+        self._infection = infection
         self._graph = _Graph(-1)
         self._frame = _Frame(lambda how, ends: None, None)
         # Each body of a `finally` is walked once for every way to reach it; the functions in it must be walked once only.
@@ -188,8 +188,8 @@ class _Graphs:
         return [(node, None)]
 
     def _compute(self, node: ast.AST, ends: _Ends) -> _Ends:
-        """After the operands of an operator: the operator itself, if it has a site."""
-        site = self._arithmetic.get(node)
+        """After the parts of an expression: the expression itself, if it has a site of infection."""
+        site = self._infection.get(node)
         if site is None:
             return ends
         self._graph.order.setdefault(site, self._graph.latest + 1)
@@ -393,7 +393,7 @@ class _Graphs:
                 return ends
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 return self._comprehension(node, ends)
-            case ast.Constant() | ast.Name():
+            case ast.Constant():
                 return ends
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.expr, ast.keyword)):
@@ -573,7 +573,7 @@ def _post_order(graph: _Graph) -> tuple[list[int], set[int]]:
         lost = reached - set(order)
         if not lost:
             return order, reached
-        # Not behind arithmetic, so that it changes nothing whether that has sites.
+        # Not behind sites of infection, so that it changes nothing whether that has sites.
         last = max(lost, key=lambda node: (graph.site[node] not in graph.order, node))
         graph.successors[last].append((1, None))
 

@@ -42,7 +42,8 @@ class Mutant:
         text: its new source text.
         place: where it is seen what the change does.
         at: the parts of the source with the sites of that place. For "truth" each comes with an outcome: the mutant is
-            infected if one of these outcomes occurs.
+            infected if one of these outcomes occurs. A site may be missing (of a chained comparison whose operands are
+            computed): then it is infected whenever its line is reached.
     """
 
     id: str

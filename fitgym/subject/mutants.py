@@ -175,6 +175,7 @@ class _Reader:
         self._first_line = 1
         self._prefix = ""
         self._locals = Locals.none()
+        self._guard: list[tuple[Span, bool]] = []  # one of these outcomes is needed to get to the expression at hand
         self._silent = False  # strings are for eyes only
         self._at_end = False  # nothing comes after the statement at hand but the end of the function
         self._in_comprehension = False
@@ -206,7 +207,16 @@ class _Reader:
             self._value(part)
 
     def _enter(self, name: str, line: int, names: Locals) -> tuple[object, ...]:
-        outer = (self._function, self._first_line, self._prefix, self._locals, self._at_end, self._in_comprehension)
+        outer = (
+            self._function,
+            self._first_line,
+            self._prefix,
+            self._locals,
+            self._at_end,
+            self._in_comprehension,
+            self._guard,
+        )
+        self._guard = []
         self._function = f"{self._prefix}{name}"
         self._prefix = f"{self._function}.<locals>."
         self._first_line = line
@@ -222,6 +232,7 @@ class _Reader:
             self._locals,
             self._at_end,
             self._in_comprehension,
+            self._guard,
         ) = outer  # type: ignore[assignment]
 
     def _class(self, node: ast.ClassDef) -> None:
@@ -448,9 +459,7 @@ class _Reader:
                 self._comparison(node, inner)
             case ast.BoolOp():
                 self._logical(node, inner, decides=False)
-                for operand in node.values[:-1]:
-                    self._test(operand, inner=True)
-                self._value(node.values[-1], inner=True)
+                self._operands(node, decides=False)
             case ast.UnaryOp(op=ast.Not()):
                 self._without_not(node, [])
                 self._negated(node.operand)
@@ -486,14 +495,30 @@ class _Reader:
         elif not isinstance(node, ast.Name):
             self._value(node, inner=True)
 
+    def _operands(self, node: ast.BoolOp, *, decides: bool) -> None:
+        """The operands of a connective, of which the last one decides something or not."""
+        outer = self._guard
+        for operand in node.values:
+            if decides or operand is not node.values[-1]:
+                self._test(operand, inner=True)
+            else:
+                self._value(operand, inner=True)
+            self._guard = _outcomes(operand, isinstance(node.op, ast.And))
+        self._guard = outer
+
     def _choice(self, node: ast.IfExp, *, decides: bool = False) -> None:
-        part = self._test if decides else self._value
         self._test(node.test)
         decided = constant_truth(node.test)
-        if decided is not False:
-            part(node.body)
-        if decided is not True:
-            part(node.orelse)
+        outer = self._guard
+        for truth, part in ((True, node.body), (False, node.orelse)):
+            if decided is (not truth):
+                continue
+            self._guard = outer if decided is truth else _outcomes(node.test, truth)
+            if decides:
+                self._test(part)
+            else:
+                self._value(part)
+        self._guard = outer
 
     def _negated(self, node: ast.expr) -> None:
         """The operand of a `not` whose result is a value."""
@@ -509,8 +534,7 @@ class _Reader:
                 pass
             case ast.BoolOp():
                 self._logical(node, inner, decides=True)
-                for operand in node.values:
-                    self._test(operand, inner=True)
+                self._operands(node, decides=True)
             case ast.UnaryOp(op=ast.Not()):
                 self._without_not(node, _either(node.operand))
                 if isinstance(node.operand, (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp)):
@@ -633,15 +657,16 @@ class _Reader:
         self._silent = outer
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
-        outer, self._in_comprehension = self._in_comprehension, True
+        outer, self._in_comprehension = (self._in_comprehension, self._guard), True
         for clause in node.generators:
             self._value(clause.iter)
             self._target(clause.target)
             for condition in clause.ifs:
                 self._test(condition)
+                self._guard = _outcomes(condition, True)
         for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
             self._value(part)
-        self._in_comprehension = outer
+        self._in_comprehension, self._guard = outer
 
     def _read(
         self, node: ast.Name | ast.Attribute, forms: tuple[str, ...], of_number: tuple[str, ...], inner: bool
@@ -681,6 +706,8 @@ class _Reader:
         if not self._function:
             self.at_import += 1
             return
+        if place == "line" and self._guard:
+            place, at = "truth", self._guard
         line, column = where[:2]
         identifier = f"{self._function}:{line - self._first_line}:{column}:{operator}:{replacement}"
         mutant = Mutant(identifier, operator, self._function, line, original, replacement, span, text, place, tuple(at))

@@ -51,6 +51,7 @@ SiteKind = Literal[
     "case",  # match case: matched, not matched, two slots
     "block",  # a straight run of code: counted only, no slot
     "arithmetic",  # a binary operator: counted, and which other operators would have given another result; no slot
+    "value",  # a variable: counted, and which of other values differ from the one that it had; no slot
 ]
 
 
@@ -94,6 +95,7 @@ class Site:
             loop, or one round of a comprehension. Whatever goes on for ever passes such blocks for ever.
         span: where the expression of a condition or operator stands in the source: first line, offset in it, last line,
             offset behind the end, offsets in bytes of UTF-8; empty for what is no expression.
+        alternatives: for a value, what mutants put in its place: a sign, one more, one less, then other variables.
         literals: for a comparison or membership the types of the two operands as far as they are literals of the source
             ("int", "str", ...), "" for any other operand. Nothing can be learnt from a literal.
     """
@@ -112,11 +114,12 @@ class Site:
     burns: bool = False
     span: tuple[int, ...] = ()
     literals: tuple[str, str] = ("", "")
+    alternatives: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
         """How many distance slots the site has."""
-        return {"comparison": 3, "block": 0, "arithmetic": 0}.get(self.kind, 2)
+        return {"comparison": 3, "block": 0, "arithmetic": 0, "value": 0}.get(self.kind, 2)
 
 
 @dataclass(frozen=True, slots=True)
