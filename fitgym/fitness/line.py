@@ -9,7 +9,8 @@ import numpy as np
 from fitgym.fitness._approach import Approach
 from fitgym.fitness._outcomes import Outcomes
 from fitgym.fitness._ranges import ranges
-from fitgym.fitness._recorded import Reached, reached, recorded_counts, recorded_distances
+from fitgym.fitness._recorded import reached, recorded_counts, recorded_distances
+from fitgym.fitness._stopped import stopped
 from fitgym.fitness.base import Counts, Entries, Fitness, Floats, Index, Target, nu
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
@@ -94,7 +95,7 @@ class Line(Fitness):
         found = reached(self.subject, traces)
         cut = {
             (int(found.traces[entry]), int(found.sites[entry]), number)
-            for entry, n_lines in self._stopped(traces, found)
+            for entry, n_lines in stopped(self._lines, len(self.subject.sites), traces, found)
             for number in self._lines[int(found.sites[entry])][n_lines:]
         }
         for index, _, number in sorted(cut):
@@ -109,7 +110,7 @@ class Line(Fitness):
         """The lines that the traces ran, and the guiding branches whose decision they executed."""
         found = reached(self.subject, traces)
         n_lines = self._n_lines[found.sites]
-        for entry, number in self._stopped(traces, found):
+        for entry, number in stopped(self._lines, len(self.subject.sites), traces, found):
             n_lines[entry] = number
         owners, places = ranges(self._first_line[found.sites], n_lines)
         lines = Entries(found.traces[owners], self._columns_of[places], np.zeros(len(owners)))
@@ -128,25 +129,3 @@ class Line(Fitness):
         lines = columns.shape[1] - len(self._decisions)
         total: Floats = nu(np.count_nonzero(columns[:, :lines], axis=1)) + columns[:, lines:].sum(axis=1)
         return total if raw else total / (1 + len(self._decisions))
-
-    def _stopped(self, traces: Sequence[Trace], found: Reached) -> list[tuple[int, int]]:
-        """The entries of blocks that were left early, and how many of their lines were run by some pass through them."""
-        left: dict[tuple[int, int], dict[int, int]] = {}
-        for index, trace in enumerate(traces):
-            for stop in trace.stops if not trace.failure else ():
-                if stop.site in self._lines:
-                    counts = left.setdefault((index, stop.site), {})
-                    counts[stop.line] = counts.get(stop.line, 0) + stop.count
-        n_sites = len(self.subject.sites)
-        wanted = np.array([index * n_sites + site for index, site in left], dtype=np.intp)
-        entries = np.searchsorted(found.traces * n_sites + found.sites, wanted)
-        stopped = []
-        for (_, block), counts, entry in zip(left, left.values(), entries.tolist(), strict=True):
-            passes, ran = int(found.counts[entry]), 0
-            for number in self._lines[block]:
-                if passes <= 0:
-                    break
-                ran += 1
-                passes -= counts.get(number, 0)
-            stopped.append((entry, ran))
-        return stopped
