@@ -2,50 +2,85 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 from shelf_subject import LEN, ROOM, SHELF, SUBJECT, text
 
+from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.observation import Observation, Observed
+from fitgym.instrument.trace import Trace
 from fitgym.suite.assertions import finished_test
-from fitgym.suite.kills import fewest, kills
-from fitgym.testcase.expression import Literal, Name
-from fitgym.testcase.statement import Statement
+from fitgym.suite.kills import fewest, kills_of, trials
+from fitgym.testcase.expression import Literal
+from fitgym.testcase.statement import Statement, TestCase
 
 SIZE = Observation(1, "", "equal", Literal("2"))
 NAME = Observation(0, ".name", "equal", Literal("'a long name'"))
 OWNER = Observation(0, ".owner", "is", Literal("None"))
-ERROR = (Name("builtins", "ValueError"), Name("builtins", "Exception"))
 
 
-def test_an_assertion_kills_the_mutants_that_do_not_show_its_fact() -> None:
-    matrix = kills(
-        [SIZE, NAME],
-        Observed((SIZE, NAME, OWNER)),
-        {"same": Observed((SIZE, NAME)), "other size": Observed((NAME,)), "nothing": Observed(())},
-    )
-    assert matrix == {SIZE: {"other size", "nothing"}, NAME: {"nothing"}}
+class Mutants:
+    """Mutants of functions `f` and `g`, and what they do to test cases: by test case and mutant, facts that fail."""
+
+    def __init__(self, done: dict[tuple[int, int], Effect]) -> None:
+        self.done = done
+        self.tried: list[tuple[TestCase, int]] = []
+
+    def kill(
+        self, trials: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]
+    ) -> list[Effect | None]:
+        self.tried += trials
+        return [self.done.get((testcase[0], mutant), Effect()) for testcase, mutant in trials]
+
+
+def function(number: int, name: str) -> Any:
+    return SimpleNamespace(id=number, name=name)
+
+
+PROGRAM: Any = SimpleNamespace(
+    functions=(function(0, "f"), function(1, "g")),
+    sites=(SimpleNamespace(function=0), SimpleNamespace(function=1)),
+)
+MUTANTS: list[Any] = [SimpleNamespace(function=name) for name in ("f", "g", "f", "<lambda>")]
+
+
+def trace(*sites: int) -> Trace:
+    return Trace((array("I", sites).tobytes(), b"", b""))
+
+
+def matrices(mutants: Mutants, *facts: Sequence[Observation], seen: Sequence[Observed | None] | None = None) -> Any:
+    testcases = [(number,) for number in range(len(facts))]
+    known = [Observed(tuple(some)) for some in facts] if seen is None else seen
+    return kills_of(testcases, known, facts, [trace(0, 1)] * len(facts), MUTANTS, PROGRAM, mutants.kill)
+
+
+def test_an_assertion_kills_the_mutants_on_which_its_fact_does_not_hold() -> None:
+    mutants = Mutants({(0, 0): Effect("value", (0,)), (0, 2): Effect("value", (0, 1)), (1, 1): Effect("value", (0,))})
+    assert matrices(mutants, [SIZE, NAME], [OWNER]) == [{SIZE: {0, 2}, NAME: {2}}, {OWNER: {1}}]
 
 
 def test_a_mutant_that_ends_the_test_in_another_way_needs_no_assertion() -> None:
-    mutants = {
-        "raises": Observed(raises=ERROR, position=1),
-        "time": Observed(failure="timeout"),
-        "value": Observed(),
-    }
-    assert kills([SIZE], Observed((SIZE,)), mutants) == {SIZE: {"value"}}
+    mutants = Mutants({(0, 0): Effect("raises", (0,)), (0, 1): Effect("timeout", (0,)), (0, 2): Effect("value", (0,))})
+    assert matrices(mutants, [SIZE]) == [{SIZE: {2}}]
 
 
-def test_the_same_exception_elsewhere_or_another_one_is_another_ending() -> None:
-    seen = Observed((NAME,), ERROR, 2)
-    mutants = {
-        "same": Observed((), ERROR[:1], 2),
-        "earlier": Observed((), ERROR, 1),
-        "another": Observed((), ERROR[1:], 2),
-    }
-    assert kills([NAME], seen, mutants) == {NAME: {"same"}}
+def test_tests_without_candidates_are_not_run_on_mutants() -> None:
+    mutants = Mutants({})
+    assert matrices(mutants, [], [SIZE], [SIZE], seen=[Observed(), None, Observed((SIZE,))]) == [{}, {}, {SIZE: set()}]
+    assert {testcase for testcase, _ in mutants.tried} == {(2,)}
+
+
+def test_only_mutants_of_functions_that_are_entered_are_tried() -> None:
+    traces = {(7,): trace(0), (8,): trace(1), (9,): trace()}
+    tried = [((7,), 0), ((7,), 2), ((7,), 3), ((8,), 1), ((8,), 3), ((9,), 3)]  # a lambda could be anywhere
+    assert trials(traces, MUTANTS, PROGRAM) == tried
+    assert trials(traces, MUTANTS, PROGRAM, most=3) == [((7,), 0), ((7,), 2)]  # every second mutant
 
 
 def test_the_fewest_are_those_that_kill_most() -> None:
@@ -67,10 +102,10 @@ def test_assertions_that_kill_nothing_are_not_taken() -> None:
 
 
 facts = [Observation(0, f".a{number}", "equal", Literal(str(number))) for number in range(5)]
-matrices = st.dictionaries(st.sampled_from(facts), st.frozensets(st.integers(0, 6)), max_size=5)
+drawn = st.dictionaries(st.sampled_from(facts), st.frozensets(st.integers(0, 6)), max_size=5)
 
 
-@given(matrices)
+@given(drawn)
 def test_the_chosen_kill_as_many_as_all_and_none_of_them_is_superfluous(
     matrix: dict[Observation, frozenset[int]],
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from fitgym.engine import Discovery, Engine
 from fitgym.errors import OutOfTime
-from fitgym.execution.observation import Observed
-from fitgym.suite.assertions import FinishedTest, finished_tests, renamed
+from fitgym.execution.effect import Effect, Expectation
+from fitgym.execution.observation import Observation, Observed, agreement
+from fitgym.subject.mutants import mutants
+from fitgym.suite.assertions import FinishedTest, candidates, finished_tests, renamed
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import DIALECTS, Dialect
 from fitgym.suite.export import arranged, file_name, suite_text, write
+from fitgym.suite.kills import Kills, kills_of
 from fitgym.suite.measure import Measured
 from fitgym.suite.minimize import minimize
 from fitgym.suite.observers import enriched, unknown
@@ -30,6 +33,7 @@ __all__ = ["Finished", "finish"]
 
 MINIMIZING = 0.25  # of the time that is left when it begins
 OBSERVING = 0.4
+KILLING = 0.3
 CHUNK = 16  # test cases that are observed at once where time may run out
 
 _UNOBSERVED = "no time was left to observe it"
@@ -85,6 +89,7 @@ def finish(
     try:
         kept = _minimized(engine, names, deadline)
         observed, before = _observed(engine, kept, deadline)
+        kills = _killed(engine, kept[: len(observed)], observed, before, deadline)
     finally:
         engine.deadline = None
     late = [
@@ -92,7 +97,7 @@ def finish(
         for testcase in kept[len(observed) :]
     ]
     statements = [engine.table.statements(testcase) for testcase in kept[: len(observed)]]
-    made = finished_tests(statements, observed, engine.subject, before)
+    made = finished_tests(statements, observed, engine.subject, before, kills)
     tests = arranged([test for test in made if test is not None], engine.subject)
     folder = None if output is None else output.resolve()
 
@@ -194,3 +199,35 @@ def _observed(
         still = [[one for one in some if one < len(t)] for some, t in zip(wanted, earlier, strict=True)]
         before += ask(earlier, observe(earlier), still)
     return found, before or [None] * len(found)
+
+
+def _killed(
+    engine: Engine,
+    testcases: Sequence[TestCase],
+    observed: Sequence[Sequence[Observed]],
+    before: Sequence[Observed | None],
+    deadline: Deadline,
+) -> list[Kills] | None:
+    """Which mutants the candidate assertions of each test kill, None if there is no time to find out."""
+    subject, table = engine.subject, engine.table
+    seen = [agreement(some) for some in observed]
+    facts: list[list[Observation]] = []
+    for testcase, one, earlier in zip(testcases, seen, before, strict=True):
+        known = earlier.observations if earlier is not None and not earlier.failure else ()
+        some = () if one is None or one.failure or (one.position >= 0 and not one.raises) else one.observations
+        raised = one is not None and one.position >= 0
+        strong, _ = candidates(table.statements(testcase), some, subject, before=known, raised=raised)
+        facts.append(strong)
+    if deadline.left <= 0:
+        return None
+
+    def kill(trials: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]) -> list[Effect | None]:
+        return engine.executor.kill(trials, expected, table, exhaustive=True)
+
+    engine.deadline = deadline.until(KILLING)
+    made = mutants(subject.source, subject.reference.class_name).made
+    traces = [engine.measurements.trace(testcase) for testcase in testcases]
+    try:
+        return list(kills_of(testcases, seen, facts, traces, made, subject, kill))
+    except OutOfTime:
+        return None

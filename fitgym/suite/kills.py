@@ -2,36 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from array import array
+from collections.abc import Callable, Mapping, Sequence, Set
 
+from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.observation import Observation, Observed
+from fitgym.instrument.trace import Trace
+from fitgym.subject.mutant import Mutant
+from fitgym.subject.subject import Subject
 from fitgym.testcase.expression import Collection, Expression, Literal
+from fitgym.testcase.statement import TestCase
 
-__all__ = ["Kills", "fewest", "kills"]
+__all__ = ["MOST_TRIALS", "Kills", "fewest", "kills_of", "trials"]
 
-Kills = Mapping[Observation, Set[Hashable]]
+Kills = Mapping[Observation, Set[int]]
 """For each candidate assertion of one test the mutants that it kills and that the test without it would let live."""
 
+MOST_TRIALS = 20_000
+"""Runs of a test case on a mutant that are spent on choosing assertions."""
 
-def kills(candidates: Iterable[Observation], seen: Observed, mutated: Mapping[Hashable, Observed]) -> Kills:
-    """The kill matrix of one test.
+Kill = Callable[[Sequence[tuple[TestCase, int]], Mapping[TestCase, Expectation]], Sequence[Effect | None]]
+"""Runs test cases on mutants, see `Executor.kill`."""
 
-    An assertion kills a mutant if the fact that it states is none of those observed when the test ran on the mutant.
-    Mutants on which the test ends in another way (raises or not, another class of exception, another statement, a
-    failure such as time being up) die without any assertion and are left out.
+
+def kills_of(
+    testcases: Sequence[TestCase],
+    seen: Sequence[Observed | None],
+    facts: Sequence[Sequence[Observation]],
+    traces: Sequence[Trace],
+    mutants: Sequence[Mutant],
+    subject: Subject,
+    kill: Kill,
+) -> list[Kills]:
+    """The kill matrix of each test.
+
+    An assertion kills a mutant if the fact that it states does not hold when the test runs on the mutant. Mutants on
+    which the test ends in another way (raises or not, another class of exception, time is up) die without any
+    assertion and are left out.
 
     Args:
-        candidates: the facts that the test may assert.
-        seen: what the test shows on the code as it is.
-        mutated: what it shows on each mutant that it was run on.
+        testcases: the tests.
+        seen: what each showed each time, None for those that are not looked into.
+        facts: what each may assert.
+        traces: what each recorded.
+        mutants: all mutants of the subject.
+        subject: the code under test.
+        kill: runs test cases on mutants; may raise `OutOfTime`.
     """
-    ending = (seen.raises[:1], seen.position, seen.failure)
-    living = {
-        mutant: frozenset(other.observations)
-        for mutant, other in mutated.items()
-        if (other.raises[:1], other.position, other.failure) == ending
+    expected = {
+        testcase: Expectation(
+            tuple(some), one.raises[0] if one.raises else None, one.position, trace.reached, trace.fuel
+        )
+        for testcase, one, some, trace in zip(testcases, seen, facts, traces, strict=True)
+        if one is not None and some
     }
-    return {fact: frozenset(mutant for mutant, facts in living.items() if fact not in facts) for fact in candidates}
+    tried = trials({t: trace for t, trace in zip(testcases, traces, strict=True) if t in expected}, mutants, subject)
+    found: dict[TestCase, dict[Observation, set[int]]] = {
+        t: {fact: set() for fact in e.facts} for t, e in expected.items()
+    }
+    for (testcase, mutant), effect in zip(tried, kill(tried, expected), strict=True):
+        if effect is not None and effect.killed == "value":
+            for index in effect.facts:
+                found[testcase][expected[testcase].facts[index]].add(mutant)
+    return [found.get(testcase, {}) for testcase in testcases]
+
+
+def trials(
+    traces: Mapping[TestCase, Trace], mutants: Sequence[Mutant], subject: Subject, most: int = MOST_TRIALS
+) -> list[tuple[TestCase, int]]:
+    """Each test case with each mutant of the functions that it enters.
+
+    If these are more than `most`, evenly spread mutants are left out, the same for every test case.
+    """
+    functions = [function.name for function in subject.functions]
+    known = set(functions)
+    pairs = []
+    for testcase, trace in traces.items():
+        sites = array("I", trace.reached[0])
+        entered = {functions[subject.sites[site].function] for site in sites}
+        pairs += [
+            (testcase, number)
+            for number, mutant in enumerate(mutants)
+            if mutant.function in entered or mutant.function not in known
+        ]
+    step = -(-len(pairs) // most)
+    return [pair for pair in pairs if pair[1] % step == 0] if step > 1 else pairs
 
 
 def fewest(candidates: Sequence[Observation], matrix: Kills) -> list[Observation]:
@@ -42,7 +97,7 @@ def fewest(candidates: Sequence[Observation], matrix: Kills) -> list[Observation
     empty if no candidate kills anything.
     """
     deadly = {fact: set(matrix.get(fact, ())) for fact in dict.fromkeys(candidates)}
-    alive: set[Hashable] = set().union(*deadly.values())
+    alive: set[int] = set().union(*deadly.values())
     taken: list[Observation] = []
     while alive:
         best = max(deadly, key=lambda fact: (len(deadly[fact] & alive), -plainness(fact)))
