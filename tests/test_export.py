@@ -112,7 +112,8 @@ TRUE, FALSE = Literal("True"), Literal("False")
     ("operator", "expression", "expected"),
     [
         ("__eq__", TRUE, "assert shelf == 1"),
-        ("__eq__", FALSE, "assert not shelf == 1"),
+        ("__eq__", FALSE, "assert result is False"),
+        ("__lt__", FALSE, "assert not shelf < 1"),
         ("__contains__", TRUE, "assert 1 in shelf"),
         ("__contains__", FALSE, "assert 1 not in shelf"),
         ("__add__", text(3), "assert shelf + 1 == 3"),

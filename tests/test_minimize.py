@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfTime
+from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.subject import Operation, Parameter
 from fitgym.suite.minimize import connected, minimize, needed, without
+from fitgym.suite.plainness import Change, changed, plainer
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
@@ -329,3 +332,69 @@ def test_targets_discovered_on_the_way_are_not_looked_at() -> None:
 
     (after,) = minimize([table.testcase([call(2), call(1), call(3)])], growing, table)
     assert [statement.operation for statement in table.statements(after)] == [1]
+
+
+# Annotations
+
+COUNT, TITLE = Hint("class", "builtins.int"), Hint("union", args=(Hint("class", "builtins.str"), Hint("none")))
+ANNOTATED = Operation(
+    1,
+    "function",
+    "shop",
+    "buy",
+    parameters=(
+        Parameter("title", "positional_or_keyword", TITLE, declared=True),
+        Parameter("count", "positional_or_keyword", COUNT, required=False, declared=True),
+        Parameter("gift", "keyword_only", ANY, required=False),
+    ),
+)
+
+
+def values_of(changes: Iterable[Change], place: int | str) -> list[object]:
+    return [eval(c.value.text) for c in changes if c.place == place and isinstance(c.value, Literal)]
+
+
+def test_a_value_that_does_not_fit_its_annotation_is_replaced_by_one_that_does() -> None:
+    changes = list(plainer(Statement(1, -1, (argument(5), argument("x"))), ANNOTATED))
+    assert {"", "a", None} <= set(values_of(changes, 0))
+    assert {0, 1} <= set(values_of(changes, 1))
+
+
+def test_a_fitting_value_keeps_its_kind() -> None:
+    assert all(
+        isinstance(value, str) for value in values_of(plainer(Statement(1, -1, (argument("abc"),)), ANNOTATED), 0)
+    )
+
+
+def test_only_the_last_argument_with_a_default_and_keywords_can_go() -> None:
+    statement = Statement(1, -1, (argument("x"), argument(3)), (("gift", argument(True)),))
+    assert [change.place for change in plainer(statement, ANNOTATED) if change.value is None] == ["gift", 1]
+    assert [change.place for change in plainer(statement) if change.value is None] == ["gift"]
+
+
+def test_a_call_that_raises_does_so_with_something_plain_as_well() -> None:
+    statement = Statement(1, -1, (Ref(0), Ref(0)), (("gift", Ref(0)),))
+    assert list(plainer(statement, ANNOTATED)) == []
+    changes = list(plainer(statement, ANNOTATED, raises=True))
+    assert set(values_of(changes, 0)) == {None, "", "a"}
+    assert set(values_of(changes, 1)) == {0, 1}
+    assert set(values_of(changes, "gift")) == {None, 0, ""}
+
+
+literals = st.one_of(st.integers(), st.floats(allow_nan=False), st.text(max_size=12), st.binary(max_size=6)).map(repr)
+
+
+@given(st.lists(literals.filter(lambda text: "inf" not in text), max_size=3), st.booleans())
+@settings(max_examples=60)
+def test_every_change_saves_something(texts: list[str], raises: bool) -> None:
+    statement = Statement(1, -1, (Collection("list", tuple(map(Literal, texts))), *map(Literal, texts)))
+    for change in plainer(statement, raises=raises):
+        after = changed(statement, [change])
+        assert after != statement
+        assert change.saved > 0
+
+
+def test_changes_of_several_arguments_are_made_together() -> None:
+    statement = Statement(1, -1, (argument(5), argument("x")), (("gift", argument(True)),))
+    changes = [Change(0, argument(0), 1), Change("gift", None, 1)]
+    assert changed(statement, changes) == Statement(1, -1, (argument(0), argument("x")))

@@ -63,7 +63,7 @@ STATEMENTS = [
     (call("Version.__call__", ONE, on=0, k=TWO), "version(1, k=2)"),
     (call("Version.__iter__", on=0), "list(itertools.islice(version, 100))"),
     (call("Version.__neg__", on=0), "-version"),
-    (call("Version.__lt__", Ref(0), on=0), "version < version"),
+    (call("Version.__lt__", Ref(0), on=0), "same = version\nversion < same"),
     (call("Cart.Item", Literal("'a'"), Literal("1.0")), 'Cart.Item("a", 1.0)'),
     (call("numbers", ONE, step=TWO), "list(itertools.islice(numbers(1, step=2), 100))"),
     (call("wait", Literal("0.0")), "asyncio.run(wait(0.0))"),
@@ -232,6 +232,29 @@ def test_an_iterator_known_to_end_is_drained_plainly() -> None:
     rendered = render(statements, SUBJECT, finite={1, 2})
     assert rendered.lines[1:] == ["list(version)", "list(numbers(1))"]
     assert not any("itertools" in line for line in rendered.scope.imports())
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("__eq__", (ONE,), "_ = n == 1"),
+        ("__add__", (ONE,), "_ = n + 1"),
+        ("__neg__", (), "_ = -n"),
+        ("__getitem__", (ONE,), "n[1]"),
+        ("__len__", (), "len(n)"),
+        ("__delitem__", (ONE,), "del n[1]"),
+    ],
+)
+def test_an_expression_for_its_own_sake_can_be_assigned_to_nothing(
+    name: str, args: tuple[Expression, ...], expected: str
+) -> None:
+    rendered = render([Statement(0), Statement(1, 0, args)], operator(name, len(args)), discarded=[1])
+    assert rendered.lines[1] == expected
+
+
+def test_a_thing_is_compared_with_itself_under_another_name() -> None:
+    rendered = render([Statement(0), Statement(1, 0, (Ref(0),))], operator("__lt__", 1))
+    assert rendered.lines[1:] == ["same = n", "n < same"]
 
 
 def test_names_that_look_like_numbers_are_not_used() -> None:

@@ -195,7 +195,7 @@ def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dia
     named = (fact.expression.position,) if isinstance(fact.expression, Ref) else ()
     if last in named:
         return []
-    rendered = _rendered(test, subject, scope, dialect, named)
+    rendered = _rendered(test, subject, scope, dialect, named, plain=True)
     *arrange, value = [line for block in rendered.blocks for line in block]
     if len(rendered.blocks[-1]) != 1:
         return []
@@ -230,10 +230,19 @@ def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dial
     return [*arrange, *gap, *act, *(gap if checks else []), *checks]
 
 
-def _rendered(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect, named: Collection[int]) -> Rendered:
+def _rendered(
+    test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect, named: Collection[int], plain: bool = False
+) -> Rendered:
     width = dialect.body - 4 if test.raises is not None else dialect.body
     return render(
-        test.statements, subject, scope, named=named, reserved=dialect.reserved, finite=test.finite, width=width
+        test.statements,
+        subject,
+        scope,
+        named=named,
+        reserved=dialect.reserved,
+        finite=test.finite,
+        discarded=range(len(test.statements) - plain),
+        width=width,
     )
 
 
@@ -260,10 +269,12 @@ def _condition(comparison: str, fact: Observation) -> str:
         return ""
     if fact.expression == Literal("True"):
         return comparison
-    left, found, right = comparison.rpartition(" in ")
-    if found and isinstance(_operators(comparison)[0], ast.In) and _kind(left):
+    operator = _operators(comparison)[0]
+    if isinstance(operator, ast.In):
+        left, _, right = comparison.rpartition(" in ")
         return f"{left} not in {right}"
-    return f"not {comparison}"
+    # `not a == b` is not what `a != b` tests, but linters want the latter.
+    return "" if isinstance(operator, ast.Eq | ast.NotEq) else f"not {comparison}"
 
 
 def _operators(comparison: str) -> list[ast.cmpop]:

@@ -105,7 +105,7 @@ _LOCAL_NAMES = frozenset((*_PARAMETERS, "args", "element", "entered"))
 
 
 _SINGLETONS = ("None", "True", "False")
-"""What linters do not want to be compared with by `==`; a variable may hold them."""
+"""What linters do not want to be compared with by `==`; a variable may hold them, as it may a thing's own self."""
 _CONFUSABLE = ("l", "O", "I")
 """Names that linters take for numbers."""
 
@@ -138,6 +138,7 @@ def render(
     named: Container[int] = (),
     reserved: Container[str] = (),
     finite: Container[int] = (),
+    discarded: Container[int] = (),
     width: int = 84,
 ) -> Rendered:
     """A test case as Python, formatted like Black and ruff do.
@@ -150,6 +151,8 @@ def render(
         named: positions whose results are bound to a variable even though no later statement uses them.
         reserved: further names that no variable may have.
         finite: positions of statements whose iterators are known to end; of others a limited number of elements is taken.
+        discarded: positions of statements that, where they are no call, are assigned to `_` if nothing else, because
+            linters take them for mistakes.
         width: greatest length of a line: 88, the formatters' default, less 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
@@ -159,7 +162,10 @@ def render(
     for position in range(len(statements)):
         if position in needed:
             writer.bind(position)
-        blocks.append(tuple(writer.block(position)))
+        lines = writer.block(position)
+        if position in discarded and position not in needed:
+            lines[-1] = _used(lines[-1])
+        blocks.append(tuple(lines))
     return Rendered(tuple(blocks), dict(writer.names), scope)
 
 
@@ -419,8 +425,11 @@ class _Writer:
         lines: list[str] = []
         if count == 1 and operator in _BINARY:
             symbol = _BINARY[operator]
-            room = self.width if symbol in ("==", "!=") and args[0] in _SINGLETONS else len(receiver) + len(target) + 10
-            other = self._operand(args[0], "other", lines, room)
+            doubtful = (symbol in ("==", "!=") and args[0] in _SINGLETONS) or (
+                symbol[0] in "<>=!" and args[0] == receiver
+            )
+            around = self.width if doubtful and symbol not in ("<<", ">>") else len(receiver) + len(target) + 10
+            other = self._operand(args[0], "same" if args[0] == receiver else "other", lines, around)
             return lines + self._plain(_infix(receiver, symbol, other), target)
         if count == 1 and operator in _REFLECTED:
             other = self._operand(args[0], "other", lines, len(receiver) + len(target) + 10, leftmost=True)
@@ -463,6 +472,15 @@ class _Writer:
         if not bare and (text.startswith("lambda") or (leftmost and text.startswith("-"))):
             return f"({text})"
         return text
+
+
+def _used(line: str) -> str:
+    """The last line of a statement, assigned to `_` if it is an expression that linters take for a mistake."""
+    try:
+        node = ast.parse(line, mode="eval").body
+    except SyntaxError:
+        return line
+    return f"_ = {line}" if isinstance(node, ast.Compare | ast.Attribute | ast.BinOp | ast.UnaryOp) else line
 
 
 def _infix(left: str, symbol: str, right: str) -> str:
