@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `fitgym evaluate`, `fitgym list`, `fitgym doctor`."""
+"""The command line: `fitgym generate`, `fitgym train`, `fitgym evaluate`, `fitgym list`, `fitgym doctor`."""
 
 from __future__ import annotations
 
@@ -121,6 +121,97 @@ def generate(
             why = f"no test behaves the same every time ({dropped[0]['test']}: {dropped[0]['reason']})"
         sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
     return INTERRUPTED if run.interrupted else DONE
+
+
+TRAIN_EXAMPLES = """Examples:
+  fitgym train ppo --subjects stdlib-v1:train --steps 20000 --envs 2 --output policies/ppo
+  fitgym train dsg_sarsa:alpha=0.02 --subjects lists/mine.toml --goal coverage --output policies/sarsa
+  fitgym generate textwrap --agent policies/ppo
+"""
+
+
+@app.command(help_epilogue=TRAIN_EXAMPLES)
+def train(
+    agent: str,
+    /,
+    *,
+    subjects: str = "stdlib-v1:train",
+    path: Path | None = None,
+    goal: str = "exceptions",
+    steps: int = 2000,
+    budget: str = "100g",
+    reward: str = "gain",
+    actions: str | None = None,
+    features: str = "full-v1",
+    population: int = 50,
+    seed: int = 0,
+    envs: int = 1,
+    output: Path = Path("policy"),
+    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
+) -> int:
+    """Train an agent on the subjects of a corpus, another one in every episode.
+
+    Parameters
+    ----------
+    agent
+        ppo, maskable_ppo, a2c, dqn, dsg_sarsa, ..., with options after a colon, or the folder of a saved agent.
+    subjects
+        A corpus, a split of one such as stdlib-v1:train, a TOML file, or subjects joined by commas.
+    path
+        A folder that is searched first for the subjects.
+    goal
+        What the tester wants in the end.
+    steps
+        Decisions to learn from, over all environments.
+    budget
+        Of an episode: 100g (generations) or 3000x (executions of test cases).
+    reward
+        paper or gain.
+    actions
+        The catalogue of combinations to choose from (default: the goal's own).
+    features
+        What the agent sees; fitgym generate shows full-v1.
+    population
+        Number of individuals of the search.
+    seed
+        The same seed gives the same agent.
+    envs
+        Environments at a time, each in a process of its own; for deep agents.
+    output
+        Folder for the agent.
+    quiet
+        No progress on stderr.
+    """
+    from fitgym.training import Episode, Training
+    from fitgym.training import train as run
+
+    def show(episode: Episode) -> None:
+        if not quiet:
+            sys.stderr.write(
+                f"{episode.step} of {steps}: {episode.subject}, goal {episode.value:g}, rewards {episode.rewards:g}\n"
+            )
+
+    request = Training(
+        agent,
+        subjects,
+        goal=goal,
+        steps=steps,
+        output=str(output),
+        budget=budget,
+        reward=reward,
+        actions=actions,
+        features=features,
+        population=population,
+        seed=seed,
+        envs=envs,
+        path=None if path is None else str(path),
+    )
+    trained = run(request, show)
+    sys.stdout.write(f"{type(trained).__name__} learnt from {trained.n_updates} steps: {output}\n")
+    unusable = json_format.loads((output / "bundle.json").read_text(encoding="utf-8"))["unusable"]
+    for subject, reason in unusable.items():
+        sys.stderr.write(f"fitgym: '{subject}' was left out: {reason}\n")
+    return FINDING if unusable else DONE
 
 
 EVALUATE_EXAMPLES = """Examples:

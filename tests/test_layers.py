@@ -38,6 +38,7 @@ ROOMS = {
     "fitgym.testing": 10,
     "fitgym.generation": 11,
     "fitgym.evaluation": 11,
+    "fitgym.training": 11,
     "fitgym.study": 11,
     "fitgym.cli": 12,
     "fitgym.doctor": 12,
@@ -65,6 +66,7 @@ LAZY_IN_WORKER = ("typeshed_client",)
 
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
+    "fitgym.training",
     *("fitgym.study", "fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""

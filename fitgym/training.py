@@ -1,0 +1,259 @@
+"""Training: an agent learns across the subjects of a corpus, and is saved with all that is needed to repeat it.
+
+    from fitgym.training import Training, train
+    train(Training("ppo", "stdlib-v1:train", goal="exceptions", steps=20_000, output="policies/mine", envs=2))
+
+The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, versions, subjects that could
+not be used) and `episodes.jsonl`, a line for each episode. `--agent FOLDER` uses it.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import fitgym
+from fitgym.agents._deep import Deep
+from fitgym.agents.base import Agent, Transition, kind, make
+from fitgym.envs.across_subjects import AcrossSubjects
+from fitgym.envs.fitness_selection import GOALS, FitnessSelection
+from fitgym.errors import BudgetError, InputError, SubjectError
+from fitgym.evolution.budget import Budget
+from fitgym.subject.corpus import Corpus
+from fitgym.subject.source import locate
+from fitgym.suite.export import write
+
+__all__ = ["Episode", "Training", "train"]
+
+Progress = Callable[["Episode"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What is asked for.
+
+    Attributes:
+        agent: `name`, `name:argument` or the folder of a saved agent, which goes on learning.
+        subjects: a corpus or a split of one, or texts of subjects joined by commas.
+        goal: name of the goal.
+        steps: decisions to learn from, over all environments.
+        output: folder for the agent; an agent that is there already is replaced.
+        budget: of an episode, in generations or executions.
+        reward: "paper" or "gain".
+        actions: name of a catalogue, None for the goal's own.
+        features: name of the feature set; what uses the agent later must have the same.
+        population: individuals of the search.
+        seed: of the agent and of the environments.
+        envs: environments at a time, each in a process of its own if there are several; deep agents only.
+        path: a folder to look in first for the subjects; the corpus's own if it has one.
+    """
+
+    agent: str
+    subjects: str
+    goal: str = "exceptions"
+    steps: int = 2000
+    output: str = "policy"
+    budget: str = "100g"
+    reward: str = "gain"
+    actions: str | None = None
+    features: str = "full-v1"
+    population: int = 50
+    seed: int = 0
+    envs: int = 1
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An episode of the training that has ended.
+
+    Attributes:
+        step: decisions so far, over all environments.
+        subject: what it was about.
+        value: of the goal at its end.
+        rewards: their sum.
+        length: its decisions.
+    """
+
+    step: int
+    subject: str
+    value: float
+    rewards: float
+    length: int
+
+
+def train(request: Training, progress: Progress = lambda episode: None) -> Agent:
+    """Let an agent learn, and save it.
+
+    Args:
+        request: what is asked for.
+        progress: called after each episode.
+
+    Raises:
+        InputError: something of the request cannot be used; nothing is written then.
+        SubjectError: none of the subjects can be used.
+    """
+    usable, unusable, path = _subjects(request)
+    _check(request)
+    makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
+    env: Any = makers[0]() if request.envs == 1 else _side_by_side(makers)
+    try:
+        names, features = env.names if request.envs == 1 else env.get_attr("names")[0]
+        agent = make(request.agent, env.action_space, action_names=names, seed=request.seed)
+        watcher = _Watcher(progress)
+        agent.learn(env, request.steps, callback=watcher, seed=request.seed)
+        found = dict(unusable)
+        for failures in [env.failures] if request.envs == 1 else env.get_attr("failures"):
+            found.update(failures)
+    finally:
+        env.close()
+    folder = agent.save(request.output)
+    bundle = {
+        "request": asdict(request),
+        "action_names": list(names),
+        "feature_names": list(features),
+        "subjects": list(usable),
+        "unusable": found,
+        "episodes": len(watcher.episodes),
+        "versions": _versions(),
+    }
+    write(json.dumps(bundle, indent=2) + "\n", folder / "bundle.json")
+    write("".join(json.dumps(asdict(episode)) + "\n" for episode in watcher.episodes), folder / "episodes.jsonl")
+    return agent
+
+
+class _Watcher:
+    """Puts the steps of each environment together to episodes."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.episodes: list[Episode] = []
+        self._progress = progress
+        self._steps = 0
+        self._open: dict[int, list[float]] = {}
+
+    def __call__(self, agent: Agent, transition: Transition) -> None:
+        self._steps += 1
+        info = transition.info
+        rewards = self._open.setdefault(int(info["environment"]), [])
+        rewards.append(transition.reward)
+        if transition.terminated or transition.truncated:
+            episode = Episode(
+                self._steps, str(info["subject"]), float(info["goal_value"]), float(np.sum(rewards)), len(rewards)
+            )
+            rewards.clear()
+            self.episodes.append(episode)
+            self._progress(episode)
+
+
+class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Tells the environments apart whose steps an agent sees in turns."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], number: int) -> None:
+        super().__init__(env)
+        self._number = number
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return observation, reward, terminated, truncated, {**info, "environment": self._number}
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Of the environment inside."""
+        found: dict[str, str] = self.env.get_wrapper_attr("failures")
+        return found
+
+    @property
+    def names(self) -> tuple[list[str], list[str]]:
+        """Of the actions and of the features."""
+        inner = self.unwrapped
+        assert isinstance(inner, FitnessSelection)
+        return list(inner.action_names), list(inner.feature_names)
+
+    def action_masks(self) -> Any:
+        """Of the environment inside."""
+        return self.env.get_wrapper_attr("action_masks")()
+
+
+def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Numbered:
+    inner = FitnessSelection(
+        subjects[0],
+        path=path,
+        goal=request.goal,
+        budget=request.budget,
+        reward=request.reward,
+        actions=request.actions,
+        features=request.features,
+        population=request.population,
+    )
+    return _Numbered(AcrossSubjects(inner, subjects, path), number)
+
+
+def _side_by_side(makers: Sequence[Callable[[], _Numbered]]) -> Any:
+    """A vector environment, each part in a process of its own."""
+    try:
+        from stable_baselines3.common.vec_env import SubprocVecEnv
+    except ImportError as problem:
+        raise InputError(
+            "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
+            f"({problem})"
+        ) from None
+    return SubprocVecEnv(list(makers), start_method="spawn")
+
+
+def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
+    """Those that can be found, why the others cannot, and the folder to look in first."""
+    if "," in request.subjects:
+        texts, path = tuple(filter(None, request.subjects.split(","))), request.path
+    else:
+        corpus = Corpus.load(request.subjects)
+        texts, path = corpus.subjects, request.path or corpus.path
+    unusable = {}
+    for text in texts:
+        try:
+            locate(text, path)
+        except SubjectError as problem:
+            unusable[text] = str(problem)
+    usable = tuple(text for text in texts if text not in unusable)
+    if not usable:
+        reasons = "; ".join(unusable.values()) or "none is named"
+        raise SubjectError(f"no subject of '{request.subjects}' can be used: {reasons}")
+    return usable, unusable, path
+
+
+def _check(request: Training) -> None:
+    if not Budget.parse(request.budget).deterministic:
+        raise BudgetError(
+            f"budget '{request.budget}' counts seconds, so no episode could be repeated: use 100g or 3000x"
+        )
+    GOALS.load(request.goal)
+    deep = issubclass(kind(request.agent), Deep)
+    for name, value in (("steps", request.steps), ("envs", request.envs)):
+        if value < 1:
+            raise InputError(f"{name} is {value}, expected at least 1")
+    if request.envs > 1 and not deep:
+        raise InputError(
+            f"agent '{request.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
+        )
+    output = Path(request.output)
+    if output.exists() and not output.is_dir():
+        raise InputError(f"output '{output}' is a file, expected the name of a folder")
+
+
+def _versions() -> dict[str, str]:
+    found = {"fitgym": fitgym.__version__, "python": platform.python_version(), "platform": sys.platform}
+    for name in ("numpy", "gymnasium", "stable_baselines3", "torch"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

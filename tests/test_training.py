@@ -1,0 +1,124 @@
+"""Training: an agent learns across subjects, is saved whole or not at all, and can be used afterwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fitgym.agents.base import Agent
+from fitgym.errors import InputError, SubjectError
+from fitgym.evaluation import evaluate
+from fitgym.training import Episode, Training, train
+
+TWO = "colorsys,html"
+
+
+def request(folder: Path, agent: str = "dsg_sarsa", subjects: str = TWO, **more: Any) -> Training:
+    options = {"steps": 8, "budget": "9g", "population": 4, "output": str(folder / "policy"), **more}
+    return Training(agent, subjects, **options)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_the_folder_holds_the_agent_and_all_that_is_needed_to_repeat_it(tmp_path: Path) -> None:
+    agent = train(request(tmp_path))
+    folder = tmp_path / "policy"
+    assert sorted(contents(folder)) == ["agent.json", "arrays.npz", "bundle.json", "episodes.jsonl"]
+    bundle = json.loads((folder / "bundle.json").read_text())
+    assert bundle["request"]["subjects"] == TWO and bundle["subjects"] == ["colorsys", "html"]
+    assert bundle["action_names"] == list(agent.action_names) and "remaining_budget" in bundle["feature_names"]
+    assert bundle["versions"].keys() >= {"fitgym", "python", "numpy", "gymnasium"}
+    assert agent.n_updates == 8 == Agent.load(folder).n_updates
+
+
+def test_every_episode_is_a_line_and_is_told(tmp_path: Path) -> None:
+    told: list[Episode] = []
+    train(request(tmp_path, steps=12), told.append)
+    lines = [json.loads(line) for line in (tmp_path / "policy" / "episodes.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [episode.step for episode in told]
+    assert len(lines) >= 3 and {line["subject"] for line in lines} <= {"colorsys", "html"}
+    assert sum(line["length"] for line in lines) <= 12
+
+
+def test_the_same_seed_gives_the_same_agent(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        train(request(tmp_path, output=str(tmp_path / name), seed=3))
+    first, second = (contents(tmp_path / name) for name in ("a", "b"))
+    assert first["agent.json"] == second["agent.json"] and first["episodes.jsonl"] == second["episodes.jsonl"]
+
+
+def test_a_saved_agent_goes_on_learning(tmp_path: Path) -> None:
+    train(request(tmp_path))
+    again = train(request(tmp_path, agent=str(tmp_path / "policy"), output=str(tmp_path / "more")))
+    assert again.n_updates == 16
+
+
+def test_a_subject_that_cannot_be_used_is_written_down(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    train(request(tmp_path, subjects="no_such_module,broken,html", path=str(tmp_path), steps=12))
+    bundle = json.loads((tmp_path / "policy" / "bundle.json").read_text())
+    assert set(bundle["unusable"]) == {"no_such_module", "broken"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"agent": "ubc"}, "did you mean 'ucb'"),
+        ({"goal": "coverag"}, "did you mean 'coverage'"),
+        ({"budget": "10s"}, "counts seconds, so no episode could be repeated"),
+        ({"steps": 0}, "steps is 0, expected at least 1"),
+        ({"envs": 0}, "envs is 0, expected at least 1"),
+        ({"envs": 2}, "agent 'dsg_sarsa' learns from one environment at a time"),
+        ({"subjects": "stdlib-v1:tain"}, "did you mean 'train'"),
+        ({"features": "paper"}, "did you mean 'paper-v1'"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_written(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        train(request(tmp_path, **options))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_subject_that_can_be_used_is_an_error_with_all_reasons(tmp_path: Path) -> None:
+    with pytest.raises(SubjectError, match="no module named 'no_such_a'; no module named 'no_such_b'"):
+        train(request(tmp_path, subjects="no_such_a,no_such_b"))
+
+
+def test_a_deep_agent_learns_from_two_environments_and_is_used_by_name_of_its_folder(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3", reason="deep agents learn with Stable-Baselines3, in the extra 'deep'")
+    agent = train(request(tmp_path, agent="ppo:n_steps=4,batch_size=8", steps=16, envs=2))
+    assert agent.n_updates >= 16
+    episodes = [json.loads(line) for line in (tmp_path / "policy" / "episodes.jsonl").read_text().splitlines()]
+    assert episodes and all(episode["length"] <= 4 for episode in episodes)
+    rows = list(evaluate([str(tmp_path / "policy"), "uniform"], ("colorsys",), seeds=[0], budget="150x"))
+    assert [row.error for row in rows] == ["", ""]
+
+
+def command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fitgym", *arguments], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_command_trains_and_generate_uses_what_it_trained(tmp_path: Path) -> None:
+    done = command(
+        *("train", "dsg_sarsa", "--subjects", TWO, "--steps", "6", "--budget", "9g", "--population", "4"),
+        folder=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "DSGSarsa learnt from 6 steps: policy\n" and "of 6: " in done.stderr
+    made = command("generate", "colorsys", "--agent", "policy", "--budget", "200x", "--quiet", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+
+
+def test_an_untrained_deep_agent_is_refused(tmp_path: Path) -> None:
+    done = command("generate", "colorsys", "--agent", "ppo", "--budget", "200x", folder=tmp_path)
+    assert done.returncode == 2
+    assert "agent 'ppo' knows nothing yet: train it with `fitgym train ppo" in done.stderr
