@@ -12,8 +12,9 @@ from fitgym.testcase.statement import Statement
 
 __all__ = ["LONGEST", "last_two", "texts"]
 
-LONGEST = 255
-"""Where a text is cut. In a test case whose statements all use the result before them twice they double each time."""
+LONGEST = 128
+"""Where a text is cut. In a test case whose statements all use the result before them twice they double each time; and
+comparing long texts, of which the search would make ever more, takes time in proportion to both lengths."""
 
 _NUMBERS = frozenset(("int", "float", "complex"))
 

@@ -45,7 +45,7 @@ class Diversity(Fitness):
         Almulla and Gay 2022, Learning How to Search, section 3.4.2, equations 7 to 9, and the paragraphs that follow:
         what is read of a test case, aliases, all pairs of statements.
     Differs from the paper: constants have no statements of their own here, so they are compared as part of the calls
-    that take them. A text is cut after 255 characters, because replacing variables can make it grow without bound.
+    that take them. A text is cut after 128 characters, because replacing variables can make it grow without bound.
     """
 
     reads_tests: ClassVar[bool] = True

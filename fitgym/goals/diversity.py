@@ -48,7 +48,7 @@ class Diversity(Goal):
     )
     required = ("diversity",)
     catalogue = "paper-diversity"
-    scale = 100_000.0
+    scale = 1_000_000.0
 
     def __init__(self, reward: str = "paper") -> None:
         super().__init__(reward)
