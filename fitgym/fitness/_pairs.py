@@ -54,10 +54,10 @@ class Pairs:
         """
         self._learn(keys, read)
         places = np.array([self._groups.place[key] for key in keys], dtype=np.intp)
-        distances = self._groups.values[places[:, None], places]
+        distances = self._groups.at(places, places)
         if (unknown := distances == _UNKNOWN).any():
             self._measure(places[_covering(unknown, places[:, None] == places)], places)
-            distances = self._groups.values[places[:, None], places]
+            distances = self._groups.at(places, places)
         return int(distances.sum(dtype=np.int64) - distances.trace(dtype=np.int64)) // 2
 
     def retain(self, keys: Collection[Hashable]) -> None:
@@ -86,23 +86,19 @@ class Pairs:
         """Enter the distances of some groups to others."""
         rows = [self._members[place] for place in some.tolist()]
         columns = [self._members[place] for place in groups.tolist()]
-        down, across = np.concatenate(rows)[:, None], np.concatenate(columns)
-        distances = self._texts.values[down, across]
+        down, across = np.concatenate(rows), np.concatenate(columns)
+        distances = self._texts.at(down, across)
         if (unknown := distances == _UNKNOWN).any():
-            self._compare(down[unknown.any(axis=1), 0].tolist(), across[unknown.any(axis=0)].tolist())
-            distances = self._texts.values[down, across]
-        sums = _summed(_summed(distances, rows).T, columns)
-        self._groups.values[groups[:, None], some] = sums
-        self._groups.values[some[:, None], groups] = sums.T
+            self._compare(down[unknown.any(axis=1)].tolist(), across[unknown.any(axis=0)].tolist())
+            distances = self._texts.at(down, across)
+        self._groups.put(some, groups, _summed(_summed(distances, rows).T, columns).T)
 
     def _compare(self, some: Iterable[int], texts: Iterable[int]) -> None:
         """Enter the distances of some texts to others; those that are known are left out as far as whole rows are."""
         rows, columns = np.array(list(dict.fromkeys(some))), np.array(list(dict.fromkeys(texts)))
-        rows = rows[_covering(self._texts.values[rows[:, None], columns] == _UNKNOWN, rows[:, None] == columns)]
+        rows = rows[_covering(self._texts.at(rows, columns) == _UNKNOWN, rows[:, None] == columns)]
         queries, choices = ([self._texts.keys[place] for place in places.tolist()] for places in (rows, columns))
-        distances = cdist(queries, choices, scorer=Levenshtein.distance, dtype=np.int32)
-        self._texts.values[rows[:, None], columns] = distances
-        self._texts.values[columns[:, None], rows] = distances.T
+        self._texts.put(rows, columns, cdist(queries, choices, scorer=Levenshtein.distance, dtype=np.int32))
 
 
 class _Square(Generic[Key]):
@@ -130,6 +126,15 @@ class _Square(Generic[Key]):
                 self.values = grown
         return place
 
+    def at(self, rows: Index, columns: Index) -> NDArray[np.int16 | np.int32]:
+        """The numbers where some rows and some columns meet; in two steps, which takes a fifth of the time of one."""
+        return self.values.take(rows, axis=0).take(columns, axis=1)
+
+    def put(self, rows: Index, columns: Index, values: NDArray[Any]) -> None:
+        """Enter numbers there, and where the columns of the same keys meet their rows."""
+        self.values[rows[:, None], columns] = values
+        self.values[columns[:, None], rows] = values.T
+
     def retain(self, keys: Collection[Hashable]) -> Index:
         """Forget all keys but these; the places, ascending, that the rest had before."""
         kept = [place for place, key in enumerate(self.keys) if key in keys]
@@ -152,9 +157,9 @@ def _covering(unknown: Mask, same: Mask) -> Index:
 
 def _summed(values: NDArray[Any], groups: Sequence[Index]) -> NDArray[np.int64]:
     """The sums of the rows of each group, which may have none; the rows of the first group come first."""
-    sums = np.zeros((len(values) + 1, values.shape[1]), np.int64)
-    np.cumsum(values, axis=0, out=sums[1:])
-    ends = list(accumulate(map(len, groups), initial=0))
-    at_ends = sums[ends]
-    totals: NDArray[np.int64] = at_ends[1:] - at_ends[:-1]
-    return totals
+    starts = list(accumulate(map(len, groups), initial=0))
+    filled = [number for number, group in enumerate(groups) if len(group)]
+    sums = np.zeros((len(groups), values.shape[1]), np.int64)
+    if filled:
+        sums[filled] = np.add.reduceat(values, [starts[number] for number in filled], axis=0, dtype=np.int64)
+    return sums
