@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `fitgym train`, `fitgym evaluate`, `fitgym list`, `fitgym doctor`."""
+"""The command line: `fitgym generate`, `fitgym train`, `fitgym evaluate`, `fitgym replay`, `fitgym list`, `fitgym doctor`."""
 
 from __future__ import annotations
 
@@ -121,6 +121,34 @@ def generate(
             why = f"no test behaves the same every time ({dropped[0]['test']}: {dropped[0]['reason']})"
         sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
     return INTERRUPTED if run.interrupted else DONE
+
+
+@app.command
+def replay(record: Path, /, *, path: Path | None = None, suite: Path | None = None) -> int:
+    """Repeat a recorded run, decision by decision, and compare every reward.
+
+    Parameters
+    ----------
+    record
+        The file that fitgym generate --json has written.
+    path
+        A folder that is searched first for the subject.
+    suite
+        The exported suite, or the folder that it is in; it is run in a fresh interpreter.
+    """
+    from fitgym.replay import read
+    from fitgym.replay import replay as run
+
+    found = run(read(record), path=None if path is None else str(path), suite=suite)
+    for note in found.notes:
+        sys.stderr.write(f"fitgym: {note}\n")
+    for difference in found.differences:
+        sys.stdout.write(f"{difference}\n")
+    if found.differences:
+        return FINDING
+    tests = "" if found.tests is None else f", {found.tests} tests pass"
+    sys.stdout.write(f"{found.steps} steps, every reward is as recorded{tests}\n")
+    return DONE
 
 
 TRAIN_EXAMPLES = """Examples:

@@ -230,6 +230,7 @@ class _Job:
             if self.env.engine is None:
                 raise KeyboardInterrupt
             searched, executions = time.monotonic(), self.engine.executions
+            value = self.env.goal.value(self.engine)  # finishing tries shorter tests, which may find more
             try:
                 finished = self._finish(interrupted)
             except KeyboardInterrupt:
@@ -241,7 +242,7 @@ class _Job:
         finally:
             self.env.close()
         seconds = {"search": searched - self.started, "finish": ended - searched}
-        record = self._record(finished, executions, seconds)
+        record = self._record(finished, executions, value, seconds)
         if self.record_path is not None:
             write(json_format.dumps(record, indent=2) + "\n", self.record_path)
         return Run(record, finished.source, finished.path, interrupted, seconds)
@@ -328,7 +329,7 @@ class _Job:
             )
         )
 
-    def _record(self, finished: Finished, executions: int, seconds: dict[str, float]) -> dict[str, Any]:
+    def _record(self, finished: Finished, executions: int, value: float, seconds: dict[str, float]) -> dict[str, Any]:
         request, engine, episode = self.request, self.engine, self.env.record()
         return {
             "fitgym_version": __version__,
@@ -338,6 +339,7 @@ class _Job:
             "goal": request.goal,
             "agent": self.agent_text,
             "search": request.search,
+            "population": request.population,
             "reward": episode["reward"],
             "budget": str(self.budget),
             "seed": request.seed,
@@ -351,7 +353,7 @@ class _Job:
             "measured": None if finished.measured is None else finished.measured.as_dict(),
             "exceptions": [{"type": e.type, "function": e.function, "kind": e.kind} for e in finished.exceptions],
             "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
-            "goal_value": self.env.goal.value(engine),
+            "goal_value": value,
             "rewards": episode["rewards"],
             "actions": episode["actions"],
             "mutants": None,
