@@ -23,15 +23,15 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
 
 
-PYTHON = [block for block in blocks("python") if block.startswith("import") and "class " not in block]
+PYTHON = [block for block in blocks("python") if block.startswith(("import", "from")) and "class " not in block]
 COMMANDS = [line for line in blocks("")[0].splitlines() if line.startswith(("fitgym ", "pytest "))]
 
 
 def test_there_are_examples_of_each_kind() -> None:
-    assert len(PYTHON) == 2 and len(COMMANDS) == 2
+    assert len(PYTHON) == 3 and len(COMMANDS) == 2
 
 
-@pytest.mark.parametrize("block", PYTHON, ids=["generate", "environment"])
+@pytest.mark.parametrize("block", PYTHON, ids=["generate", "environment", "train"])
 def test_a_python_example_runs_as_printed(block: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", block], cwd=tmp_path, env=_environment(), capture_output=True, text=True
