@@ -38,8 +38,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
 
     ## Action Space
     `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. The catalogue of the
-    exception goal has 42 (64 when `weak_mutation` is available), that of the diversity goal 28 (44), as published; the
-    coverage goal takes "pairs", 36 of them.
+    exception goal has 64, that of the diversity goal 44, as published; the coverage goal takes "pairs", 36 of them.
 
     ## Observation Space
     `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
@@ -164,6 +163,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             self.executor,
             fitness=(self.goal.fitness,),
             tracked=self.goal.kept,
+            usable=tuple(dict.fromkeys(name for action in self.catalogue for name in action)),
             variants=self.variants,
             search=self.search,
             seed=self.seed,

@@ -91,6 +91,8 @@ def generate(
     if json is not None and str(json).startswith("-") and not to_stdout:
         raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
     with Executor(locate(subject, path)) as executor:
+        if goal != "coverage" and not (agent or "").startswith("fixed"):
+            executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
         executor.start()  # the worker imports the subject while this process imports what a search needs
         from fitgym.generation import Request, generate_request
         from fitgym.live import LiveView

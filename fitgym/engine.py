@@ -116,6 +116,7 @@ class Engine:
     Args:
         executor: runs the test cases.
         fitness: the fitness functions that are active first.
+        usable: further fitness functions that may become active; those that need "infection" must be among these three.
         tracked: further fitness functions whose targets are archived whatever is active, such as the goal's own.
         variants: of fitness functions, by name: arguments of their classes, such as `{"diversity": {"last_two": True}}`.
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
@@ -139,6 +140,7 @@ class Engine:
         *,
         fitness: Sequence[str] = ("branch",),
         tracked: Sequence[str] = (),
+        usable: Sequence[str] = (),
         variants: Variants | None = None,
         search: str = "whole_suite",
         seed: int = 0,
@@ -146,6 +148,7 @@ class Engine:
         deadline: float | None = None,
     ) -> None:
         self.executor = executor
+        executor.require(frozenset().union(*(FITNESS.load(name).needs for name in (*fitness, *tracked, *usable))))
         self.subject: Subject = executor.subject
         self.tracked = tuple(dict.fromkeys(tracked))
         self.variants = check_variants(variants or {})

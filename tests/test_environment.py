@@ -71,7 +71,7 @@ def test_full_features_say_what_was_done_and_what_is_left():
         observation = env.reset(seed=0)[0]
         assert observation[names.index("remaining_budget")] == pytest.approx(12 / 13)
         assert observation[names.index("last_action")] == 0.0
-        observation = env.step(41)[0]
+        observation = env.step(63)[0]
         assert observation[names.index("remaining_budget")] == pytest.approx(9 / 13)
         assert observation[names.index("last_action")] == 1.0
 
@@ -264,5 +264,5 @@ def test_a_budget_in_seconds_is_refused_because_nothing_could_be_repeated():
 
 def test_an_action_outside_the_catalogue_is_refused(env):
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="action 99 is not in the catalogue of 42 actions"):
+    with pytest.raises(ValueError, match="action 99 is not in the catalogue of 64 actions"):
         env.step(99)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_traces import SITES, SUBJECT, traces
 from trace_by_hand import counted, dense
 
-from fitgym.fitness.base import Fitness
+from fitgym.fitness.base import Fitness, Target
 from fitgym.instrument.trace import Trace
 from fitgym.registry import Registry
 
@@ -154,9 +154,9 @@ def test_the_worst_suite_is_the_empty_one(name):
 
 @every
 def test_a_subject_without_anything_to_cover_is_no_error(name):
-    empty = replace(SUBJECT, branches=(), operations=())
+    empty = replace(SUBJECT, branches=(), operations=(), source="")
     fitness = FITNESS.load(name)(empty)
-    blank = Trace(direct=(b"", b"", b""))
+    blank = Trace(direct=(b"", b"", b""), infected=(b"", b""))
     rows = fitness.distances([blank])
     assert rows.shape == (1, 0)
     assert fitness.of_suite(rows, fitness.visits([blank])) in (0.0, 1.0)
@@ -188,7 +188,29 @@ def covers_line(executed, target):
     return False
 
 
+RELATIONS = {"<": (1, 0, 0), "<=": (1, 1, 0), "!=": (1, 0, 1), "False": (0, 0, 0)}  # less, equal, greater
+
+
+def infects(executed, target):
+    (mutant,) = [mutant for mutant in SUBJECT.mutants if mutant.id == target.key[0]]
+    _, distances = dense(executed, SUBJECT)
+    sites, masks = (np.frombuffer(part, np.uint32).tolist() for part in executed.infected)
+    bits = dict(zip(sites, masks, strict=True))
+    if mutant.place == "comparison":
+        differ = [a != b for a, b in zip(RELATIONS["<"], RELATIONS[mutant.replacement], strict=True)]
+        return any(distances[i] == 0 for i in range(3) if differ[i]) or bool(bits.get(2, 0) & 1)
+    if mutant.place == "truth" and mutant.function == "g":
+        outcomes = {5 if outcome else 6 for _, outcome in mutant.at}
+        return any(distances[i] == 0 for i in outcomes)
+    if mutant.at == (((5, 20, 5, 21), True),):
+        return bool(bits.get(9, 0) >> ["-z", "z + 1", "z - 1", "y", "x"].index(mutant.replacement) & 1)
+    if mutant.place == "arithmetic":
+        return bool(bits.get(10, 0) >> ["+", "-", "*", "/", "//", "%", "**"].index(mutant.replacement) & 1)
+    return covers_line(executed, Target("line", (mutant.line,)))
+
+
 COVERS = {
+    "weak_mutation": infects,
     "branch": covers_branch,
     "direct_branch": covers_branch,
     "line": covers_line,

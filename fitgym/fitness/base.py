@@ -125,7 +125,7 @@ class Fitness(ABC):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
-    """What must be recorded beyond counts, distances and calls: "direct", "output", "input"."""
+    """What must be recorded beyond counts, distances and calls: "direct", "output", "input", "infection"."""
 
     dynamic: ClassVar[bool] = False
     """Targets may be appended while traces are measured."""

@@ -23,7 +23,6 @@ class Exceptions(Goal):
     References:
         Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
         Selection: the reward, and the eight functions that an action combines, exception count always among them.
-        `weak_mutation` joins them when it is available.
     """
 
     fitness = "exception"
@@ -36,6 +35,7 @@ class Exceptions(Goal):
         "method",
         "method_no_exception",
         "output",
+        "weak_mutation",
     )
     required = ("exception",)
     catalogue = "paper"

@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import Literal
 
 from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.mutant import Mutant
+from fitgym.subject.mutants import mutants
 
 __all__ = [
     "Branch",
@@ -274,6 +276,11 @@ class Subject:
     def under_test(self) -> tuple[Operation, ...]:
         """The operations that the user asked to test, by id."""
         return tuple(operation for operation in self.operations if operation.under_test)
+
+    @cached_property
+    def mutants(self) -> tuple[Mutant, ...]:
+        """The mutants of what the user asked to test, in source order."""
+        return mutants(self.source, self.reference.class_name).made
 
     @cached_property
     def n_slots(self) -> int:
