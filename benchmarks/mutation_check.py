@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -66,21 +66,29 @@ class Score:
 
     Attributes:
         by: who made the mutants.
-        outcomes: how many had each outcome: "killed" a test failed, "import" the module could not be imported any more,
+        results: name and outcome of each: "killed" a test failed, "import" the module could not be imported any more,
             "timeout" the limit was reached, "survived" all tests passed, "error" there was no outcome.
         seconds: wall clock for all of them.
-        survivors: names of those that survived.
     """
 
     by: str
-    outcomes: Counter[str] = field(default_factory=Counter)
+    results: list[tuple[str, str]] = field(default_factory=list)
     seconds: float = 0.0
-    survivors: list[str] = field(default_factory=list)
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many had each outcome."""
+        return Counter(outcome for _, outcome in self.results)
+
+    @property
+    def survivors(self) -> list[str]:
+        """Names of those that survived."""
+        return [name for name, outcome in self.results if outcome == "survived"]
 
     @property
     def total(self) -> int:
         """How many were run to an outcome."""
-        return sum(self.outcomes.values()) - self.outcomes["error"]
+        return len(self.results) - self.outcomes["error"]
 
     @property
     def killed(self) -> int:
@@ -95,24 +103,37 @@ class Score:
     @property
     def seconds_each(self) -> float:
         """Wall clock for one mutant."""
-        return self.seconds / max(1, sum(self.outcomes.values()))
-
-    def add(self, outcome: str, name: str) -> None:
-        """Count one mutant."""
-        self.outcomes[outcome] += 1
-        if outcome == "survived":
-            self.survivors.append(name)
+        return self.seconds / max(1, len(self.results))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
-            **asdict(self),
-            "outcomes": dict(self.outcomes),
+            "by": self.by,
             "total": self.total,
             "killed": self.killed,
             "score": round(self.score, 4),
+            "outcomes": dict(self.outcomes),
+            "seconds": round(self.seconds, 3),
             "seconds_each": round(self.seconds_each, 4),
+            "survivors": self.survivors,
         }
+
+
+def disagreements(recorded: dict[str, Any] | None, score: Score, most: int = 0) -> list[str]:
+    """What the record says of mutants that the re-run does not, mutant by mutant if it names the survivors."""
+    if not recorded:
+        return []
+    found = []
+    if "survivors" in recorded:
+        said = set(recorded["survivors"])
+        for name, outcome in score.results:
+            if outcome != "error" and (name in said) != (outcome == "survived"):
+                found.append(f"{name}: {'survived' if name in said else 'killed'} in the record, {outcome} here")
+    if not most:
+        for what, here in (("total", score.total), ("killed", score.killed)):
+            if recorded[what] != here:
+                found.append(f"{what}: {recorded[what]} in the record, {here} here")
+    return found
 
 
 @dataclass(frozen=True)
@@ -265,7 +286,7 @@ def ours(check: Check, limit: float, most: int = 0, jobs: int = 1) -> Score:
     score, started = Score("fitgym"), time.perf_counter()
     with ThreadPoolExecutor(jobs) as pool:
         for mutant, outcome in zip(chosen, pool.map(run, chosen), strict=True):
-            score.add(outcome, mutant.id)
+            score.results.append((mutant.id, outcome))
     score.seconds = time.perf_counter() - started
     return score
 
@@ -338,7 +359,7 @@ def read_dump(text: str) -> Score:
         change = item["mutations"][0]
         line, column = change["start_pos"]
         name = f"{line}:{column}:{change['operator_name']}:{change['occurrence']}"
-        score.add(outcome if outcome in ("survived", "killed", "timeout") else "error", name)
+        score.results.append((name, outcome if outcome in ("survived", "killed", "timeout") else "error"))
     return score
 
 
@@ -380,7 +401,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """0 if the record says what the re-run says or says nothing, 1 otherwise."""
+    """0 if the record and the re-run agree or the record says nothing, 1 otherwise."""
     options, console = arguments(given), Console(width=None if sys.stdout.isatty() else 120)
     record, suite = found(options.output, options.record)
     reference = locate(record["subject"], options.subjects)
@@ -392,23 +413,24 @@ def main(given: Sequence[str] | None = None) -> int:
         scores = [ours(check, limit, options.most, max(1, options.jobs))]
         if not options.no_tool:
             scores.append(theirs(check, limit, tool_python(options.tool_env), options.most))
-    console.print(table(scores, record.get("mutants")))
+    recorded = record.get("mutants")
+    console.print(table(scores, recorded))
+    differ = disagreements(recorded, scores[0], options.most)
+    for line in differ:
+        console.print(line, markup=False, highlight=False)
     report = {
         "subject": record["subject"],
         "suite": suite.name,
         "unchanged_s": round(slowest, 3),
         "limit_s": round(limit, 3),
         "most": options.most,
-        "recorded": record.get("mutants"),
+        "recorded": recorded,
+        "disagreements": differ,
         "scores": [score.as_dict() for score in scores],
     }
     path = options.json or options.output / "mutation_check.json"
     path.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
-    recorded = record.get("mutants")
-    agrees = (
-        options.most or not recorded or (recorded["total"], recorded["killed"]) == (scores[0].total, scores[0].killed)
-    )
-    return 0 if agrees else 1
+    return 1 if differ else 0
 
 
 if __name__ == "__main__":

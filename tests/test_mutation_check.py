@@ -196,6 +196,18 @@ def test_a_class_has_its_lines(name: str, lines: tuple[int, int], script: Any, c
     assert script.lines_of(reference) == lines
 
 
+def test_mutants_are_compared_one_by_one_where_the_record_names_the_survivors(script: Any) -> None:
+    score = script.Score(
+        "fitgym", [("a", "killed"), ("b", "survived"), ("c", "timeout"), ("d", "survived"), ("e", "error")]
+    )
+    recorded = {"total": 4, "killed": 2, "survivors": ["c", "d", "e"]}
+    found = ["b: killed in the record, survived here", "c: survived in the record, timeout here"]
+    assert script.disagreements(recorded, score) == found
+    assert script.disagreements(recorded | {"total": 9}, score) == [*found, "total: 9 in the record, 4 here"]
+    assert script.disagreements(recorded | {"total": 9}, score, most=5) == found  # only some were run
+    assert script.disagreements(None, score) == []
+
+
 @pytest.mark.parametrize(
     ("recorded", "code"),
     [(None, 0), ({"total": 4, "killed": 3}, 0), ({"total": 4, "killed": 4}, 1), ({"total": 5, "killed": 3}, 1)],
@@ -205,7 +217,8 @@ def test_a_record_that_says_something_else_is_found(
 ) -> None:
     path = house / "out" / "record.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"mutants": recorded}))
-    score = script.Score("fitgym", script.Counter(killed=2, timeout=1, survived=1), 2.0, ["f"])
+    outcomes = ("killed", "timeout", "killed", "survived")
+    score = script.Score("fitgym", [(str(number), outcome) for number, outcome in enumerate(outcomes)], 2.0)
     monkeypatch.setattr(script, "limit_of", lambda _: (1.0, 10.0))
     monkeypatch.setattr(script, "ours", lambda *_: score)
     assert script.main([str(house / "out"), "--subjects", str(house / "subjects"), "--no-tool"]) == code
