@@ -5,15 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from fitgym.engine import FITNESS, Engine
+from fitgym.engine import Engine
 from fitgym.errors import UnknownName
 
-__all__ = ["Goal", "existing"]
-
-
-def existing(*names: str) -> tuple[str, ...]:
-    """Those of the fitness functions that there are; the others join when their files do."""
-    return tuple(name for name in names if name in FITNESS.names())
+__all__ = ["Goal"]
 
 
 class Goal(ABC):

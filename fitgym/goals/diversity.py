@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fitgym.engine import Engine
 from fitgym.fitness import diversity
-from fitgym.goals.base import Goal, existing
+from fitgym.goals.base import Goal
 
 __all__ = ["Diversity"]
 
@@ -36,7 +36,7 @@ class Diversity(Goal):
 
     fitness = "diversity"
     kept = ("method",)
-    functions = existing(
+    functions = (
         "diversity",
         "exception",
         "branch",
