@@ -23,8 +23,10 @@ from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.evolution.reach import Reach
+from fitgym.evolution.trials import minimal, tried
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Fitness
+from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.instrument.trace import Trace
 from fitgym.registry import Registry, parse_options
 from fitgym.search.base import Search
@@ -163,6 +165,7 @@ class Engine:
         options.setdefault("population", population)
         self.search = algorithm(self.factory, self.archive, self.rng, **options)
         self.keep_covered = options.get("use_archive") is False
+        self._needed: NDArray[np.bool_] | None = None  # mutants, once the search is over
         self.active: tuple[str, ...] = ()
         self.generation = 0
         self.executions = 0
@@ -289,8 +292,45 @@ class Engine:
             before = self.executor.executions
             traces = self.executor.run(unknown, self.table, needs | {"constants"})
             self.executions += self.executor.executions - before
+            if "effects" in needs:
+                traces = self._tried(unknown, traces)
         with self._spent_on("measure"):
             self._learn(unknown, traces, needs)
+
+    def _tried(self, testcases: Sequence[TestCase], traces: list[Trace]) -> list[Trace]:
+        """The traces with what mutants do to the test cases."""
+        for name, fitness in self.measurements.fitness.items():
+            if isinstance(fitness, StrongMutation):
+                wanted = ~self.archive.covered(name) if self._needed is None else self._needed
+                exhaustive = self.keep_covered or self._needed is not None
+                if self.keep_covered and self._needed is None:
+                    wanted = np.ones_like(wanted)
+                return tried(testcases, traces, fitness, wanted, self.executor, self.table, exhaustive=exhaustive)
+        return traces
+
+    def try_thoroughly(self, testcases: Sequence[TestCase]) -> None:
+        """Find out which mutants each of these test cases kills, and from now on run no others than the needed ones.
+
+        While a search goes on, a mutant is done with when one test case kills it; to find out what can be left out of a
+        suite it must be known of all test cases. Needed are the mutants that no other one implies, see `minimal`.
+
+        Raises:
+            OutOfTime: the clock ran out; nothing has changed.
+        """
+        if "effects" not in self.needs or not testcases:
+            return
+        self._needed = self.archive.covered("strong_mutation")
+        try:
+            self._run(testcases)
+        except OutOfTime:
+            self._needed = None
+            raise
+        self._needed = minimal(self.measurements.covers("strong_mutation", testcases))
+
+    def needed(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function a suite has to keep covered: all but for mutants, see `try_thoroughly`."""
+        every = np.ones(len(self.measurements.fitness[name].targets), dtype=bool)
+        return self._needed if name == "strong_mutation" and self._needed is not None else every
 
     def _learn(self, unknown: Sequence[TestCase], traces: Sequence[Trace], needs: frozenset[str]) -> None:
         new = self.measurements.add(unknown, traces, needs)
@@ -408,7 +448,7 @@ class Engine:
 
     def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
         """Run test cases again in a fresh process: do they cover what they covered?"""
-        known = [self.measurements.trace(testcase) for testcase in testcases]
+        known = [trace.plain or trace for trace in map(self.measurements.trace, testcases)]
         try:
             with self._spent_on("execute"):
                 again = self.executor.verify(testcases, self.table, self._needs_of(testcases), known)

@@ -74,14 +74,20 @@ def expectation(seen: Sequence[Observed], trace: Trace) -> Expectation | None:
     return Expectation(shared.observations, raises, shared.position, trace.reached, trace.fuel)
 
 
-def encode_expectation(expected: Expectation) -> Any:
-    """The expectation as built-in values, see `fitgym.execution.mutation.WireExpectation`."""
+def encode_expectation(expected: Expectation, most: int, least: int = 0) -> Any:
+    """The expectation as built-in values, see `fitgym.execution.mutation.WireExpectation`.
+
+    Args:
+        expected: what is expected.
+        most: how much fuel a mutant may burn at most, even where the original burns more.
+        least: how much it may burn even where that is more than all others say.
+    """
     return (
         tuple([(f.position, f.path, f.kind, encode_expression(f.expression)) for f in expected.facts]),
         None if expected.raises is None else encode_expression(expected.raises),
         expected.position,
         expected.reached,
-        PATIENCE * expected.fuel + MORE,
+        max(least, min(most, PATIENCE * expected.fuel + MORE)),
     )
 
 

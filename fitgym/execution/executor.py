@@ -42,10 +42,11 @@ from fitgym.testcase.statement import StatementTable, TestCase
 if TYPE_CHECKING:
     from fitgym.execution.observation import Observed
 
-__all__ = ["Crash", "Executor", "Learned", "Limits"]
+__all__ = ["Crash", "Executor", "Learned", "Limits", "Trial"]
 
 _MOST_CALLS = 10_000  # that are kept so that equal ones share one object
 _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
+_PATIENT = 2  # times the fuel of a test case
 _TRIALS = 4  # as many of them are sent at once as of test cases: they are shorter and return less
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _ALONE = 3  # the greatest care
@@ -261,6 +262,7 @@ class Executor:
         table: StatementTable,
         *,
         exhaustive: bool = False,
+        patient: bool = False,
     ) -> list[Effect | None]:
         """What mutants do to test cases.
 
@@ -274,6 +276,7 @@ class Executor:
             expected: what the test cases should show.
             table: holds their statements.
             exhaustive: a mutant that is killed is run with later test cases all the same.
+            patient: a mutant may burn twice the fuel that any test case may, whatever the original burns.
 
         Returns:
             An effect for each trial, None for those left out because an earlier trial has killed the mutant.
@@ -287,7 +290,7 @@ class Executor:
             started = time.perf_counter()
             try:
                 killing = Killing(
-                    functools.partial(self._tried, table),
+                    functools.partial(self._tried, table, patient),
                     expected,
                     exhaustive=exhaustive,
                     batch=_TRIALS * self.limits.batch,
@@ -542,13 +545,18 @@ class Executor:
     def _tried(
         self,
         table: StatementTable,
+        patient: bool,
         trials: Sequence[Trial],
         expected: Mapping[TestCase, Expectation],
         exhaustive: bool,
         care: int,
     ) -> list[Effect | None] | int:
         """What a child says about trials, see `Killing`."""
-        wire = {testcase: encode_expectation(one) for testcase, one in expected.items()}
+        most = self.limits.fuel
+        wire = {
+            testcase: encode_expectation(one, most, _PATIENT * most if patient else 0)
+            for testcase, one in expected.items()
+        }
         return self._ask("mutate", (wire, exhaustive), trials, expected, table, care)
 
     def _blame(

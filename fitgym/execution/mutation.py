@@ -23,7 +23,6 @@ from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Reached
 from fitgym.instrument.transformer import Instrumented
 from fitgym.subject.mutant import Mutant
-from fitgym.subject.mutants import mutants
 from fitgym.subject.subject import Site, Subject
 from fitgym.subject.syntax import deep_trees, docstring_end
 
@@ -86,7 +85,7 @@ class Mutation:
         self.instrumented = instrumented
         self._recorder = recorder
         self._functions = functions
-        self._mutants = mutants(subject.source, subject.reference.class_name).made
+        self._mutants = subject.mutants
         with deep_trees():
             self._where = _places(self.instrumented.tree)
         self._sites = subject.sites

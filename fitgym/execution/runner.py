@@ -325,7 +325,7 @@ class Runner:
         self._timed_out = False
         guard.refused = ""
         self._chance.fix()
-        recorder.fuel = min(self.limits.fuel, fuel)
+        recorder.fuel = fuel
         recorder.begin()
         kill, difference = "", 0.0
         failing: tuple[int, ...] = ()

@@ -102,6 +102,9 @@ class Trace:
         failure: see `Failure`.
         fuel: how much fuel was burnt, a deterministic measure of run time.
         infected: what the sites say about mutants; None unless "infection" was needed.
+        effects: numbers of the mutants that the test case was run on, ascending, with the impact of each (see
+            `fitgym.execution.mutation.impact`), infinite if the mutant was killed; empty unless "effects" were needed.
+        plain: the trace without effects, None for one that has none.
     """
 
     reached: Reached = (b"", b"", b"")
@@ -112,3 +115,5 @@ class Trace:
     failure: Failure = ""
     fuel: int = 0
     infected: Infected | None = None
+    effects: tuple[tuple[int, float], ...] = ()
+    plain: Trace | None = None
