@@ -15,6 +15,7 @@ __all__ = ["ENVIRONMENTS", "WITHOUT_SUBJECT"]
 ENVIRONMENTS = {
     "fitgym/ExceptionDiscovery-v0": "exceptions",
     "fitgym/SuiteDiversity-v0": "diversity",
+    "fitgym/StrongMutation-v0": "strong_mutation",
     "fitgym/BranchCoverage-v0": "coverage",
 }
 """The registered environments with a subject, and the goal that each pursues."""

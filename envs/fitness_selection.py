@@ -38,7 +38,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
 
     ## Action Space
     `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. The catalogue of the
-    exception goal has 64, that of the diversity goal 44, as published; the coverage goal takes "pairs", 36 of them.
+    exception goal has 64, that of the diversity goal 44, that of strong mutation 31, as published; the coverage goal
+    takes "pairs", 36 of them.
 
     ## Observation Space
     `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
@@ -162,7 +163,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.engine = Engine(
             self.executor,
             fitness=(self.goal.fitness,),
-            tracked=self.goal.kept,
+            tracked=(*self.goal.kept, *self.goal.tracked),
             usable=tuple(dict.fromkeys(name for action in self.catalogue for name in action)),
             variants=self.variants,
             search=self.search,

@@ -356,7 +356,7 @@ class _Job:
             "goal_value": value,
             "rewards": episode["rewards"],
             "actions": episode["actions"],
-            "mutants": None,
+            "mutants": None if finished.mutants is None else finished.mutants.as_dict(),
             "crashed": [
                 {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
                 for crash in engine.executor.crashes

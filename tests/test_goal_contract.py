@@ -22,7 +22,8 @@ def executor():
 
 
 def start(executor, goal, seed=0):
-    engine = Engine(executor, fitness=(goal.fitness,), tracked=goal.kept, seed=seed, population=8)
+    tracked = (*goal.kept, *goal.tracked)
+    engine = Engine(executor, fitness=(goal.fitness,), tracked=tracked, usable=goal.functions, seed=seed, population=8)
     engine.step()
     return engine
 
@@ -30,7 +31,7 @@ def start(executor, goal, seed=0):
 @pytest.mark.parametrize("name", GOALS.names())
 def test_a_goal_names_fitness_functions_that_exist(name):
     goal = GOALS.load(name)
-    named = {goal.fitness, *goal.kept, *goal.functions, *goal.required}
+    named = {goal.fitness, *goal.kept, *goal.tracked, *goal.functions, *goal.required}
     assert named <= set(FITNESS.names())
     assert goal.fitness in goal.functions
     assert set(goal.required) <= set(goal.functions)

@@ -17,6 +17,7 @@ class Goal(ABC):
     Class attributes:
         fitness: the goal's own fitness function.
         kept: the fitness functions whose targets the final suite keeps covered.
+        tracked: further fitness functions whose targets the search archives, whatever is active.
         functions: the fitness functions that an action may combine, the goal's own first.
         required: those of them that every action contains.
         catalogue: the combinations that an action chooses from unless the user says otherwise, see
@@ -33,6 +34,7 @@ class Goal(ABC):
 
     fitness: ClassVar[str]
     kept: ClassVar[tuple[str, ...]]
+    tracked: ClassVar[tuple[str, ...]] = ()
     functions: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]] = ()
     catalogue: ClassVar[str] = "pairs"

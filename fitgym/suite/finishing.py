@@ -25,6 +25,7 @@ from fitgym.suite.kills import Kills, kills_of
 from fitgym.suite.measure import Measured
 from fitgym.suite.minimize import minimize
 from fitgym.suite.observers import enriched, unknown
+from fitgym.suite.score import MutationScore, mutation_score
 from fitgym.suite.stability import Dropped, stabilize
 from fitgym.testcase.expression import Expression, Name, Ref
 from fitgym.testcase.statement import TestCase
@@ -53,6 +54,7 @@ class Finished:
         runs: how many clean runs in fresh interpreters it passed, all its tests.
         dropped: tests that did not behave the same every time, or were not checked in time, with the reason.
         weakened: how many assertions were dropped for that reason.
+        mutants: what the exported tests kill, None unless mutants were run in the search.
     """
 
     tests: tuple[FinishedTest, ...]
@@ -64,6 +66,7 @@ class Finished:
     runs: int
     dropped: tuple[Dropped, ...]
     weakened: int
+    mutants: MutationScore | None = None
 
 
 def finish(
@@ -114,16 +117,21 @@ def finish(
     if output is not None and source:
         path = output / file_name(engine.subject.reference)
         write(source, path)
+    score = mutation_score(engine, stable.tests, deadline)
+    coverage = engine.coverage_of(testcases)
+    if score is not None:  # not all of them were run while it was minimised
+        coverage["strong_mutation"] = (len(score.killed), score.total)
     return Finished(
         stable.tests,
         source,
         path,
-        engine.coverage_of(testcases),
+        coverage,
         tuple(engine.raised_by(testcases)),
         stable.measured,
         stable.runs,
         (*late, *stable.dropped),
         stable.weakened,
+        score,
     )
 
 
@@ -134,7 +142,7 @@ def _minimized(engine: Engine, names: Sequence[str], deadline: Deadline) -> list
         if engine.late:
             raise OutOfTime
         engine.execute(testcases)
-        rows = [engine.measurements.covers(name, testcases) for name in names]
+        rows = [engine.measurements.covers(name, testcases) & engine.needed(name) for name in names]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
 
     def endings(testcases: Sequence[TestCase]) -> list[tuple[str, int, bool] | None]:
@@ -147,8 +155,11 @@ def _minimized(engine: Engine, names: Sequence[str], deadline: Deadline) -> list
         return [_written_out(seen) for seen in engine.executor.observe(testcases, engine.table)]
 
     engine.deadline = deadline.until(MINIMIZING)
+    candidates = engine.best_suite(names)
+    with contextlib.suppress(OutOfTime):
+        engine.try_thoroughly(candidates)
     return minimize(
-        engine.best_suite(names),
+        candidates,
         covered,
         engine.table,
         endings=endings,

@@ -1,0 +1,65 @@
+"""The goal of killing mutants."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.goals.base import Goal
+
+__all__ = ["StrongMutation"]
+
+_SCORES = ("strong_mutation", "weak_mutation")
+
+
+class StrongMutation(Goal):
+    """Kill as many mutants as possible.
+
+    The value is the share of mutants that test cases of the archive kill, in [0, 1]. That is what the search knows: a
+    test case kills a mutant if an assertion of anything that it shows would fail. The record of a finished suite counts
+    again, with the assertions that its tests have. The rewards are
+
+        paper   by how many percentage points the mutation score rose since it was asked for before, at every other
+                step the score of strong mutation (mutants killed), at the others that of weak mutation (infected)
+        gain    by how much the value rose: strong mutation only
+
+    The paper alternates to save the time of the strong score. Here both are known at any time, so nothing is saved; the
+    reward is the one that was published.
+
+    References:
+        Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
+        Selection, section 3.4.3: the reward, and the six functions that 31 actions combine.
+    Differs from the paper: the scores are those of the archive, not of the best suite of the population, because a
+    mutant that the archive kills is not run any more.
+    """
+
+    fitness = "strong_mutation"
+    kept = ("strong_mutation",)
+    tracked = ("weak_mutation",)
+    functions = ("strong_mutation", "branch", "output", "exception", "method_no_exception", "weak_mutation")
+    catalogue = "paper-mutation"
+
+    def __init__(self, reward: str = "paper") -> None:
+        super().__init__(reward)
+        self._scores = [0.0, 0.0]
+        self._turn = 0
+
+    def value(self, engine: Engine) -> float:
+        return _score(engine, "strong_mutation")
+
+    def begin(self, engine: Engine) -> None:
+        super().begin(engine)
+        self._scores = [100.0 * _score(engine, name) for name in _SCORES]
+        self._turn = 0
+
+    def paper_reward(self, engine: Engine) -> float:
+        turn, self._turn = self._turn, 1 - self._turn
+        score = 100.0 * _score(engine, _SCORES[turn])
+        reward, self._scores[turn] = score - self._scores[turn], score
+        return reward
+
+    def reached(self, engine: Engine) -> bool:
+        return self.value(engine) >= 1.0
+
+
+def _score(engine: Engine, name: str) -> float:
+    covered = engine.archive.covered(name)
+    return float(covered.mean()) if covered.size else 1.0

@@ -1,0 +1,117 @@
+"""The mutation score of a finished suite: the mutants that its tests kill with the assertions that they have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fitgym.engine import Engine
+from fitgym.errors import OutOfTime
+from fitgym.execution.effect import Effect, Expectation
+from fitgym.execution.executor import Trial
+from fitgym.fitness.strong_mutation import StrongMutation
+from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.deadline import Deadline
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["MutationScore", "mutation_score"]
+
+
+@dataclass(frozen=True, slots=True)
+class MutationScore:
+    """Which mutants a suite kills.
+
+    Attributes:
+        total: how many mutants the subject has, those left aside by the search included.
+        killed: ids of those that a test kills, with the name of the quickest test that does, in the order of the list.
+        survivors: ids of the others, in the order of the list.
+    """
+
+    total: int
+    killed: tuple[tuple[str, str], ...]
+    survivors: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it stands in the record: numbers, the mutants that each test kills first, and those that survive."""
+        by_test: dict[str, list[str]] = {}
+        for mutant, test in self.killed:
+            by_test.setdefault(test, []).append(mutant)
+        return {
+            "total": self.total,
+            "killed": len(self.killed),
+            "by_test": dict(sorted(by_test.items())),
+            "survivors": list(self.survivors),
+        }
+
+
+def mutation_score(
+    engine: Engine,
+    tests: Sequence[FinishedTest],
+    deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
+) -> MutationScore | None:
+    """Run finished tests with the assertions that they have on every mutant that they infect.
+
+    A test kills a mutant if it fails with the mutant in the place of the original: an exception comes that it does not
+    expect, or not the one that it does, or an assertion does not hold; or if it goes on for too long, which here is
+    tried twice: what ends with twice the fuel that any test case has is judged by how it ends.
+
+    Args:
+        engine: whose measurements know strong mutation; None comes back where they do not, or when time runs out.
+        tests: as they are exported.
+        deadline: with one, kills by time are not tried twice.
+    """
+    fitness = engine.measurements.fitness.get("strong_mutation")
+    if not isinstance(fitness, StrongMutation):
+        return None
+    names: dict[TestCase, str] = {}
+    expected: dict[TestCase, Expectation] = {}
+    for test in tests:
+        testcase = engine.table.testcase(test.statements)
+        trace = engine.measurements.trace(testcase)
+        position = -1 if test.raises is None else len(test.statements) - 1
+        names[testcase] = test.name
+        expected[testcase] = Expectation(test.assertions, test.raises, position, trace.reached, trace.fuel)
+    testcases = sorted(expected, key=lambda testcase: expected[testcase].fuel)
+    infected = fitness.infected([engine.measurements.trace(testcase) for testcase in testcases])
+    trials = [
+        (testcase, number)
+        for testcase, row in zip(testcases, infected, strict=True)
+        for number in fitness.numbers[row].tolist()
+    ]
+    try:
+        killers = _killers(engine, trials, expected, twice=math.isinf(deadline.hard))
+    except OutOfTime:
+        return None
+    mutants = list(enumerate(engine.subject.mutants))
+    return MutationScore(
+        len(mutants),
+        tuple((mutant.id, names[killers[number]]) for number, mutant in mutants if number in killers),
+        tuple(mutant.id for number, mutant in mutants if number not in killers),
+    )
+
+
+def _killers(
+    engine: Engine, trials: list[Trial], expected: dict[TestCase, Expectation], *, twice: bool
+) -> dict[int, TestCase]:
+    """The first test case that kills each mutant."""
+    executor, table = engine.executor, engine.table
+    killers: dict[int, TestCase] = {}
+    while trials:
+        effects = executor.kill(trials, expected, table)
+        late = [trial for trial, effect in zip(trials, effects, strict=True) if twice and _is_late(effect)]
+        slow = executor.kill(late, expected, table, patient=True)
+        survived = {trial for trial, effect in zip(late, slow, strict=True) if effect is not None and not effect.killed}
+        for (testcase, number), effect in zip(trials, effects, strict=True):
+            if effect is not None and effect.killed and (testcase, number) not in survived:
+                killers.setdefault(number, testcase)
+        # A mutant that was slow but survived has later test cases that were not run.
+        open_ = {number for _, number in survived} - killers.keys()
+        done = {trial for trial, effect in zip(trials, effects, strict=True) if effect is not None}
+        trials = [trial for trial in trials if trial[1] in open_ and trial not in done]
+    return killers
+
+
+def _is_late(effect: Effect | None) -> bool:
+    return effect is not None and effect.killed == "timeout"
