@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fitgym.errors import OutOfTime
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.suite.minimize import connected, minimize, needed, without
+from fitgym.suite.minimize import Kills, connected, minimize, needed, without
 from fitgym.suite.plainness import Change, changed, plainer
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
@@ -332,6 +332,85 @@ def test_targets_discovered_on_the_way_are_not_looked_at() -> None:
 
     (after,) = minimize([table.testcase([call(2), call(1), call(3)])], growing, table)
     assert [statement.operation for statement in table.statements(after)] == [1]
+
+
+# Mutants
+
+
+class Mutants(Arguments):
+    """Mutant k is killed by a test case of which some statement satisfies condition k."""
+
+    def __init__(self, table: StatementTable, *killed_by: Callable[[Statement], bool]) -> None:
+        super().__init__(table, [lambda statement: True])
+        self.killed_by = killed_by
+        self.asked: list[Sequence[int] | None] = []
+
+    def kills(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
+        self.asked += [numbers for _, numbers in asked]
+        return [frozenset(self.killed(testcase, numbers)) for testcase, numbers in asked]
+
+    def killed(self, testcase: TestCase, numbers: Sequence[int] | None) -> list[int]:
+        statements = self.table.statements(testcase)
+        wanted = range(len(self.killed_by)) if numbers is None else numbers
+        return [number for number in wanted if any(map(self.killed_by[number], statements))]
+
+
+def made_plain_on(mutants: Mutants, *tests: Sequence[Statement]) -> list[list[Statement]]:
+    candidates = [mutants.table.testcase(test) for test in tests]
+    found = minimize(candidates, mutants.covered, mutants.table, endings=mutants.endings, kills=mutants.kills)
+    return [mutants.table.statements(testcase) for testcase in found]
+
+
+def has(*characters: str) -> Callable[[Statement], bool]:
+    return lambda statement: all(character in str(values(statement)) for character in characters)
+
+
+def test_what_kills_a_mutant_stays() -> None:
+    mutants = Mutants(StatementTable(), has("w"), has("x"))
+    assert made_plain_on(mutants, [Statement(1, -1, (argument("hello world"),))]) == [
+        [Statement(1, -1, (argument("w"),))]
+    ]
+    assert mutants.asked[0] is None and [0] in mutants.asked  # nothing is asked about what it never killed
+
+
+def test_a_test_that_raises_need_not_kill() -> None:
+    mutants = Mutants(StatementTable(), has("w"))
+    assert made_plain_on(mutants, [Statement(9, -1, (argument("hello world"),))]) == [
+        [Statement(9, -1, (argument(""),))]
+    ]
+    assert mutants.asked == []
+
+
+def test_a_mutant_belongs_to_the_first_test_that_kills_it() -> None:
+    mutants = Mutants(StatementTable(), has("a"))
+    mutants.conditions = [lambda s: s.operation == 1, lambda s: s.operation == 2]
+    tests = [[Statement(number, -1, (argument("a long text"),))] for number in (1, 2)]
+    assert [values(test[0]) for test in made_plain_on(mutants, *tests)] == [["a"], [""]]
+
+
+def test_out_of_time_for_mutants_nothing_is_asked_of_tests() -> None:
+    mutants = Mutants(StatementTable(), has("w"))
+
+    def late(asked: object) -> list[frozenset[int]]:
+        raise OutOfTime
+
+    test = mutants.table.testcase([Statement(1, -1, (argument("hello world"),))])
+    (after,) = minimize([test], mutants.covered, mutants.table, kills=late)
+    assert mutants.table.statements(after) == [Statement(1, -1, (argument(""),))]
+
+
+def test_parts_stay_together_if_only_together_they_kill() -> None:
+    table = StatementTable()
+    mutants = Mutants(table)
+    mutants.conditions = [lambda s: s.operation == 1, lambda s: s.operation == 2]
+    test = table.testcase([call(1), call(2, 0)])  # until the result of the first is written out in the second
+
+    def lengths(kills: Kills | None) -> list[int]:
+        known = [{0: argument(1)}]
+        return [len(t) for t in minimize([test], mutants.covered, table, values=lambda _: known, kills=kills)]
+
+    assert lengths(lambda asked: [frozenset({0} if len(testcase) == 2 else ()) for testcase, _ in asked]) == [2]
+    assert lengths(None) == [1, 1]
 
 
 # Annotations

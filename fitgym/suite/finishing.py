@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 
 from fitgym.engine import Discovery, Engine
 from fitgym.errors import OutOfTime
-from fitgym.execution.effect import Effect, Expectation
-from fitgym.execution.observation import Observation, Observed, agreement
-from fitgym.subject.mutants import mutants
-from fitgym.suite.assertions import FinishedTest, candidates, finished_tests, renamed
+from fitgym.execution.observation import Observed
+from fitgym.suite.assertions import FinishedTest, finished_tests, renamed
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import DIALECTS, Dialect
 from fitgym.suite.export import arranged, file_name, suite_text, write
-from fitgym.suite.kills import Kills, kills_of
+from fitgym.suite.kills import Kills
 from fitgym.suite.measure import Measured
 from fitgym.suite.minimize import minimize
+from fitgym.suite.mutation import Mutation
 from fitgym.suite.observers import enriched, unknown
 from fitgym.suite.score import MutationScore, mutation_score
 from fitgym.suite.stability import Dropped, stabilize
@@ -35,6 +34,7 @@ __all__ = ["Finished", "finish"]
 MINIMIZING = 0.25  # of the time that is left when it begins
 OBSERVING = 0.4
 KILLING = 0.3
+AMPLE = 2.0  # seconds for minimising with which it looks at mutants too
 CHUNK = 16  # test cases that are observed at once where time may run out
 
 _UNOBSERVED = "no time was left to observe it"
@@ -90,9 +90,10 @@ def finish(
             passed as it is, in its order and in reverse; what has not by the last moment is dropped.
     """
     try:
-        kept = _minimized(engine, names, deadline)
+        mutation = Mutation(engine)
+        kept = _minimized(engine, mutation, names, deadline)
         observed, before = _observed(engine, kept, deadline)
-        kills = _killed(engine, kept[: len(observed)], observed, before, deadline)
+        kills = _killed(engine, mutation, kept[: len(observed)], observed, before, deadline)
     finally:
         engine.deadline = None
     late = [
@@ -135,7 +136,7 @@ def finish(
     )
 
 
-def _minimized(engine: Engine, names: Sequence[str], deadline: Deadline) -> list[TestCase]:
+def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadline: Deadline) -> list[TestCase]:
     """The best suite as few short test cases; `MINIMIZING` of the time goes into that at most."""
 
     def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
@@ -164,6 +165,7 @@ def _minimized(engine: Engine, names: Sequence[str], deadline: Deadline) -> list
         engine.table,
         endings=endings,
         values=values,
+        kills=mutation.killed if MINIMIZING * deadline.left > AMPLE else None,
         operations=engine.subject.operations,
     )
 
@@ -214,31 +216,17 @@ def _observed(
 
 def _killed(
     engine: Engine,
+    mutation: Mutation,
     testcases: Sequence[TestCase],
     observed: Sequence[Sequence[Observed]],
     before: Sequence[Observed | None],
     deadline: Deadline,
 ) -> list[Kills] | None:
     """Which mutants the candidate assertions of each test kill, None if there is no time to find out."""
-    subject, table = engine.subject, engine.table
-    seen = [agreement(some) for some in observed]
-    facts: list[list[Observation]] = []
-    for testcase, one, earlier in zip(testcases, seen, before, strict=True):
-        known = earlier.observations if earlier is not None and not earlier.failure else ()
-        some = () if one is None or one.failure or (one.position >= 0 and not one.raises) else one.observations
-        raised = one is not None and one.position >= 0
-        strong, _ = candidates(table.statements(testcase), some, subject, before=known, raised=raised)
-        facts.append(strong)
     if deadline.left <= 0:
         return None
-
-    def kill(trials: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]) -> list[Effect | None]:
-        return engine.executor.kill(trials, expected, table, exhaustive=True)
-
     engine.deadline = deadline.until(KILLING)
-    made = mutants(subject.source, subject.reference.class_name).made
-    traces = [engine.measurements.trace(testcase) for testcase in testcases]
     try:
-        return list(kills_of(testcases, seen, facts, traces, made, subject, kill))
+        return mutation.matrix(testcases, observed, before)
     except OutOfTime:
         return None

@@ -11,6 +11,7 @@ are executed in one batch.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -23,7 +24,7 @@ from fitgym.suite.plainness import Change, arguments, changed, plainer
 from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-__all__ = ["Covered", "Endings", "Values", "connected", "minimize", "needed", "without"]
+__all__ = ["Covered", "Endings", "Kills", "Values", "connected", "minimize", "needed", "without"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 """Runs test cases and says which targets each covers: booleans of shape `(n_testcases, n_targets)`.
@@ -36,9 +37,14 @@ Endings = Callable[[Sequence[TestCase]], Sequence[Hashable]]
 Values = Mapping[int, Expression]
 """Positions of statements of a test case whose results can be written down, and how."""
 
+Kills = Callable[[Sequence[tuple[TestCase, Sequence[int] | None]]], Sequence[frozenset[int]]]
+"""Runs test cases on mutants of the given numbers, on all that may matter where there is None, and says which of them
+each kills."""
+
 Steps = Generator[list[TestCase], list["_Row"], None]
 Made = TypeVar("Made")
 
+MUTANTS = 12  # that a test has to go on killing at most; each is run with everything that is tried
 WAVE = 16  # targets worked on at once; changes how many executions share a batch, never the result
 
 
@@ -49,6 +55,7 @@ def minimize(
     *,
     endings: Endings | None = None,
     values: Callable[[Sequence[TestCase]], Sequence[Values]] | None = None,
+    kills: Kills | None = None,
     operations: Sequence[Operation] = (),
     wave: int = WAVE,
 ) -> list[TestCase]:
@@ -61,7 +68,8 @@ def minimize(
     3. Redundant tests go: a greedy set cover, then every test without which the rest covers as much.
     4. Every target belongs to the first test that covers it. As long as a test keeps its targets, results of earlier
        statements are written out where they are used, so that these statements can go; arguments are left out,
-       containers lose elements and literals become shorter and rounder. A test of parts that share no result becomes
+       containers lose elements and literals become shorter and rounder. What a test that returns kills it goes on to
+       kill, where that is looked at. A test of parts that share no result becomes
        several. Once more redundant tests go.
 
     Args:
@@ -74,6 +82,8 @@ def minimize(
         endings: how test cases end. Those that return are preferred, because they can check a value, and stay so; one
             that raises goes on to raise the same, or comes to return. None treats all alike.
         values: what is known of the results of test cases; None knows nothing. May raise `OutOfTime`.
+        kills: which mutants test cases kill. What a test that returns kills before its arguments are made plainer, and
+            none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise `OutOfTime`.
         operations: of the subject, by id; arguments then become such as annotations ask for.
         wave: how many targets are worked on at once.
 
@@ -116,7 +126,7 @@ def minimize(
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
         active = [_Reduction(tests[source[t]], [t], rows[source[t]], table) for t in now]
-        _in_step([one.shorter() for one in active], judge)
+        _in_step([(one, one.shorter()) for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
                 chosen.append(one)
@@ -127,12 +137,31 @@ def minimize(
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
         kept.append(_Reduction(one.best, mine.tolist(), one.row, table, operations))
     known = _known([one.best for one in kept], values)
+    _give_mutants(kept, kills)
     for at in range(0, len(kept), wave):
-        _in_step([one.plainer(known[one.best]) for one in kept[at : at + wave]], judge)
-    parts = _split(kept, judge, table, operations)
+        _in_step([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
+    parts = _split(kept, judge, kills, table, operations)
     for at in range(0, len(parts), wave):
-        _in_step([one.plainer({}) for one in parts[at : at + wave] if one not in kept], judge)
+        _in_step([(one, one.plainer({})) for one in parts[at : at + wave] if one not in kept], judge, kills)
     return [one.best for one in _essential(parts, wanted)]
+
+
+def _give_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None:
+    """Let every mutant that tests which return kill belong to the first one of them, at most `MUTANTS` to each.
+
+    Those that the fewest tests kill go first: what many kill, tests with other arguments will most likely kill too.
+    """
+    returning = [one for one in reductions if one.row.ending is None]
+    if kills is None or not returning:
+        return
+    with contextlib.suppress(OutOfTime):
+        taken: set[int] = set()
+        every = kills([(one.best, None) for one in returning])
+        times = Counter(mutant for killed in every for mutant in killed)
+        for one, killed in zip(returning, every, strict=True):
+            one.mutants = frozenset(sorted(killed - taken, key=lambda mutant: (times[mutant], mutant))[:MUTANTS])
+            one.row = one.row._replace(kills=killed)
+            taken |= killed
 
 
 def _known(
@@ -149,26 +178,33 @@ def _known(
 def _split(
     reductions: Sequence[_Reduction],
     judge: Callable[[Sequence[TestCase]], list[_Row]],
+    kills: Kills | None,
     table: StatementTable,
     operations: Sequence[Operation],
 ) -> list[_Reduction]:
-    """The reductions, those of them in parts whose parts cover by themselves what the whole has to cover."""
+    """The reductions, those of them in parts whose parts cover and kill by themselves what the whole has to."""
     parts = {one.best: [one.kept(part) for part in connected(table.statements(one.best))] for one in reductions}
-    pending = list(dict.fromkeys(part for some in parts.values() if len(some) > 1 for part in some))
+    asked = {part: sorted(one.mutants) for one in reductions if len(parts[one.best]) > 1 for part in parts[one.best]}
+    pending = list(asked)
     try:
         rows = dict(zip(pending, judge(pending), strict=True)) if pending else {}
+        if kills is not None and any(asked.values()):
+            killed = kills([(part, asked[part]) for part in pending])
+            rows = {part: rows[part]._replace(kills=some) for part, some in zip(pending, killed, strict=True)}
     except OutOfTime:
         return list(reductions)
     result: list[_Reduction] = []
     for one in reductions:
         made: list[_Reduction] = []
-        missing = set(one.targets)
+        missing, living = set(one.targets), set(one.mutants)
         for part in parts[one.best] if len(parts[one.best]) > 1 else ():
             mine = [target for target in one.targets if target in missing and rows[part].covers[target]]
             missing -= set(mine)
             if mine and rows[part].ending in (None, one.row.ending):
                 made.append(_Reduction(part, mine, rows[part], table, operations))
-        result += [one] if missing or not made else made
+                made[-1].mutants = rows[part].kills & living
+                living -= made[-1].mutants
+        result += [one] if missing or living or not made else made
     return result
 
 
@@ -205,10 +241,12 @@ class _Row(NamedTuple):
     Attributes:
         covers: which targets it covers, booleans of shape `(n_targets,)`.
         ending: how it ends, None if it returns.
+        kills: mutants that it is known to kill.
     """
 
     covers: NDArray[np.bool_]
     ending: Hashable
+    kills: frozenset[int] = frozenset()
 
 
 class _Reduction:
@@ -218,6 +256,7 @@ class _Reduction:
         best: the smallest test case known to do so; valid at any moment.
         row: what it does.
         targets: what it has to keep covered.
+        mutants: what it has to go on killing.
     """
 
     def __init__(
@@ -231,6 +270,7 @@ class _Reduction:
         self.best = testcase
         self.row = row
         self.targets = list(targets)
+        self.mutants: frozenset[int] = frozenset()
         self._table = table
         self._operations = operations
 
@@ -330,6 +370,10 @@ class _Reduction:
         return [change for change, row in zip(changes, rows, strict=True) if self._will_do(row)]
 
     def _will_do(self, row: _Row) -> bool:
+        return self.mutants <= row.kills and self.covers(row)
+
+    def covers(self, row: _Row) -> bool:
+        """What a test case does is what this one has to do, mutants aside."""
         return row.ending in (None, self.row.ending) and bool(row.covers[self.targets].all())
 
     def kept(self, keep: list[int]) -> TestCase:
@@ -349,27 +393,48 @@ class _Reduction:
         return self._table.testcase(statements)
 
 
-def _in_step(active: Iterable[Steps], judge: Callable[[Sequence[TestCase]], list[_Row]]) -> None:
+def _in_step(
+    active: Iterable[tuple[_Reduction, Steps]],
+    judge: Callable[[Sequence[TestCase]], list[_Row]],
+    kills: Kills | None = None,
+) -> None:
     """Run reductions to their end or until time is up, one shared batch per step."""
-    waiting: list[tuple[Steps, list[TestCase]]] = []
-    for steps in active:
+    waiting: list[tuple[_Reduction, Steps, list[TestCase]]] = []
+    for one, steps in active:
         proposals = next(steps, None)
         if proposals is not None:
-            waiting.append((steps, proposals))
+            waiting.append((one, steps, proposals))
     while waiting:
-        batch = list(dict.fromkeys(testcase for _, proposals in waiting for testcase in proposals))
-        index = {testcase: row for row, testcase in enumerate(batch)}
+        batch = list(dict.fromkeys(testcase for _, _, proposals in waiting for testcase in proposals))
         try:
-            rows = judge(batch)
+            known = dict(zip(batch, judge(batch), strict=True))
+            rows = [[known[testcase] for testcase in proposals] for _, _, proposals in waiting]
+            if kills is not None:
+                _add_kills(waiting, rows, kills)
         except OutOfTime:
             return
-        still: list[tuple[Steps, list[TestCase]]] = []
-        for steps, proposals in waiting:
+        still: list[tuple[_Reduction, Steps, list[TestCase]]] = []
+        for (one, steps, _), some in zip(waiting, rows, strict=True):
             try:
-                still.append((steps, steps.send([rows[index[testcase]] for testcase in proposals])))
+                still.append((one, steps, steps.send(some)))
             except StopIteration:
                 continue
         waiting = still
+
+
+def _add_kills(
+    waiting: Sequence[tuple[_Reduction, Steps, list[TestCase]]], rows: list[list[_Row]], kills: Kills
+) -> None:
+    """Find out which of the mutants that they have to kill those proposals kill that do all else they have to."""
+    asked: list[tuple[TestCase, Sequence[int]]] = []
+    places: list[tuple[int, int]] = []
+    for index, (one, _, proposals) in enumerate(waiting):
+        for at, testcase in enumerate(proposals):
+            if one.mutants and one.covers(rows[index][at]):
+                asked.append((testcase, sorted(one.mutants)))
+                places.append((index, at))
+    for (index, at), killed in zip(places, kills(asked) if asked else (), strict=True):
+        rows[index][at] = rows[index][at]._replace(kills=killed)
 
 
 def _union(reductions: Iterable[_Reduction], targets: int) -> NDArray[np.bool_]:
@@ -381,12 +446,16 @@ def _union(reductions: Iterable[_Reduction], targets: int) -> NDArray[np.bool_]:
 
 
 def _essential(reductions: Sequence[_Reduction], wanted: NDArray[np.bool_]) -> list[_Reduction]:
-    """Those, in their order, that together cover all that is wanted, none of them superfluous.
+    """Those, in their order, that together cover all that is wanted and kill what they have to, none superfluous.
 
     Greedy: the one with the most new targets, of these the shortest, of these the first. Then backwards: of those
     taken, the longest first, every one whose targets are all covered by others goes.
     """
-    matrix = np.array([one.row.covers & wanted for one in reductions], dtype=bool).reshape(len(reductions), wanted.size)
+    mutants = sorted({mutant for one in reductions for mutant in one.mutants})
+    matrix = np.array(
+        [[*(one.row.covers & wanted), *(mutant in one.row.kills for mutant in mutants)] for one in reductions],
+        dtype=bool,
+    ).reshape(len(reductions), wanted.size + len(mutants))
     lengths = [len(one.best) for one in reductions]
     taken: list[int] = []
     open_ = matrix.any(axis=0)

@@ -1,0 +1,97 @@
+"""Mutation: what the mutants of the subject do to tests that are being finished."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fitgym.engine import Engine
+from fitgym.execution.effect import Effect, Expectation
+from fitgym.execution.observation import Observation, Observed, agreement
+from fitgym.subject.mutants import mutants
+from fitgym.suite.assertions import candidates
+from fitgym.suite.kills import Kills, kills_of, trials
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["Mutation"]
+
+_CERTAIN = ("value", "raises", "returns", "exception", "timeout")
+"""Kills that do not depend on how fast the machine is, see `fitgym.execution.effect.Kill`."""
+
+
+class Mutation:
+    """Runs test cases on the mutants of a search's subject.
+
+    Args:
+        engine: the search; its test cases have been executed.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
+
+    def killed(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
+        """Which of these mutants (of all of the functions it enters, where there is None) each test case kills, if it
+        asserts all that it can.
+
+        Raises:
+            OutOfTime: there is no time to find out.
+        """
+        engine = self._engine
+        testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
+        engine.execute(testcases)
+        traces = [engine.measurements.trace(testcase) for testcase in testcases]
+        expected = {
+            testcase: replace(one, facts=tuple(self._candidates(testcase, one.facts, raised=one.raises is not None)))
+            for testcase, one in zip(testcases, engine.executor.expect(testcases, traces, engine.table), strict=True)
+            if one is not None
+        }
+        known = dict(zip(testcases, traces, strict=True))
+        whole = {testcase: known[testcase] for testcase, numbers in asked if numbers is None}
+        tried = [*trials(whole, self._mutants, engine.subject)]
+        tried += [(testcase, number) for testcase, numbers in asked if numbers is not None for number in numbers]
+        tried = [trial for trial in dict.fromkeys(tried) if trial[0] in expected]
+        found: dict[TestCase, set[int]] = {testcase: set() for testcase in testcases}
+        for (testcase, number), effect in zip(tried, self._run(tried, expected), strict=True):
+            if effect is not None and effect.killed in _CERTAIN:
+                found[testcase].add(number)
+        return [frozenset(found[testcase]) for testcase, _ in asked]
+
+    def matrix(
+        self,
+        testcases: Sequence[TestCase],
+        observed: Sequence[Sequence[Observed]],
+        before: Sequence[Observed | None],
+    ) -> list[Kills]:
+        """Which mutants the candidate assertions of each test case kill.
+
+        Args:
+            testcases: the tests.
+            observed: what the executions of each showed.
+            before: what each showed before its last statement, if that is known.
+
+        Raises:
+            OutOfTime: there is no time to find out.
+        """
+        seen = [agreement(some) for some in observed]
+        facts: list[list[Observation]] = []
+        for testcase, one, earlier in zip(testcases, seen, before, strict=True):
+            if one is None or one.failure or (one.position >= 0 and not one.raises):
+                facts.append([])
+                continue
+            so_far = earlier.observations if earlier is not None and not earlier.failure else ()
+            facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
+        traces = [self._engine.measurements.trace(testcase) for testcase in testcases]
+        return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run)
+
+    def _candidates(
+        self, testcase: TestCase, facts: Sequence[Observation], before: Sequence[Observation] = (), *, raised: bool
+    ) -> list[Observation]:
+        statements = self._engine.table.statements(testcase)
+        strong, _ = candidates(statements, facts, self._engine.subject, before=before, raised=raised)
+        return strong
+
+    def _run(
+        self, tried: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]
+    ) -> list[Effect | None]:
+        return self._engine.executor.kill(tried, expected, self._engine.table, exhaustive=True)
