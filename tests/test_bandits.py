@@ -232,3 +232,18 @@ def test_random_fixed_stays_with_one_action_for_an_episode() -> None:
         assert len(run) == 1
         runs += run
     assert set(runs) == set(range(8))
+
+
+# An independent implementation
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1)), max_size=40), st.sampled_from([0.0, 0.3, 1.0, 1.7]))
+def test_the_bounds_are_those_of_mabwiser(history: list[tuple[int, float]], alpha: float) -> None:
+    mab = pytest.importorskip("mabwiser.mab", reason="MABWiser is in the extra 'test'")
+    history = [*((arm, 0.5) for arm in range(4)), *history]
+    theirs = mab.MAB(arms=[0, 1, 2, 3], learning_policy=mab.LearningPolicy.UCB1(alpha=alpha))
+    theirs.fit([arm for arm, _ in history], [reward for _, reward in history])
+    expected = theirs.predict_expectations()
+    # Its bonus is alpha * sqrt(2 ln t / N), so c = alpha * sqrt(2).
+    ours = told(UCB(4, c=alpha * math.sqrt(2)), *history).indices()
+    assert ours == pytest.approx([expected[arm] for arm in range(4)], abs=1e-12)
