@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fitgym.agents._averages import Averages
@@ -237,6 +237,7 @@ def test_random_fixed_stays_with_one_action_for_an_episode() -> None:
 # An independent implementation
 
 
+@settings(deadline=None)  # importing it takes a second
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1)), max_size=40), st.sampled_from([0.0, 0.3, 1.0, 1.7]))
 def test_the_bounds_are_those_of_mabwiser(history: list[tuple[int, float]], alpha: float) -> None:
     mab = pytest.importorskip("mabwiser.mab", reason="MABWiser is in the extra 'test'")
