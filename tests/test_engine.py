@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fitgym.engine import FITNESS, SEARCH, Engine
-from fitgym.errors import InputError, UnknownName
+from fitgym.errors import ExecutionError, InputError, UnknownName
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
 
@@ -248,3 +248,32 @@ def test_hashes_that_come_from_addresses_change_no_run(tmp_path):
                 running.step()
             states.append(state(running))
     assert states[0] == states[1] == states[2]
+
+
+def test_weak_mutation_is_measured_where_it_is_usable(executor):
+    running = engine(executor, usable=("weak_mutation",))
+    running.step()
+    assert "weak_mutation" not in running.coverage()
+    running.activate(("branch", "weak_mutation"))
+    for _ in range(5):
+        running.step()
+    covered, total = running.coverage()["weak_mutation"]
+    assert 0 < covered <= total == len(executor.subject.mutants)
+
+
+def test_weak_mutation_out_of_the_blue_is_refused():
+    with Executor(locate(str(PROGRAMS / "triangle.py"))) as executor:
+        running = engine(executor)
+        with pytest.raises(ExecutionError, match="no probes for it"):
+            running.activate(("weak_mutation",))
+            running.step()
+
+
+def test_probes_that_are_not_asked_change_no_search(executor):
+    plain = Executor(locate(str(PROGRAMS / "triangle.py")))
+    with plain:
+        runs = [engine(plain, seed=3), engine(executor, seed=3, usable=("weak_mutation",))]
+        for running in runs:
+            for _ in range(5):
+                running.step()
+        assert state(runs[0]) == state(runs[1])

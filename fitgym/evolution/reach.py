@@ -46,7 +46,8 @@ class Reach:
             [subject.sites[branch.site].function for branch in subject.branches], dtype=np.int64
         )
         self._reached = np.zeros((len(subject.operations), len(subject.functions)), dtype=bool)
-        self._visited = np.zeros(len(subject.sites), dtype=bool)
+        # Sites of infection, which few test cases are asked about, are no code of their own.
+        self._visited = np.array([site.kind in ("arithmetic", "value") for site in subject.sites], dtype=bool)
         self._possible = np.zeros_like(self._reached)
         graph = reachable(subject.source, subject.functions) if subject.source else ()
         names = {function.name for function in subject.functions}
