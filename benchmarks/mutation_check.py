@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tokenize
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +36,7 @@ from rich.table import Table
 
 from fitgym.subject.mutants import mutants
 from fitgym.subject.mutation import mutated_text
-from fitgym.subject.source import locate
+from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 
 BROKEN = 9  # see plugins/mutated.py
@@ -191,6 +192,9 @@ class Check:
     def env_of(self, copy: Path) -> dict[str, str]:
         """The environment in which the suite gets the module of a copy."""
         chosen = {"MUTATED_ROOT": str(copy), "MUTATED_MODULE": self.reference.module}
+        chosen["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = (
+            "1"  # a suite needs none, and a run takes a third of the CPU without them
+        )
         return with_plugins(self.env) | chosen
 
     def outcome(self, copy: Path, limit: float) -> str:
@@ -269,7 +273,7 @@ def limit_of(check: Check) -> tuple[float, float]:
 
 def ours(check: Check, limit: float, most: int = 0, jobs: int = 1) -> Score:
     """The mutants of the goal, each as a source file of its own."""
-    source = Path(check.reference.path).read_text("utf-8")
+    source, encoding = read(check.reference), encoding_of(Path(check.reference.path))
     chosen = spread(mutants(source, check.reference.class_name).made, most)
     copies: SimpleQueue[Path] = SimpleQueue()
     for number in range(1, jobs + 1):
@@ -278,7 +282,7 @@ def ours(check: Check, limit: float, most: int = 0, jobs: int = 1) -> Score:
     def run(mutant: Any) -> str:
         copy = copies.get()
         try:
-            check.file_in(copy).write_text(mutated_text(source, mutant), "utf-8")
+            check.file_in(copy).write_text(mutated_text(source, mutant), encoding)
             return check.outcome(copy, limit)
         finally:
             copies.put(copy)
@@ -289,6 +293,12 @@ def ours(check: Check, limit: float, most: int = 0, jobs: int = 1) -> Score:
             score.results.append((mutant.id, outcome))
     score.seconds = time.perf_counter() - started
     return score
+
+
+def encoding_of(path: Path) -> str:
+    """In which a source file is written."""
+    with path.open("rb") as file:
+        return tokenize.detect_encoding(file.readline)[0]
 
 
 def tool_python(folder: Path) -> Path:
@@ -305,7 +315,7 @@ def tool_python(folder: Path) -> Path:
 
 def lines_of(reference: Reference) -> tuple[int, int]:
     """First and last line of the class under test, or of the module."""
-    tree: Any = ast.parse(Path(reference.path).read_text("utf-8"))
+    tree: Any = ast.parse(read(reference))
     if not reference.class_name:
         return 1, 10**9
     for part in reference.class_name.split("."):

@@ -158,6 +158,12 @@ def _answer(script: Any, check: Any, mutant: Any, scope: dict[str, Any]) -> bool
         return False
 
 
+def test_a_source_file_keeps_its_encoding(script: Any, tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_bytes("# coding: latin-1\nx = 'é'\n".encode("latin-1"))
+    (tmp_path / "new.py").write_text("x = 'é'\n", "utf-8")
+    assert [script.encoding_of(tmp_path / name) for name in ("old.py", "new.py")] == ["iso-8859-1", "utf-8"]
+
+
 def test_a_suite_that_fails_on_the_original_is_refused(script: Any, check: Any) -> None:
     check.suite.write_text("def test_nothing():\n    assert False\n")
     with pytest.raises(SystemExit, match="does not pass on the unchanged module: killed"):
