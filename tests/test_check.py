@@ -58,6 +58,10 @@ def wire(fact):
         ("length", "2", 7, None),
         ("isinstance", ("n", "builtins", "int"), 7, True),
         ("isinstance", ("n", "builtins", "int"), "7", False),
+        ("is not", "None", 0, True),
+        ("is not", "None", None, False),
+        ("message", r"'full \\(\\d\\)'", ValueError("it is full (3)"), True),
+        ("message", "'full'", ValueError("empty"), False),
     ],
 )
 def test_each_form_decides_as_it_is_written(kind, expression, value, holds):
@@ -146,3 +150,11 @@ def test_a_test_tells_executions_apart_by_the_first_of_exception_class_and_facts
 def test_what_an_assertion_would_raise_counts_as_not_holding():
     assert judge([(0, "", "equal", "2"), (0, "", "length", "0")], [Spiteful()]) == ("value", (0, 1))
     assert judge([(0, ".missing", "equal", "2")], [Point(1)]) == ("value", (0,))
+
+
+def test_what_an_exception_says_is_checked_of_the_exception():
+    facts = [(0, "", "equal", "1"), (1, "", "message", "'full'")]
+    checks = Checks(facts, ("n", "builtins", "ValueError"), 1)
+    assert checks.judge([1], ValueError("it is full")) == ("", ())
+    assert checks.judge([1], ValueError("it is empty")) == ("value", (1,))
+    assert checks.judge([2], ValueError("it is full")) == ("value", (0,))

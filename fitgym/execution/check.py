@@ -1,7 +1,8 @@
 """Checks: whether an observed fact still holds, decided as the assertion of an exported test would.
 
     "equal" v == e · "is" v is e · "approx" v == pytest.approx(e) · "nan" math.isnan(v) · "text" str(v) == e ·
-    "list" list(v) == e · "length" len(v) == e · "isinstance" isinstance(v, e)
+    "list" list(v) == e · "length" len(v) == e · "isinstance" isinstance(v, e) · "is not" v is not e
+    "message" re.search(e, str(v)), where v is the exception that ended the test case
 
 A check may run code of the subject (an `__eq__`, a property on the way to the value), as the assertion would, so it
 belongs between the journal's marks. Whatever it raises, the assertion would have raised too: it does not hold.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -61,7 +63,10 @@ class Checks:
     """
 
     def __init__(self, facts: Sequence[WireFact], raises: WireExpression | None, position: int) -> None:
-        self._checks = list(map(check, facts))
+        self._checks = [
+            (kind == "message", check((0, path, kind, e) if kind == "message" else (position, path, kind, e)))
+            for position, path, kind, e in facts
+        ]
         self._raises: Any = None if raises is None else maker(raises)([])
         self._position = position
 
@@ -74,7 +79,13 @@ class Checks:
                 return "raises", ()
             if not issubclass(type(error), self._raises):
                 return "exception", ()
-        failing = tuple([index for index, holds in enumerate(self._checks) if not _holds(holds, results)])
+        failing = tuple(
+            [
+                index
+                for index, (of_error, holds) in enumerate(self._checks)
+                if not _holds(holds, [error] if of_error else results)
+            ]
+        )
         return "value" if failing else "", failing
 
 
@@ -175,6 +186,14 @@ def _instance(value: Any, expected: Step, results: Results) -> bool:
     return isinstance(value, expected(results))
 
 
+def _other(value: Any, expected: Step, results: Results) -> bool:
+    return value is not expected(results)
+
+
+def _says(value: Any, expected: Step, results: Results) -> bool:
+    return re.search(expected(results), str(value)) is not None
+
+
 _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "equal": _equal,
     "is": _same,
@@ -184,4 +203,6 @@ _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "list": _items,
     "length": _length,
     "isinstance": _instance,
+    "is not": _other,
+    "message": _says,
 }

@@ -11,9 +11,11 @@ from fitgym.engine import Engine
 from fitgym.errors import OutOfTime
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Trial
+from fitgym.execution.observation import Observation
 from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
+from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["MutationScore", "mutation_score"]
@@ -54,7 +56,7 @@ def mutation_score(
     """Run finished tests with the assertions that they have on every mutant that they infect.
 
     A test kills a mutant if it fails with the mutant in the place of the original: an exception comes that it does not
-    expect, or not the one that it does, or an assertion does not hold; or if it goes on for too long, which here is
+    expect, or not the one that it does, or it says something else, or an assertion does not hold; or if it goes on for too long, which here is
     tried twice: what ends with twice the fuel that any test case has is judged by how it ends.
 
     Args:
@@ -72,7 +74,8 @@ def mutation_score(
         trace = engine.measurements.trace(testcase)
         position = -1 if test.raises is None else len(test.statements) - 1
         names[testcase] = test.name
-        expected[testcase] = Expectation(test.assertions, test.raises, position, trace.reached, trace.fuel)
+        message = (Observation(position, "", "message", Literal(repr(test.match))),) if test.match else ()
+        expected[testcase] = Expectation((*test.assertions, *message), test.raises, position, trace.reached, trace.fuel)
     testcases = sorted(expected, key=lambda testcase: expected[testcase].fuel)
     infected = fitness.infected([engine.measurements.trace(testcase) for testcase in testcases])
     trials = [
