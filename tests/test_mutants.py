@@ -186,6 +186,7 @@ VARIABLES = [
     ("global a\nx = ''\ny = []\nreturn g(x)", ["b"]),
     ("return [g(a) for x in b]", []),
     ("return a.x + a()", []),
+    ("x = b\nif (x := g()): h()", ["a"]),
 ]
 
 

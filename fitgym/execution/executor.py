@@ -272,7 +272,7 @@ class Executor:
         counts if it does the same again in a fresh process that nothing else has run in.
 
         Args:
-            trials: test cases with the numbers of mutants (indexes in `subject.mutants.mutants`).
+            trials: test cases with the numbers of mutants (indexes in `subject.mutants`).
             expected: what the test cases should show.
             table: holds their statements.
             exhaustive: a mutant that is killed is run with later test cases all the same.

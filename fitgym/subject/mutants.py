@@ -481,6 +481,8 @@ class _Reader:
             case ast.Slice():
                 for part in (node.lower, node.upper, node.step):
                     self._value(part, numeric=True)
+            case ast.NamedExpr():
+                self._value(node.value)
             case ast.Await() | ast.Starred():
                 self._value(node.value, inner=True)
             case _:
