@@ -126,6 +126,7 @@ def test_an_expected_exception_is_the_outcome() -> None:
         ("approx", "", Literal("0.25"), "returns_0_25"),
         ("nan", "", Literal('float("nan")'), "returns_nan"),
         ("is", "", Ref(0), "returns_same_object"),
+        ("is not", "", Literal("None"), "returns_something"),
         ("isinstance", "", Name("shelf", "ShelfError"), "returns_shelf_error"),
     ],
 )

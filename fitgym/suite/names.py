@@ -349,6 +349,8 @@ def _first_step(path: str) -> str:
 
 def _result_words(fact: Observation) -> str:
     """Words for a whole result, "" if there are none."""
+    if fact.kind == "is not":
+        return "something"
     if fact.kind == "nan":
         return "nan"
     if fact.kind == "is" and isinstance(fact.expression, Ref):
