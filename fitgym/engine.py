@@ -23,7 +23,7 @@ from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.evolution.reach import Reach
-from fitgym.evolution.trials import minimal, tried
+from fitgym.evolution.trials import tried
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Fitness
 from fitgym.fitness.strong_mutation import StrongMutation
@@ -308,27 +308,26 @@ class Engine:
                 return tried(testcases, traces, fitness, wanted, self.executor, self.table, exhaustive=exhaustive)
         return traces
 
-    def try_thoroughly(self, testcases: Sequence[TestCase]) -> None:
-        """Find out which mutants each of these test cases kills, and from now on run no others than the needed ones.
+    def kills(self, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        """Which of the mutants that the archive kills each test case kills, shape `(len(testcases), n_mutants)`.
 
         While a search goes on, a mutant is done with when one test case kills it; to find out what can be left out of a
-        suite it must be known of all test cases. Needed are the mutants that no other one implies, see `minimal`.
+        suite it must be known of all test cases.
 
         Raises:
-            OutOfTime: the clock ran out; nothing has changed.
+            OutOfTime: the clock ran out.
         """
-        if "effects" not in self.needs or not testcases:
-            return
         self._needed = self.archive.covered("strong_mutation")
-        try:
-            self._run(testcases)
-        except OutOfTime:
-            self._needed = None
-            raise
-        self._needed = minimal(self.measurements.covers("strong_mutation", testcases))
+        self._run(testcases)
+        return self.measurements.covers("strong_mutation", testcases)
+
+    def need(self, mutants: NDArray[np.bool_]) -> None:
+        """From now on run test cases on these mutants and no others; what others said about them is forgotten."""
+        self._needed = mutants
+        self.measurements.retain([], [])
 
     def needed(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function a suite has to keep covered: all but for mutants, see `try_thoroughly`."""
+        """Which targets of a fitness function a suite has to keep covered: all, but of mutants those of `need`."""
         every = np.ones(len(self.measurements.fitness[name].targets), dtype=bool)
         return self._needed if name == "strong_mutation" and self._needed is not None else every
 

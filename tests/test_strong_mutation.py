@@ -133,6 +133,20 @@ def test_whoever_kills_the_minimal_mutants_kills_all(kills):
         assert any((kills[:, one] <= kills[:, column]).all() for one in np.flatnonzero(chosen))
 
 
+def test_of_mutants_that_imply_each_other_the_first_is_minimal():
+    kills = np.array(
+        [
+            [1, 1, 0, 1, 0, 1],
+            [1, 0, 0, 1, 0, 0],
+            [0, 0, 0, 0, 1, 1],
+        ],
+        dtype=bool,
+    )
+    # 1 is killed by the first test alone, 4 by the last; 0, 3 and 5 die wherever one of these does, 2 never.
+    assert np.flatnonzero(minimal(kills)).tolist() == [1, 4]
+    assert minimal(np.zeros((0, 3), dtype=bool)).tolist() == [False] * 3
+
+
 def engine(executor, seed=0):
     running = Engine(
         executor,
@@ -158,6 +172,19 @@ def test_what_the_archive_kills_it_infects(executor):
     running = engine(executor)
     strong, weak = running.archive.covered("strong_mutation"), running.archive.covered("weak_mutation")
     assert not (strong & ~weak).any()
+
+
+def test_a_search_can_tell_which_of_its_dead_mutants_each_test_case_kills(executor):
+    running = engine(executor)
+    candidates = running.best_suite(["strong_mutation"])
+    kills = running.kills(candidates)
+    assert kills.any(axis=0).tolist() == running.archive.covered("strong_mutation").tolist()
+    few = minimal(kills)
+    running.need(few)
+    assert running.needed("strong_mutation").tolist() == few.tolist()
+    assert running.needed("weak_mutation").all()
+    running.execute(candidates)
+    assert (running.measurements.covers("strong_mutation", candidates) == (kills & few)).all()
 
 
 def test_rewards_take_turns_between_strong_and_weak(executor):
@@ -241,4 +268,5 @@ def test_the_record_says_what_the_exported_suite_kills(tmp_path):
     survivors = [name for name, code in verdicts.items() if code == 0]
     assert survivors == mutants["survivors"]
     assert mutants["killed"] > mutants["total"] / 2
+    assert run.record["goal_value"] == pytest.approx(mutants["killed"] / mutants["total"], abs=0.05)
     assert Path(run.suite_path).exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fitgym.engine import Discovery, Engine
 from fitgym.errors import OutOfTime
+from fitgym.evolution.trials import minimal
 from fitgym.execution.observation import Observed
 from fitgym.suite.assertions import FinishedTest, finished_tests, renamed
 from fitgym.suite.deadline import Deadline
@@ -35,6 +36,7 @@ MINIMIZING = 0.25  # of the time that is left when it begins
 OBSERVING = 0.4
 KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising with which it looks at mutants too
+ROUNDS = 4  # of minimising for mutants
 CHUNK = 16  # test cases that are observed at once where time may run out
 
 _UNOBSERVED = "no time was left to observe it"
@@ -155,19 +157,49 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
             raise OutOfTime
         return [_written_out(seen) for seen in engine.executor.observe(testcases, engine.table)]
 
+    def smaller(candidates: Sequence[TestCase]) -> list[TestCase]:
+        return minimize(
+            candidates,
+            covered,
+            engine.table,
+            endings=endings,
+            values=values,
+            kills=mutation.killed if MINIMIZING * deadline.left > AMPLE else None,
+            operations=engine.subject.operations,
+        )
+
     engine.deadline = deadline.until(MINIMIZING)
     candidates = engine.best_suite(names)
-    with contextlib.suppress(OutOfTime):
-        engine.try_thoroughly(candidates)
-    return minimize(
-        candidates,
-        covered,
-        engine.table,
-        endings=endings,
-        values=values,
-        kills=mutation.killed if MINIMIZING * deadline.left > AMPLE else None,
-        operations=engine.subject.operations,
-    )
+    if "strong_mutation" not in names or not candidates:
+        return smaller(candidates)
+    return _deadly(engine, candidates, smaller)
+
+
+def _deadly(
+    engine: Engine, candidates: Sequence[TestCase], smaller: Callable[[Sequence[TestCase]], list[TestCase]]
+) -> list[TestCase]:
+    """Minimised test cases that kill as many mutants as the candidates do, as far as time allows.
+
+    Test cases are minimised for the few mutants that no other one implies. A shortened test case may lose mutants that
+    the whole one was bound to kill; those that nobody kills then are what the next round is about.
+    """
+    kept: dict[TestCase, None] = {}
+    try:
+        kills = engine.kills(candidates)
+        alive = kills.any(axis=0)
+        for _ in range(ROUNDS):
+            engine.need(minimal(kills & alive))
+            kept.update(
+                dict.fromkeys(
+                    smaller([candidates[row] for row in np.flatnonzero((kills & alive).any(axis=1)).tolist()])
+                )
+            )
+            alive = kills.any(axis=0) & ~engine.kills(list(kept)).any(axis=0)
+            if not alive.any():
+                break
+    except OutOfTime:
+        return list(kept) or list(candidates)
+    return list(kept)
 
 
 def _written_out(seen: Observed) -> dict[int, Expression]:

@@ -62,7 +62,7 @@ def mutation_score(
     Args:
         engine: whose measurements know strong mutation; None comes back where they do not, or when time runs out.
         tests: as they are exported.
-        deadline: with one, kills by time are not tried twice.
+        deadline: when to give up; with one, kills by time are not tried twice.
     """
     fitness = engine.measurements.fitness.get("strong_mutation")
     if not isinstance(fitness, StrongMutation):
@@ -83,10 +83,14 @@ def mutation_score(
         for testcase, row in zip(testcases, infected, strict=True)
         for number in fitness.numbers[row].tolist()
     ]
+    in_time = not math.isinf(deadline.hard)
+    engine.deadline = deadline.hard if in_time else None
     try:
-        killers = _killers(engine, trials, expected, twice=math.isinf(deadline.hard))
+        killers = _killers(engine, trials, expected, twice=not in_time)
     except OutOfTime:
         return None
+    finally:
+        engine.deadline = None
     mutants = list(enumerate(engine.subject.mutants))
     return MutationScore(
         len(mutants),
