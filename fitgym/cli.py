@@ -60,7 +60,7 @@ def generate(
     path
         A folder that is searched first for the subject.
     goal
-        What the tester wants in the end: exceptions or coverage.
+        What the tester wants in the end: exceptions, coverage, diversity or strong_mutation.
     agent
         Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent
         (default: the goal's own).
