@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fitgym.agents._numbers import finite_reward
 from fitgym.errors import InputError
 
 __all__ = ["Averages"]
@@ -66,8 +67,7 @@ class Averages:
         Raises:
             InputError: the reward is infinite or not a number; nothing is changed.
         """
-        if not math.isfinite(reward):
-            raise InputError(f"the reward is {reward}, expected a finite number")
+        finite_reward(reward)
         if self.discount < 1:
             self.counts *= self.discount
             self.sums *= self.discount

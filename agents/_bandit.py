@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -14,9 +13,8 @@ from numpy.typing import NDArray
 from fitgym.agents._averages import Averages
 from fitgym.agents._order import Order
 from fitgym.agents.base import Agent, Transition
-from fitgym.errors import InputError
 
-__all__ = ["Bandit", "non_negative"]
+__all__ = ["Bandit"]
 
 
 class Bandit(Agent):
@@ -92,14 +90,3 @@ class Bandit(Agent):
     def _next(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
         untried = self.order.first(allowed & (self.counts == 0))
         return self.pick(allowed, rng) if untried is None else untried
-
-
-def non_negative(value: Any, what: str) -> float:
-    """The value, if it is a finite number of at least 0.
-
-    Raises:
-        InputError: it is not.
-    """
-    if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
-        raise InputError(f"{what} is {value}, expected a number of at least 0")
-    return value

@@ -25,7 +25,7 @@ from fitgym.errors import InputError
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Deep", "sampled"]
+__all__ = ["Deep"]
 
 _ENDLESS = 1 << 40  # steps, where episodes are the limit
 
@@ -190,12 +190,6 @@ class Deep(Agent):
     def _keep(self, parameters: dict[str, NDArray[np.float32]]) -> None:
         self._parameters = parameters
         self._network = self.network(parameters) if parameters else None
-
-
-def sampled(scores: NDArray[np.float64], rng: np.random.Generator) -> int:
-    """An action with a probability proportional to the exponential of its score."""
-    weights = np.exp(scores - scores.max())
-    return int(rng.choice(len(scores), p=weights / weights.sum()))
 
 
 def _parameters_of(policy: Any) -> dict[str, NDArray[np.float32]]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
-from fitgym.agents._deep import Deep, sampled
-from fitgym.agents._network import Network
+from fitgym.agents._actor_critic import ActorCritic
 
 __all__ = ["A2C"]
 
 
-class A2C(Deep):
+class A2C(ActorCritic):
     """Advantage actor-critic, by Stable-Baselines3; see `Deep` for what is common to deep agents.
 
     Args:
@@ -49,14 +46,6 @@ class A2C(Deep):
         super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
         self.n_steps = n_steps
         self.entropy = entropy
-
-    def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
-        """The layers of the policy, without those of the value."""
-        return Network.of(parameters, ("mlp_extractor.policy_net", "action_net"), "tanh")
-
-    def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
-        """From the policy: the scores are logarithms of probabilities up to a constant."""
-        return sampled(scores, rng)
 
     def arguments(self, steps: int) -> dict[str, Any]:
         """As given."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -10,8 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.agents._bandit import non_negative
 from fitgym.agents._features import Features, Linear, Tiles, vector
+from fitgym.agents._numbers import finite_reward, non_negative, positive, probability
 from fitgym.agents._order import Order
 from fitgym.agents.base import Agent, Transition
 from fitgym.errors import InputError
@@ -82,16 +81,12 @@ class DSGSarsa(Agent):
         episodic: bool = False,
     ) -> None:
         super().__init__(action_space, action_names, seed)
-        if not (isinstance(alpha, int | float) and math.isfinite(alpha) and alpha > 0):
-            raise InputError(f"the step size alpha is {alpha}, expected a number above 0")
-        if not (isinstance(epsilon, int | float) and 0 <= epsilon <= 1):
-            raise InputError(f"epsilon is {epsilon}, expected a probability between 0 and 1")
         for name, value, least in (("tiles", tiles, 0), ("tilings", tilings, 1), ("memory", memory, 1)):
             if not (isinstance(value, int) and value >= least):
                 raise InputError(f"{name} is {value}, expected a whole number of at least {least}")
-        self.alpha = alpha
+        self.alpha = positive(alpha, "the step size alpha")
         self.beta = non_negative(beta, "the step size beta")
-        self.epsilon = epsilon
+        self.epsilon = probability(epsilon, "epsilon")
         self.tiles = tiles
         self.tilings = tilings
         self.memory = memory
@@ -135,13 +130,13 @@ class DSGSarsa(Agent):
 
     def update(self, transition: Transition) -> None:
         """One step of learning, and the choice of the next action."""
-        if not math.isfinite(transition.reward):
-            raise InputError(f"the reward is {transition.reward}, expected a finite number")
+        reward = finite_reward(transition.reward)
         seen, after = vector(transition.observation), vector(transition.next_observation)
         features = self._known(seen)
         self._check(after)
-        self.largest = max(self.largest, abs(transition.reward))
-        reward = transition.reward / self.largest if self.normalise and self.largest > 0 else transition.reward
+        self.largest = max(self.largest, abs(reward))
+        if self.normalise and self.largest > 0:
+            reward /= self.largest
         self.tried[transition.action] = True
         following = 0.0
         if not (self.episodic and transition.terminated):

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.agents._bandit import Bandit
-from fitgym.errors import InputError
+from fitgym.agents._numbers import probability
 
 __all__ = ["EpsilonGreedy"]
 
@@ -46,9 +46,7 @@ class EpsilonGreedy(Bandit):
         window: int = 0,
     ) -> None:
         super().__init__(action_space, action_names, seed, discount=discount, window=window)
-        if not (isinstance(epsilon, int | float) and 0 <= epsilon <= 1):
-            raise InputError(f"epsilon is {epsilon}, expected a probability between 0 and 1")
-        self.epsilon = epsilon
+        self.epsilon = probability(epsilon, "epsilon")
 
     def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
         """The best one or any."""

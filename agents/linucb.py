@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -10,8 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.agents._bandit import non_negative
 from fitgym.agents._features import vector
+from fitgym.agents._numbers import finite_reward, non_negative, positive
 from fitgym.agents._order import Order
 from fitgym.agents.base import Agent, Transition
 from fitgym.errors import InputError
@@ -61,10 +60,8 @@ class LinUCB(Agent):
         normalise: bool = True,
     ) -> None:
         super().__init__(action_space, action_names, seed)
-        if not (isinstance(ridge, int | float) and math.isfinite(ridge) and ridge > 0):
-            raise InputError(f"ridge is {ridge}, expected a number above 0")
         self.alpha = non_negative(alpha, "the weight alpha of the uncertainty")
-        self.ridge = ridge
+        self.ridge = positive(ridge, "ridge")
         self.normalise = normalise
         self.order = Order(self.n_actions, self.rng)
         self.tried: NDArray[np.bool_] = np.zeros(self.n_actions, bool)
@@ -106,14 +103,13 @@ class LinUCB(Agent):
 
     def update(self, transition: Transition) -> None:
         """Add what was seen and paid to the regression of the action."""
-        if not math.isfinite(transition.reward):
-            raise InputError(f"the reward is {transition.reward}, expected a finite number")
+        reward = finite_reward(transition.reward)
         x = self._context(transition.observation)
         action = transition.action
         ahead = self.inverses[action] @ x
         self.inverses[action] -= np.outer(ahead, ahead) / (1.0 + x @ ahead)
-        self.sums[action] += transition.reward * x
-        self.largest = max(self.largest, abs(transition.reward))
+        self.sums[action] += reward * x
+        self.largest = max(self.largest, abs(reward))
         self.tried[action] = True
 
     def arrays(self) -> dict[str, NDArray[Any]]:

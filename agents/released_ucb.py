@@ -10,10 +10,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.agents._bandit import non_negative
+from fitgym.agents._numbers import finite_reward, non_negative
 from fitgym.agents._order import Order
 from fitgym.agents.base import Agent, Transition
-from fitgym.errors import InputError
 
 __all__ = ["ReleasedUCB"]
 
@@ -97,9 +96,8 @@ class ReleasedUCB(Agent):
 
     def update(self, transition: Transition) -> None:
         """Change all posterior means by the reward."""
-        if not math.isfinite(transition.reward):
-            raise InputError(f"the reward is {transition.reward}, expected a finite number")
-        r = float(int(transition.reward)) if self.whole else transition.reward
+        reward = finite_reward(transition.reward)
+        r = float(int(reward)) if self.whole else reward
         self.counts[transition.action] += 1
         t = self.n_updates + 1
         for position in range(self.n_actions):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.agents._bandit import Bandit
-from fitgym.errors import InputError
+from fitgym.agents._numbers import positive
 
 __all__ = ["Softmax"]
 
@@ -50,9 +49,7 @@ class Softmax(Bandit):
         window: int = 0,
     ) -> None:
         super().__init__(action_space, action_names, seed, discount=discount, window=window, normalise=normalise)
-        if not (isinstance(temperature, int | float) and math.isfinite(temperature) and temperature > 0):
-            raise InputError(f"the temperature is {temperature}, expected a number above 0")
-        self.temperature = temperature
+        self.temperature = positive(temperature, "the temperature")
 
     def probabilities(self, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """P(a) after the first sweep, 0 where not allowed; shape `(n_actions,)`, sums to 1."""

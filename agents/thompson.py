@@ -9,7 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.agents._bandit import Bandit, non_negative
+from fitgym.agents._bandit import Bandit
+from fitgym.agents._numbers import non_negative
 
 __all__ = ["Thompson"]
 
