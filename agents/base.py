@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsFloat
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsFloat, SupportsInt
 
 import numpy as np
 from gymnasium import spaces
@@ -107,6 +107,22 @@ class Transition:
     truncated: bool = False
     info: Mapping[str, Any] = field(default_factory=dict)
     generations: int = 1
+
+    @classmethod
+    def between(
+        cls,
+        observation: Any,
+        action: SupportsInt,
+        reward: SupportsFloat,
+        seen: Any,
+        terminated: bool,
+        truncated: bool,
+        info: Mapping[str, Any],
+        news: Mapping[str, Any],
+    ) -> Self:
+        """The step from one `info` to the next; those that count generations say how many it lasted, others last one."""
+        took = int(news["generation"]) - int(info.get("generation", 0)) if "generation" in news else 1
+        return cls(observation, int(action), float(reward), seen, terminated, truncated, news, took)
 
 
 Callback = Callable[["Agent", Transition], "bool | None"]
@@ -280,7 +296,7 @@ class Agent(ABC):
             while not done and (total_timesteps is None or steps < total_timesteps):
                 action = self.act(observation, info)
                 seen, reward, terminated, truncated, news = env.step(action)
-                transition = _transition(observation, action, reward, seen, terminated, truncated, info, news)
+                transition = Transition.between(observation, action, reward, seen, terminated, truncated, info, news)
                 self.observe(transition)
                 steps += 1
                 if callback is not None and callback(self, transition) is False:
@@ -432,18 +448,3 @@ def _each(observation: Any, batch: int) -> list[Any]:
     if isinstance(observation, Mapping):
         return [{key: values[i] for key, values in observation.items()} for i in range(batch)]
     return list(observation) if np.ndim(observation) and len(observation) == batch else [observation] * batch
-
-
-def _transition(
-    observation: Any,
-    action: int,
-    reward: SupportsFloat,
-    seen: Any,
-    terminated: bool,
-    truncated: bool,
-    info: Mapping[str, Any],
-    news: Mapping[str, Any],
-) -> Transition:
-    # Environments that count generations say so in `info["generation"]`; others are taken to last one each step.
-    generations = int(news["generation"]) - int(info.get("generation", 0)) if "generation" in news else 1
-    return Transition(observation, action, float(reward), seen, terminated, truncated, news, generations)

@@ -52,9 +52,8 @@ class AcrossSubjects(
             self, subjects=subjects if isinstance(subjects, str | Corpus) else list(subjects), path=path
         )
         super().__init__(env)
-        corpus = Corpus.load(subjects) if isinstance(subjects, str) else subjects
-        self.subjects: tuple[str, ...] = corpus.subjects if isinstance(corpus, Corpus) else tuple(corpus)
-        self.path = path or (corpus.path if isinstance(corpus, Corpus) else None)
+        corpus = Corpus.of(subjects, path)
+        self.subjects, self.path = corpus.subjects, corpus.path
         if not self.subjects:
             raise InputError("there are no subjects to choose from: name at least one")
         self.failures: dict[str, str] = {}

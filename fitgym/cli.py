@@ -293,19 +293,17 @@ def evaluate(
     from fitgym import evaluation
     from fitgym.errors import BudgetError
     from fitgym.evolution.budget import Budget
-    from fitgym.subject.corpus import Corpus
     from fitgym.suite.export import write
 
     if seeds < 1:
         raise InputError(f"seeds is {seeds}, expected how many there should be, at least 1")
     if not Budget.parse(budget).deterministic:
         raise BudgetError(f"budget '{budget}' counts seconds, so runs could not be compared: use 3000x or 200g")
-    chosen = subjects.split(",") if "," in subjects else Corpus.load(subjects)
     folder = None if path is None else str(path)
     rows: list[evaluation.Row] = []
     for row in evaluation.evaluate(
         agents,
-        chosen,
+        subjects,
         seeds=range(seeds),
         goal=goal,
         budget=budget,

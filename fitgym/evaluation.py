@@ -109,8 +109,7 @@ def play(
             action = np.asarray(action).reshape(np.shape(env.action_space.sample()))
         seen, reward, terminated, truncated, news = env.step(action)
         if online:
-            took = int(news.get("generation", steps + 1)) - int(info.get("generation", steps))
-            policy.observe(Transition(observation, int(action), float(reward), seen, terminated, truncated, news, took))
+            policy.observe(Transition.between(observation, action, reward, seen, terminated, truncated, info, news))
         total += float(reward)
         steps += 1
         observation, info, done = seen, news, terminated or truncated
@@ -179,9 +178,8 @@ def evaluate(
     Raises:
         InputError: an agent, a goal, a budget or a corpus cannot be used, or there is nothing to run.
     """
-    corpus = Corpus.load(subjects) if isinstance(subjects, str) else subjects
-    texts = corpus.subjects if isinstance(corpus, Corpus) else tuple(corpus)
-    path = path or (corpus.path if isinstance(corpus, Corpus) else None)
+    corpus = Corpus.of(subjects, path)
+    texts, path = corpus.subjects, corpus.path
     seeds = list(seeds)
     if not (names and texts and seeds):
         raise InputError("there is nothing to run: name at least one agent, one subject and one seed")

@@ -272,10 +272,7 @@ class _Job:
                     break
                 action = agent.act(observation, info)
                 seen, reward, terminated, truncated, news = env.step(action)
-                took = news["generation"] - info["generation"]
-                agent.observe(
-                    Transition(observation, action, reward, seen, terminated, truncated, news, generations=took)
-                )
+                agent.observe(Transition.between(observation, action, reward, seen, terminated, truncated, info, news))
                 observation, info, ended = seen, news, terminated or truncated
         except KeyboardInterrupt:
             return True

@@ -212,11 +212,8 @@ def _side_by_side(makers: Sequence[Callable[[], _Numbered]]) -> Any:
 
 def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
     """Those that can be found, why the others cannot, and the folder to look in first."""
-    if "," in request.subjects:
-        texts, path = tuple(filter(None, request.subjects.split(","))), request.path
-    else:
-        corpus = Corpus.load(request.subjects)
-        texts, path = corpus.subjects, request.path or corpus.path
+    corpus = Corpus.of(request.subjects, request.path)
+    texts, path = corpus.subjects, corpus.path
     unusable = {}
     for text in texts:
         try:

@@ -112,3 +112,8 @@ def test_an_unknown_corpus_or_split_is_named_with_those_there_are() -> None:
 def test_a_list_that_is_not_there_is_an_error() -> None:
     with pytest.raises(InputError, match=r"cannot read the corpus 'nowhere/mine\.toml'"):
         Corpus.load("nowhere/mine.toml:train")
+
+
+def test_subjects_joined_by_commas_are_a_corpus_too() -> None:
+    assert Corpus.load("colorsys, html,").subjects == ("colorsys", "html")
+    assert Corpus.of(("a", "b"), "here").path == "here"

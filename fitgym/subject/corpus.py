@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ class Corpus:
 
     Attributes:
         name: what it was called, the split included.
-        entries: at least one.
+        entries: at least one, unless it was put together by `of`.
         path: a folder to look in first, None for none.
     """
 
@@ -72,12 +73,14 @@ class Corpus:
 
     @classmethod
     def load(cls, text: str) -> Corpus:
-        """The corpus, or the split of one, that a text names: `stdlib-v1`, `stdlib-v1:test`, `lists/mine.toml:train`.
+        """What a text names: `stdlib-v1`, `stdlib-v1:test`, `lists/mine.toml:train`, or subjects joined by commas.
 
         Raises:
             UnknownName: there is no such corpus or split.
             InputError: the file cannot be read or is not a list of subjects.
         """
+        if "," in text:
+            return cls(text, tuple(Entry(part.strip()) for part in text.split(",") if part.strip()))
         name, colon, split = text.strip().partition(":")
         corpus = _parsed(*_source(name))
         if not colon:
@@ -85,6 +88,23 @@ class Corpus:
         if split not in corpus.splits:
             raise UnknownName(f"split of the corpus '{name}'", split, filter(None, corpus.splits))
         return cls(text.strip(), tuple(entry for entry in corpus.entries if entry.split == split), corpus.path)
+
+    @classmethod
+    def of(cls, subjects: str | Corpus | Sequence[str], path: str | None = None) -> Corpus:
+        """The corpus that is meant, in whatever form it is given.
+
+        Args:
+            subjects: the text of `load`, a corpus, or the texts of subjects.
+            path: a folder to look in first, instead of the corpus's own.
+
+        Raises:
+            InputError: as for `load`.
+        """
+        if isinstance(subjects, str):
+            subjects = cls.load(subjects)
+        if not isinstance(subjects, Corpus):
+            subjects = cls("", tuple(Entry(text) for text in subjects))
+        return subjects if path is None else replace(subjects, path=path)
 
 
 def corpora() -> list[str]:
