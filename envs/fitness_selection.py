@@ -48,7 +48,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     the last action.
 
     ## Rewards
-    "paper", as published for the goal, or "gain", the change of the goal's value. See `fitgym.goals`.
+    "paper", as published for the goal, or "gain", the change of the goal's value. See `fitgym.goals`;
+    `env.unwrapped.reward_range` is the lowest and the highest.
 
     ## Starting State
     A random population, evaluated under the goal's own fitness function. The seed of `reset` determines everything.
@@ -105,6 +106,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     ) -> None:
         self.subject_name = subject
         self.goal = GOALS.load(goal)(reward)
+        self.reward_range = self.goal.reward_range
         self.budget = None if budget is None else Budget.parse(budget)
         if self.budget is not None and not self.budget.deterministic:
             raise BudgetError(

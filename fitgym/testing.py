@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -40,6 +41,7 @@ def check_env_strict(name: str, /, *, steps: int = 5, seed: int = 0, processes: 
     - Its spec survives being written as JSON.
     - The same seed and actions give the same episode: in the same object, in another one made from the spec, in new
       processes under two hash seeds, in a pickled copy and in a fork taken in the middle.
+    - Observations are in their space at every step, and rewards are finite and in `reward_range`, where there is one.
     - `info` has the same keys at every step, and `info["action_mask"]`, where there is one, is what `action_masks()`
       says and allows something.
     - Closing it leaves no process, no descriptor and no temporary folder behind, and closing it twice is harmless.
@@ -75,7 +77,7 @@ def _check(name: str, steps: int, seed: int, processes: bool, arguments: dict[st
         _check_with_stable_baselines(env)
         expected = episode(env, steps, seed)
         assert episode(env, steps, seed) == expected, f"{name}: the same seed and actions gave another episode"
-        _check_infos(name, env, steps, seed)
+        _check_steps(name, env, steps, seed)
         _check_copies(name, env, steps, seed)
         text = spec.to_json()
         twin = gymnasium.make(EnvSpec.from_json(text))
@@ -132,12 +134,19 @@ def _check_with_stable_baselines(env: gymnasium.Env[Any, Any]) -> None:
         env_checker.check_env(env.unwrapped, warn=False)
 
 
-def _check_infos(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int) -> None:
-    _, first = env.reset(seed=seed)
+def _check_steps(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int) -> None:
+    lowest, highest = getattr(env.unwrapped, "reward_range", (-math.inf, math.inf))
+    observation, first = env.reset(seed=seed)
+    assert env.observation_space.contains(observation), f"{name}: the first observation is not in its space"
     infos = [first]
     for action in _actions(env, steps, seed):
-        infos.append(env.step(action)[4])
-        mask = infos[-1].get("action_mask")
+        observation, received, _, _, info = env.step(action)
+        infos.append(info)
+        reward = float(received)
+        assert env.observation_space.contains(observation), f"{name}: an observation is not in its space"
+        assert math.isfinite(reward), f"{name}: a reward is {reward}"
+        assert lowest <= reward <= highest, f"{name}: a reward is {reward}, expected {lowest} to {highest}"
+        mask = info.get("action_mask")
         if mask is not None and isinstance(env.action_space, spaces.Discrete):
             masks = env.get_wrapper_attr("action_masks")()
             assert list(masks) == list(mask), f"{name}: info['action_mask'] is not what action_masks() says"

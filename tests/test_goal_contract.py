@@ -46,7 +46,7 @@ def test_a_goals_own_catalogue_can_be_built_and_has_no_action_twice(name):
 
 @pytest.mark.parametrize("reward", ["paper", "gain"])
 @pytest.mark.parametrize("name", GOALS.names())
-def test_the_value_never_falls_and_rewards_are_finite(executor, name, reward):
+def test_the_value_never_falls_and_rewards_are_finite_and_in_their_range(executor, name, reward):
     goal = GOALS.load(name)(reward)
     engine = start(executor, goal)
     goal.begin(engine)
@@ -54,7 +54,9 @@ def test_the_value_never_falls_and_rewards_are_finite(executor, name, reward):
     for functions in catalogue(goal.catalogue, goal.functions, goal.required)[:6]:
         engine.activate(functions)
         engine.step()
-        assert math.isfinite(goal.reward(engine))
+        received = goal.reward(engine)
+        lowest, highest = goal.reward_range
+        assert math.isfinite(received) and lowest <= received <= highest
         assert goal.value(engine) >= last
         last = goal.value(engine)
     assert last > 0

@@ -85,6 +85,27 @@ class Forbidding(Counter):
         return np.zeros(3, bool)
 
 
+class Outside(Counter):
+    """Its second observation is not in the space."""
+
+    def seen(self) -> Any:
+        return np.array([2.0 if self.steps == 2 else 0.5], np.float32)
+
+
+class Endless(Counter):
+    """Its second reward is infinite."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        seen, reward, *rest = super().step(action)
+        return seen, float("inf") if self.steps == 2 else reward, *rest  # type: ignore[return-value]
+
+
+class Generous(Counter):
+    """Pays more than it says."""
+
+    reward_range = (0.0, 0.001)
+
+
 class Unpicklable(Counter):
     """Comes back from pickling at another place."""
 
@@ -158,6 +179,9 @@ def test_an_environment_without_fault_passes(registered: str) -> None:
         (Talkative, "info has the keys"),
         (Contradictory, r"info\['action_mask'\] is not what action_masks\(\) says"),
         (Forbidding, "the action mask allows nothing"),
+        (Outside, "an observation is not in its space"),
+        (Endless, "a reward is inf"),
+        (Generous, r"a reward is 0.\d+, expected 0.0 to 0.001"),
         (Unpicklable, "a pickled copy taken in the middle goes on otherwise"),
         (BadFork, "a fork taken in the middle goes on otherwise"),
         (Littering, "after closing there are temporary files: litter-"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from fitgym.engine import Engine
@@ -23,6 +26,7 @@ class Goal(ABC):
         catalogue: the combinations that an action chooses from unless the user says otherwise, see
             `fitgym.envs.catalogue`.
         scale: the value that counts as half way in features, because values may have no upper bound.
+        ranges: the lowest and the highest reward that there can be, by the reward's name.
         agent: the agent that pursues the goal when the user names none.
 
     Args:
@@ -39,6 +43,9 @@ class Goal(ABC):
     required: ClassVar[tuple[str, ...]] = ()
     catalogue: ClassVar[str] = "pairs"
     scale: ClassVar[float] = 1.0
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType(
+        {"paper": (0.0, math.inf), "gain": (0.0, math.inf)}
+    )
     agent: ClassVar[str] = "ucb"
 
     def __init__(self, reward: str = "paper") -> None:
@@ -64,6 +71,11 @@ class Goal(ABC):
         value = self.value(engine)
         gain, self._last = value - self._last, value
         return gain if self.reward_name == "gain" else self.paper_reward(engine)
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The lowest and the highest value of the reward that was asked for."""
+        return self.ranges[self.reward_name]
 
     def reached(self, engine: Engine) -> bool:
         """Nothing is left to gain, so the run may stop."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from fitgym.engine import Engine
 from fitgym.goals.base import Goal
 
@@ -24,6 +26,7 @@ class Coverage(Goal):
     kept = ("branch", "line")
     functions = ("branch", "direct_branch", "line", "method", "method_no_exception", "exception", "output", "input")
     agent = "fixed:branch"
+    ranges = MappingProxyType({"paper": (0.0, 1.0), "gain": (0.0, 1.0)})
 
     def value(self, engine: Engine) -> float:
         covered = engine.archive.covered(self.fitness)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from types import MappingProxyType
+
 from fitgym.engine import Engine
 from fitgym.fitness import diversity
 from fitgym.goals.base import Goal
@@ -49,6 +52,7 @@ class Diversity(Goal):
     required = ("diversity",)
     catalogue = "paper-diversity"
     scale = 1_000_000.0
+    ranges = MappingProxyType({"paper": (-1.0, 1.0), "gain": (0.0, math.inf)})
 
     def __init__(self, reward: str = "paper") -> None:
         super().__init__(reward)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from fitgym.engine import Engine
 from fitgym.goals.base import Goal
 
@@ -36,6 +38,7 @@ class StrongMutation(Goal):
     tracked = ("weak_mutation",)
     functions = ("strong_mutation", "branch", "output", "exception", "method_no_exception", "weak_mutation")
     catalogue = "paper-mutation"
+    ranges = MappingProxyType({"paper": (0.0, 100.0), "gain": (0.0, 1.0)})
 
     def __init__(self, reward: str = "paper") -> None:
         super().__init__(reward)
