@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Hold every environment to its checkers, and to many steps of a random agent, on each subject of a set.
+
+    python benchmarks/environment_check.py --install results/subjects
+    python benchmarks/environment_check.py --subjects results/subjects --only semver --steps 300
+
+What the columns mean is in README.md of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from gymnasium.utils import env_checker
+from remeasure import Subject, install, subjects
+from rich.console import Console
+from rich.table import Table
+
+from fitgym.envs import ENVIRONMENTS
+from fitgym.testing import check_env_strict
+
+WITH_STABLE_BASELINES = importlib.util.find_spec("stable_baselines3") is not None
+STEPS_OF_CHECKS = 3
+
+
+@dataclass
+class Row:
+    """One environment on one subject.
+
+    Attributes:
+        passed: the checks that found nothing.
+        steps: that a random agent took.
+        episodes: that it began.
+        rewards: the least and the greatest.
+        findings: what is not as it should be, in words; empty if all is well.
+    """
+
+    environment: str
+    subject: str
+    passed: list[str] = field(default_factory=list)
+    steps: int = 0
+    episodes: int = 0
+    executions: int = 0
+    rewards: tuple[float, float] | None = None
+    seconds: float = 0.0
+    findings: list[str] = field(default_factory=list)
+
+
+def check(name: str, subject: Subject, options: argparse.Namespace) -> Row:
+    """All checks on one environment with one subject; what they raise becomes a finding."""
+    row, started = Row(name, subject.text), time.perf_counter()
+    arguments = {
+        "subject": subject.text,
+        "path": str(options.subjects.resolve()),
+        "population": options.population,
+        "generations_per_step": 1,
+        "budget": f"{3 * options.steps}g",
+        "reward": options.reward,
+    }
+    attempt(row, "gymnasium", lambda: by_gymnasium(name, arguments))
+    if WITH_STABLE_BASELINES:
+        attempt(row, "stable-baselines3", lambda: by_stable_baselines(name, arguments))
+    strict: dict[str, Any] = {"processes": options.processes, "seed": options.seed, "steps": STEPS_OF_CHECKS}
+    attempt(row, "strict", lambda: check_env_strict(name, **strict, **arguments))
+    attempt(row, "steps", lambda: walk(name, arguments, options, row))
+    row.seconds = round(time.perf_counter() - started, 1)
+    return row
+
+
+def attempt(row: Row, what: str, run: Callable[[], None]) -> None:
+    """Note that a check passed, or what it raised or warned of."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            run()
+        except Exception as problem:
+            row.findings.append(f"{what}: {type(problem).__name__}: {' '.join(str(problem).split())[:300]}")
+            return
+    said = list(dict.fromkeys(" ".join(str(warning.message).split())[:300] for warning in warned))
+    row.findings += [f"{what}: warning: {text}" for text in said]
+    if not said:
+        row.passed.append(what)
+
+
+def by_gymnasium(name: str, arguments: dict[str, Any]) -> None:
+    """Gymnasium's own checker, render modes and double closing included."""
+    env = gymnasium.make(name, **arguments)
+    try:
+        env_checker.check_env(env.unwrapped)
+    finally:
+        env.close()
+
+
+def by_stable_baselines(name: str, arguments: dict[str, Any]) -> None:
+    """The checker of Stable-Baselines3, with what it only warns of."""
+    from stable_baselines3.common.env_checker import check_env
+
+    env = gymnasium.make(name, **arguments)
+    try:
+        check_env(env.unwrapped, warn=True)
+    finally:
+        env.close()
+
+
+def walk(name: str, arguments: dict[str, Any], options: argparse.Namespace, row: Row) -> None:
+    """Uniform actions from a seed; a new episode follows where one ends.
+
+    Raises:
+        AssertionError: an observation or a reward is not where it should be, or `info` has other keys than at first.
+    """
+    env = gymnasium.make(name, **arguments)
+    try:
+        lowest, highest = env.get_wrapper_attr("reward_range")
+        env.action_space.seed(options.seed)
+        observation, first = env.reset(seed=options.seed)
+        row.episodes = 1
+        while row.steps < options.steps:
+            assert env.observation_space.contains(observation), f"the observation {observation} is not in its space"
+            observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+            row.steps += 1
+            least, most = row.rewards or (math.inf, -math.inf)
+            row.rewards = min(least, float(reward)), max(most, float(reward))
+            assert math.isfinite(reward), f"the reward of step {row.steps} is {reward}"
+            assert lowest <= reward <= highest, f"the reward of step {row.steps} is {reward}: {lowest} to {highest}"
+            assert info.keys() == first.keys(), f"info of step {row.steps} has the keys {sorted(info)}"
+            if terminated or truncated:
+                row.executions += info["executions"]
+                observation, info = env.reset()
+                row.episodes += 1
+        assert env.observation_space.contains(observation), f"the observation {observation} is not in its space"
+        row.executions += info["executions"]
+    finally:
+        env.close()
+
+
+def table(rows: list[Row], options: argparse.Namespace) -> Table:
+    """The rows, and how many of them are as they should be."""
+    title = f"{options.steps} steps, seed {options.seed}, reward {options.reward}, population {options.population}"
+    shown = Table(title=title, title_justify="left")
+    for name in ("environment", "subject"):
+        shown.add_column(name, no_wrap=True)
+    for name in ("gym", "sb3", "strict", "steps", "episodes", "executions", "rewards", "s"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("findings", overflow="fold")
+    for row in rows:
+        shown.add_row(
+            *(row.environment.removeprefix("fitgym/"), row.subject),
+            *(verdict(row, what) for what in ("gymnasium", "stable-baselines3", "strict")),
+            *(str(row.steps), str(row.episodes), str(row.executions)),
+            f"{row.rewards[0]:.4g} to {row.rewards[1]:.4g}" if row.rewards else "-",
+            f"{row.seconds:.1f}",
+            "; ".join(row.findings),
+        )
+    shown.add_section()
+    well = sum(not row.findings for row in rows)
+    shown.add_row(f"{well} of {len(rows)} without a finding")
+    return shown
+
+
+def verdict(row: Row, what: str) -> str:
+    """One word for a check."""
+    if what in row.passed:
+        return "ok"
+    return "no" if any(finding.startswith(f"{what}:") for finding in row.findings) else "-"
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked for on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
+    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--set", default="core", choices=["core", "extra", "large"])
+    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects whose name has this part")
+    parser.add_argument("--environments", nargs="+", default=list(ENVIRONMENTS), metavar="ID")
+    parser.add_argument("--reward", default="paper", choices=["paper", "gain"])
+    parser.add_argument("--steps", type=int, default=100, help="of the random agent; each is one generation")
+    parser.add_argument("--population", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", action="store_true", help="also compare episodes between hash seeds (slower)")
+    parser.add_argument("--json", type=Path, metavar="FILE", default=Path("results/environments/table.json"))
+    options = parser.parse_args()
+    options.subjects = options.subjects or options.install
+    if options.subjects is None:
+        parser.error("say where the subjects are (--subjects) or are to be installed (--install)")
+    unknown = [name for name in options.environments if name not in ENVIRONMENTS]
+    if unknown:
+        parser.error(f"there is no environment {unknown[0]} with a subject (there are: {', '.join(ENVIRONMENTS)})")
+    return options
+
+
+def main() -> int:
+    """0 if nothing was found, 1 otherwise, 2 if there is nothing to do."""
+    options, console = arguments(), Console(width=None if sys.stdout.isatty() else 200)
+    if options.install:
+        install(options.install)
+    chosen = subjects(options.set, options.only)
+    if not chosen:
+        console.print(f"no subject has {' or '.join(options.only)} in its name")
+        return 2
+    if not WITH_STABLE_BASELINES:
+        print("Stable-Baselines3 is not installed: its checker is left out", file=sys.stderr)
+    jobs = [(name, subject) for subject in chosen for name in options.environments]
+    rows: list[Row] = []
+    for name, subject in jobs:
+        rows.append(row := check(name, subject, options))
+        said = row.findings or [f"{row.steps} steps, {row.seconds} s"]
+        print(f"{len(rows)}/{len(jobs)} {name} on {subject.text}", *said, sep="\n    ", file=sys.stderr, flush=True)
+    console.print(table(rows, options))
+    settings = {key: str(value) for key, value in vars(options).items()}
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    report = {"settings": settings, "rows": [asdict(row) for row in rows]}
+    options.json.write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+    return int(any(row.findings for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
