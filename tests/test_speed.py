@@ -318,6 +318,11 @@ def test_a_start_is_timed_to_its_end_or_to_the_moment_it_tells(speed: Any, tmp_p
         speed.startup.started(["-c", "1 / 0"], str(tmp_path))
 
 
+def test_start_up_is_measured_with_byte_code(speed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    speed.startup.started(["-c", "import sys; assert not sys.dont_write_bytecode"], str(tmp_path))
+
+
 def test_the_command_prints_tables_and_writes_everything_as_json(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCHMARKS / "speed.py"), "--quick", "--no-peers", "--subject", "numeric"]
     command += ["--only", "collection", "environment", "--results", str(tmp_path)]
