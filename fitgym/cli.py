@@ -5,14 +5,18 @@ from __future__ import annotations
 import json as json_format
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
 from fitgym import __version__
 from fitgym.errors import ExecutionError, InputError, SubjectError
+
+if TYPE_CHECKING:
+    from fitgym.live import LiveView
 
 __all__ = ["app", "main"]
 
@@ -95,7 +99,6 @@ def generate(
             executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
         executor.start()  # the worker imports the subject while this process imports what a search needs
         from fitgym.generation import Request, generate_request
-        from fitgym.live import LiveView
 
         request = Request(
             subject,
@@ -111,7 +114,7 @@ def generate(
             json=None if to_stdout else json,
             format=format,
         )
-        with LiveView(subject, goal, agent or "the goal's own", quiet=quiet) as view:
+        with nullcontext() if quiet else _view(subject, goal, agent or "the goal's own") as view:
             run = generate_request(request, progress=view, executor=executor)
     if to_stdout:
         sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
@@ -123,6 +126,13 @@ def generate(
             why = f"no test behaves the same every time ({dropped[0]['test']}: {dropped[0]['reason']})"
         sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
     return INTERRUPTED if run.interrupted else DONE
+
+
+def _view(subject: str, goal: str, agent: str) -> LiveView:
+    """The view of a run; what draws it takes as long to load as a tenth of the start, so who wants none pays nothing."""
+    from fitgym.live import LiveView
+
+    return LiveView(subject, goal, agent)
 
 
 @app.command

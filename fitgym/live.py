@@ -29,14 +29,12 @@ class LiveView:
 
     Args:
         subject, goal, agent: shown in the heading.
-        quiet: show nothing.
         console: where to draw; stderr by default.
     """
 
-    def __init__(self, subject: str, goal: str, agent: str, *, quiet: bool = False, console: Console | None = None):
+    def __init__(self, subject: str, goal: str, agent: str, *, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
         self.heading = f"{subject} · goal {goal} · agent {agent}"
-        self.quiet = quiet
         self._live: Live | None = None
         self._progress: Progress | None = None
         self._note = "starting: reading and importing the subject"
@@ -45,7 +43,7 @@ class LiveView:
 
     def __enter__(self) -> Self:
         self._started = time.monotonic()
-        if not self.quiet and self.console.is_terminal:
+        if self.console.is_terminal:
             self._live = Live(console=self.console, refresh_per_second=8, get_renderable=self._panel)
             self._live.start()
         return self
@@ -60,8 +58,6 @@ class LiveView:
     def __call__(self, progress: Progress) -> None:
         """Show where the run is."""
         self._progress, self._note = progress, progress.note
-        if self.quiet:
-            return
         if self._live is not None:
             if progress.phase != "search":
                 self._live.refresh()

@@ -1,4 +1,4 @@
-"""The live view: a panel on a terminal, lines elsewhere, nothing if quiet."""
+"""The live view: a panel on a terminal, lines elsewhere."""
 
 import io
 
@@ -81,10 +81,3 @@ def test_without_a_terminal_there_is_a_line_for_each_tenth_of_the_budget():
     lines = output.getvalue().splitlines()
     assert [line.split()[1] for line in lines] == [f"{tenth * 10}%" for tenth in range(11)] + ["100%"]
     assert lines[-1].startswith("finish:") and lines[-1].endswith("checking")
-
-
-def test_quiet_shows_nothing():
-    console = terminal()
-    with LiveView("textwrap", "exceptions", "ucb", quiet=True, console=console) as view:
-        view(progress())
-    assert console.file.getvalue() == ""
