@@ -24,7 +24,7 @@ import __future__
 import ast
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any, TypeVar
 
@@ -88,8 +88,9 @@ class Instrumented:
     ) -> CodeType:
         """The code of a module that holds one function of the tree and nothing else, with probes as in `code`.
 
-        Parts of the function may have been exchanged since; what is new in it gets no probes. Its decorators are left
-        out, because none of them is part of its code.
+        Parts of the function may have been exchanged since; what is new in it gets no probes. Probes for infection are left
+        out: they read other variables, which need not be bound any more where a statement is missing. Its decorators are
+        left out, because none of them is part of its code.
 
         Args:
             function: a function of the tree that stands in no other one.
@@ -101,7 +102,8 @@ class Instrumented:
         """
         with warnings.catch_warnings(), deep_trees():
             warnings.simplefilter("ignore")
-            alone = _Rewriter(self.plan, self.in_place).alone(function, classes)
+            plan = replace(self.plan, infection={})
+            alone = _Rewriter(plan, self.in_place).alone(function, classes)
             flags = self.template.co_flags & _FUTURES
             template = compile(alone, self.filename, "exec", flags, dont_inherit=True)
         return _swap(template, lambda mark: _meant(mark, factory, counter))
