@@ -105,6 +105,35 @@ PROGRAMS = {
         def f(n):
             return Made().value(n), make(n)().value(1)
         """,
+    "operators": """
+        import operator
+        class Odd:
+            def __eq__(self, other): raise ValueError("odd")
+        class Vector:
+            def __init__(self, n): self.n = n
+            def __repr__(self): return f"Vector {self.n}"
+            def __lt__(self, other): return [self.n < other.n] * self.n
+            def __le__(self, other): return NotImplemented
+            def __iadd__(self, other): self.n += 100; return self
+            def __sub__(self, other): return self.n
+        def f(n):
+            total, seen, one = n, [n], 1
+            total += 3
+            total <<= 1
+            seen[0] -= n % 3
+            if n in seen and total is not None or n not in (2, 3):
+                total = total * n // 7 - (n & 6 | one) ** 2
+            text = "abc" if "a" <= chr(97 + n) < "f" else "x" + "y"
+            vector = Vector(n)
+            vector += 1
+            flags = [vector < Vector(5), n == 2.0, seen != [2], 1 < n < 6, total is n, vector - 3]
+            try:
+                flags.append(Odd() == n)
+            except ValueError:
+                flags.append(1 / n)
+            flags += [n > 3, n <= 3, n % 3 is one]
+            return str((total, seen, text, flags, vector.n, [x ^ 2 for x in range(n) if x > 1 >= x - 4]))
+        """,
     "match": """
         def f(n):
             match n:
@@ -116,6 +145,7 @@ PROGRAMS = {
         """,
 }
 FUEL = 2000
+INFECTION = frozenset({"infection"})
 ARGUMENTS = (0, 2, 5, 7)
 AT_IMPORT = ("doubled", "counter", "make")
 """Functions that the import runs already: what they did then, the original did."""
@@ -124,12 +154,14 @@ AT_IMPORT = ("doubled", "counter", "make")
 class Imported:
     """A program imported with probes, and its mutants."""
 
-    def __init__(self, text, tmp_path):
+    def __init__(self, text, tmp_path, features=frozenset()):
         self.source = textwrap.dedent(text)
         self.path = str(tmp_path / "program.py")
         with open(self.path, "w") as file:
             file.write(self.source)
-        instrumented = instrument(self.source, self.path)
+        self.mutants = mutants(self.source).made
+        changed = self.mutants if features else None
+        instrumented = instrument(self.source, self.path, features, mutants=changed)
         self.recorder = Recorder(instrumented.plan.sites, FUEL)
         self.module = types.ModuleType("program")
         exec(instrumented.code(self.recorder.probe, self.recorder.counter), vars(self.module))
@@ -137,8 +169,8 @@ class Imported:
         reference = Reference("program", "program", self.path)
         subject = Subject(reference, self.source, instrumented.plan.sites, (), (), (), (), {})
         self.functions = living(self.path, self.recorder)
-        self.mutation = Mutation(subject, instrument(self.source, self.path), self.recorder, self.functions)
-        self.mutants = mutants(self.source).made
+        again = instrument(self.source, self.path, features, mutants=changed)
+        self.mutation = Mutation(subject, again, self.recorder, self.functions)
 
     def codes(self):
         return {
@@ -177,21 +209,76 @@ def separately(text):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_mutant_does_what_a_separately_mutated_module_does(name, tmp_path, sites):
-    program = Imported(PROGRAMS[name], tmp_path)
+    program = Imported(PROGRAMS[name], tmp_path, INFECTION)
     assert len(program.mutants) >= 8
     differing = 0
     original = separately(program.source)
     for number, mutant in enumerate(program.mutants):
         if mutant.function in AT_IMPORT:
             continue
-        fresh = Imported(PROGRAMS[name], tmp_path) if name in ("decorated", "closure") else program
-        exchange = fresh.mutation.exchange(number)
-        exchange.do()
+        fresh = Imported(PROGRAMS[name], tmp_path, INFECTION) if name in ("decorated", "closure") else program
+        made = fresh.mutation.make(number)
+        made.do()
         got = [fresh.call(n) for n in ARGUMENTS]
-        exchange.undo()
+        made.undo()
         assert got == separately(mutated_text(program.source, mutant)), mutant.id
         differing += got != original
     assert differing > len(program.mutants) / 4
+
+
+@pytest.mark.parametrize("features", [frozenset(), INFECTION], ids=["plain", "infection"])
+def test_a_flipped_operator_does_and_shows_what_exchanged_code_does(features, tmp_path, sites):
+    program = Imported(PROGRAMS["operators"], tmp_path, features)
+    before = [(program.call(n), program.recorder.snapshot()[0]) for n in ARGUMENTS]
+    signs = set()
+    for number, mutant in enumerate(program.mutants):
+        flip, exchange = program.mutation.flip(number), program.mutation.exchange(number)
+        if flip is None:
+            continue
+        signs.add(mutant.original)
+        is_link = mutant.at[0][0] != mutant.span  # of a chain: the exchanged one has no probes at all
+        found = []
+        for change in (flip, exchange):
+            change.do()
+            shown = []
+            for n, (_, was) in zip(ARGUMENTS, before, strict=True):
+                result, stops = program.call(n), program.recorder.stops()
+                is_now = program.recorder.snapshot()[0]
+                difference = 0.0 if is_link else impact(was, is_now, change.unrecorded, program.recorder.sites)
+                shown.append((str(result), difference, program.recorder.burnt, stops))
+            found.append(shown)
+            change.undo()
+        assert found[0] == found[1], mutant.id
+    assert {"<", "<=", ">", ">=", "==", "!=", "in", "not in", "is", "is not"} <= signs
+    arithmetic = {"+=", "<<=", "-=", "%", "*", "//", "-", "&", "|", "**", "/", "^"}
+    assert arithmetic & signs == (arithmetic if features else set())
+    assert before == [(program.call(n), program.recorder.snapshot()[0]) for n in ARGUMENTS]
+
+
+def test_a_flip_reaches_code_that_no_function_at_hand_has(tmp_path, sites):
+    program = Imported(
+        """
+        def made():
+            def inner(n):
+                return n > 2
+            return inner
+        class Holder:
+            __slots__ = ("call",)
+        holder = Holder()
+        holder.call = made()
+        def f(n):
+            return holder.call(n)
+        """,
+        tmp_path,
+    )
+    number = next(
+        i for i, mutant in enumerate(program.mutants) if mutant.id == "made.<locals>.inner:1:17:relational:>="
+    )
+    flip = program.mutation.make(number)
+    flip.do()
+    assert program.call(2) is True
+    flip.undo()
+    assert program.call(2) is False
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -210,6 +297,27 @@ def test_undoing_gives_every_function_its_own_code_again(name, tmp_path, sites):
         assert after == before
         assert all(after[key][0] is before[key][0] for key in before)
     assert ast.dump(program.mutation.instrumented.tree, include_attributes=True) == tree
+
+
+def test_a_mutant_without_an_assignment_reads_the_variable_only_where_the_program_does(tmp_path, sites):
+    # Among the mutants of `n` in the last line is `text`, which the probe for infection reads beside it.
+    program = Imported(
+        """
+        def f(n):
+            text = "abc"
+            size = 3
+            if n:
+                return size + n
+            return text
+        """,
+        tmp_path,
+        INFECTION,
+    )
+    number = next(i for i, mutant in enumerate(program.mutants) if mutant.id == "f:1:4:deletion:pass")
+    made = program.mutation.make(number)
+    made.do()
+    assert [program.call(2), program.call(0)] == [5, NameError]
+    made.undo()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -238,9 +346,10 @@ def test_fuel_ends_what_a_mutant_has_made_endless(tmp_path, sites):
     assert ends["f:2:8:deletion:pass"] == "endless"
 
 
-def test_a_mutant_is_compiled_once(tmp_path):
+def test_a_mutant_is_made_once(tmp_path):
     program = Imported(PROGRAMS["function"], tmp_path)
-    assert program.mutation.exchange(0) is program.mutation.exchange(0)
+    for number in range(len(program.mutants)):
+        assert program.mutation.make(number) is program.mutation.make(number)
 
 
 SITES = tuple(Site(i, kind, 0, 1) for i, kind in enumerate(("block", "truth", "comparison", "block", "arithmetic")))

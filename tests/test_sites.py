@@ -747,6 +747,43 @@ def test_probes_leave_no_reference_to_operands():
     assert sys.getrefcount(thing) == before
 
 
+FLIPS = {
+    "1 if a < b else 0": {"<": 1, "<=": 1, "==": 0, "!=": 1, ">": 0, ">=": 0},
+    "a in b": {"in": True, "not in": False},
+    "a is b": {"is": False, "is not": True},
+}
+
+
+@pytest.mark.parametrize("needs", [frozenset(), frozenset({"direct"})])
+@pytest.mark.parametrize("expression", FLIPS)
+def test_a_flipped_site_computes_with_another_operator_until_it_has_its_own_again(expression, needs):
+    tiny = Tiny(f"def f(a, b):\n    return {expression}\n")
+    tiny.recorder.begin(needs)
+    operands = (2, 3) if "<" in expression else (2, {2, 4})
+    (site,) = tiny.sites("comparison", "membership")
+    answers = FLIPS[expression]
+    for operator, answer in answers.items():
+        tiny.recorder.flip(site.id, operator)
+        assert tiny["f"](*operands) == answer
+        tiny.recorder.begin(needs ^ {"direct"})
+        assert tiny["f"](*operands) == answer
+        tiny.recorder.begin(needs)
+    tiny.recorder.flip(site.id, site.operator)
+    assert tiny["f"](*operands) == answers[site.operator]
+    assert tiny.recorder.counts[site.id] == 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "operator"),
+    [("a < b", "in"), ("a < b", "+"), ("a < b", "~"), ("a in b", "is"), ("a is b", "=="), ("[x for x in a]", "")],
+)
+def test_a_site_is_not_flipped_to_an_operator_of_another_kind(expression, operator):
+    tiny = Tiny(f"def f(a, b):\n    return {expression}\n")
+    with pytest.raises(ValueError, match="operator"):
+        tiny.recorder.flip(tiny.sites("comparison", "membership", "block")[-1].id, operator)
+    assert tiny["f"]([1], [1, 2]) is not None
+
+
 def test_probes_are_hashable_and_given_once():
     tiny = Tiny("def f(x):\n    return x < 1\n")
     probes = [tiny.recorder.probe(site.id) for site in tiny.recorder.sites]

@@ -22,6 +22,7 @@ from fitgym.instrument.sites import Sites as SitesInPython
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.mutants import mutants
+from fitgym.subject.operators import COMPARISONS, SIGNS, are_alike
 
 in_c = pytest.importorskip("fitgym.instrument._sites", reason="the probes in C were not built")
 
@@ -395,6 +396,7 @@ BOTH_LOOPS = Both(LOOPS)
 BOTH_APPLIED = Both(APPLIED)
 BOTH_ASYNCHRONOUS = Both(ASYNCHRONOUS)
 EVERYTHING = frozenset({"direct", "constants"})
+SIGNS_AND_COMPARISONS = [*COMPARISONS.values(), *SIGNS.values(), *(f"{sign}=" for sign in SIGNS.values())]
 needs = st.frozensets(st.sampled_from(["direct", "constants", "infection"]))
 
 
@@ -603,6 +605,31 @@ def test_they_agree_on_values(needs: frozenset[str], calls: list[tuple[str, tupl
         if all(type(operand) is not int or abs(operand) < 10**20 for operand in pair):
             BOTH_CHANGED.call(name, lambda pair=pair: pair)
     BOTH_CHANGED.agree()
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(st.data(), needs, pairs(), pairs())
+def test_they_agree_on_flipped_operators(
+    data: st.DataObject, needs: frozenset[str], pair: tuple[Any, Any], other: tuple[Any, Any]
+) -> None:
+    both, source = data.draw(st.sampled_from([(BOTH, SOURCE), (BOTH_APPLIED, APPLIED)]))
+    sites = [site for site in both.recorders[0].sites if site.operator]
+    site = data.draw(st.sampled_from(sites))
+    signs = [sign for sign in SIGNS_AND_COMPARISONS if are_alike(site.operator, sign)]
+    name = functions_of(source)[site.function - 1]
+    sign = data.draw(st.sampled_from(signs))
+    for recorder in both.recorders:
+        recorder.flip(site.id, sign)
+    try:
+        both.begin(needs)
+        for operands in (pair, other, pair):
+            # A power of large numbers would fill the memory, and so would a text times one.
+            if both is BOTH or all(not isinstance(part, int) or abs(int(part)) < 60 for part in operands):
+                both.call(name, lambda operands=operands: (fresh(operands[0]), operands[1]))  # type: ignore[misc]
+        both.agree()
+    finally:
+        for recorder in both.recorders:
+            recorder.flip(site.id, site.operator)
 
 
 def test_what_mutants_do_at_import_is_settled() -> None:

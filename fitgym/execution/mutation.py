@@ -1,7 +1,8 @@
 """Mutants in a running process: code that takes the place of the original's, and is put back.
 
-A mutant is one function compiled again with one part of it exchanged, probes included, so that fuel ends what has
-become endless and what was recorded can be compared. Its code is given to the functions that exist: to the outermost
+Where a mutant is another operator at a site, the probe of the site answers as that operator does: a flip, which needs no
+code and reaches whatever runs, however it was made. Every other mutant is one function compiled again with one part of it
+exchanged, probes included, so that fuel ends what has become endless and what was recorded can be compared. Its code is given to the functions that exist: to the outermost
 function around the mutated part, and to closures that it made while the subject was imported. Methods, properties,
 generators and decorated functions need no care of their own, because the function object stays the same, whoever
 holds it. Undoing gives every function the very code object that it had.
@@ -23,11 +24,13 @@ from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Reached
 from fitgym.instrument.transformer import Instrumented
 from fitgym.subject.mutant import Mutant
+from fitgym.subject.operators import are_alike
 from fitgym.subject.subject import Site, Subject
 from fitgym.subject.syntax import deep_trees, docstring_end
 
 __all__ = [
     "Exchange",
+    "Flip",
     "Mutation",
     "Trials",
     "WireEffect",
@@ -68,8 +71,37 @@ class Exchange(NamedTuple):
             function.__code__ = code
 
 
+class Flip(NamedTuple):
+    """The operator of one mutant and the site that gets it.
+
+    Attributes:
+        recorder: has the site.
+        site: its id.
+        original: the operator that it has.
+        operator: the operator that it gets.
+    """
+
+    recorder: Recorder
+    site: int
+    original: str
+    operator: str
+
+    @property
+    def unrecorded(self) -> frozenset[int]:
+        """What the site records under another operator says nothing about its own."""
+        return frozenset({self.site})
+
+    def do(self) -> None:
+        """From now on the mutant runs."""
+        self.recorder.flip(self.site, self.operator)
+
+    def undo(self) -> None:
+        """From now on the original runs."""
+        self.recorder.flip(self.site, self.original)
+
+
 class Mutation:
-    """The mutants of a subject; each is compiled when it is asked for first.
+    """The mutants of a subject; each is made when it is asked for first.
 
     Args:
         subject: what is mutated.
@@ -89,21 +121,34 @@ class Mutation:
         with deep_trees():
             self._where = _places(self.instrumented.tree)
         self._sites = subject.sites
-        self._exchanges: dict[int, Exchange | None] = {}
+        self._at = {(site.span, site.operator): site.id for site in instrumented.plan.sites if site.operator}
+        self._made: dict[int, Exchange | Flip | None] = {}
+
+    def make(self, number: int) -> Exchange | Flip | None:
+        """The mutant of this number, None if it has no code that could run."""
+        if number not in self._made:
+            self._made[number] = self.flip(number) or self.exchange(number)
+        return self._made[number]
+
+    def flip(self, number: int) -> Flip | None:
+        """The mutant as another operator at a site, None if it is anything else."""
+        mutant = self._mutants[number]
+        if len(mutant.at) != 1 or not are_alike(mutant.original, mutant.replacement):
+            return None
+        site = self._at.get((mutant.at[0][0], mutant.original), -1)
+        return Flip(self._recorder, site, mutant.original, mutant.replacement) if site >= 0 else None
 
     def exchange(self, number: int) -> Exchange | None:
-        """The mutant of this number, None if it has no code that could run."""
-        if number not in self._exchanges:
-            try:
-                self._exchanges[number] = self._compile(self._mutants[number])
-            except (SyntaxError, ValueError):
-                self._exchanges[number] = None
-        return self._exchanges[number]
+        """The mutant as other code, None if it has no code that could run."""
+        try:
+            return self._compile(self._mutants[number])
+        except (SyntaxError, ValueError):
+            return None
 
     def impact(self, number: int, before: Reached, after: Reached) -> float:
         """How much of what was recorded differs with this mutant, see `impact`."""
-        exchange = self._exchanges[number]
-        return 0.0 if exchange is None else impact(before, after, exchange.unrecorded, self._sites)
+        made = self.make(number)
+        return 0.0 if made is None else impact(before, after, made.unrecorded, self._sites)
 
     def _compile(self, mutant: Mutant) -> Exchange | None:
         new = _parsed(mutant.text)

@@ -317,8 +317,8 @@ class Runner:
         """
         if trials.is_over(number):
             return None
-        exchange = trials.mutation.exchange(number)
-        if exchange is None:
+        mutant = trials.mutation.make(number)
+        if mutant is None:
             return "", (), 0.0
         cells, guard, recorder = self._cells, self.guard, self.recorder
         checks, reached, fuel = trials.of(testcase)
@@ -329,7 +329,7 @@ class Runner:
         recorder.begin()
         kill, difference = "", 0.0
         failing: tuple[int, ...] = ()
-        exchange.do()
+        mutant.do()
         try:
             cells[2] = 0
             cells[3] = index
@@ -355,7 +355,7 @@ class Runner:
             recorder.begin()  # objects need fuel to die quietly
             late = self._bury(index, outcome)
         finally:
-            exchange.undo()
+            mutant.undo()
             recorder.fuel = self.limits.fuel
         self._haunted = bool(late)
         self._last_failure = "timeout" if self._timed_out else outcome.failure

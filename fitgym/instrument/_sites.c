@@ -44,6 +44,7 @@ typedef struct {
     uint64_t visits; /* since `begin` */
     double distances[WIDEST];
     uint8_t operator; /* Py_LT to Py_GE, or one of the operators of arithmetic */
+    char family;      /* of operators that can stand in for each other, see `set_operator` */
     bool negative;    /* `not in`, `is not` */
     bool in_place;    /* the operator of an augmented assignment */
     bool decides, passes, burns, catches, enters;
@@ -1085,31 +1086,37 @@ flag_of(PyObject *object, const char *name)
     return truth;
 }
 
+/* Gives a site its operator, or another one of the same family. */
 static int
 set_operator(Site *site, PyObject *operator)
 {
-    static const struct { const char *sign; uint8_t operator; bool negative, in_place; } known[] = {
-        {"", 0, false, false},          {"async for", 0, false, false},
-        {"in", 0, false, false},        {"not in", 0, true, false},
-        {"is", 0, false, false},        {"is not", 0, true, false},
-        {"<", Py_LT, false, false},     {"<=", Py_LE, false, false},
-        {"==", Py_EQ, false, false},    {"!=", Py_NE, false, false},
-        {">", Py_GT, false, false},     {">=", Py_GE, false, false},
-        {"+", ADD, false, false},       {"+=", ADD, false, true},
-        {"-", SUBTRACT, false, false},  {"-=", SUBTRACT, false, true},
-        {"*", MULTIPLY, false, false},  {"*=", MULTIPLY, false, true},
-        {"/", DIVIDE, false, false},    {"/=", DIVIDE, false, true},
-        {"//", FLOOR_DIVIDE, false, false}, {"//=", FLOOR_DIVIDE, false, true},
-        {"%", REMAINDER, false, false}, {"%=", REMAINDER, false, true},
-        {"**", POWER, false, false},    {"**=", POWER, false, true},
-        {"&", AND, false, false},       {"&=", AND, false, true},
-        {"|", OR, false, false},        {"|=", OR, false, true},
-        {"^", XOR, false, false},       {"^=", XOR, false, true},
-        {"<<", SHIFT_LEFT, false, false},   {"<<=", SHIFT_LEFT, false, true},
-        {">>", SHIFT_RIGHT, false, false},  {">>=", SHIFT_RIGHT, false, true},
+    static const struct { const char *sign; char family; uint8_t operator; bool negative, in_place; } known[] = {
+        {"", 'n', 0, false, false},          {"async for", 'n', 0, false, false},
+        {"in", 'm', 0, false, false},        {"not in", 'm', 0, true, false},
+        {"is", 'i', 0, false, false},        {"is not", 'i', 0, true, false},
+        {"<", 'c', Py_LT, false, false},     {"<=", 'c', Py_LE, false, false},
+        {"==", 'c', Py_EQ, false, false},    {"!=", 'c', Py_NE, false, false},
+        {">", 'c', Py_GT, false, false},     {">=", 'c', Py_GE, false, false},
+        {"+", 'a', ADD, false, false},       {"+=", 'A', ADD, false, true},
+        {"-", 'a', SUBTRACT, false, false},  {"-=", 'A', SUBTRACT, false, true},
+        {"*", 'a', MULTIPLY, false, false},  {"*=", 'A', MULTIPLY, false, true},
+        {"/", 'a', DIVIDE, false, false},    {"/=", 'A', DIVIDE, false, true},
+        {"//", 'a', FLOOR_DIVIDE, false, false}, {"//=", 'A', FLOOR_DIVIDE, false, true},
+        {"%", 'a', REMAINDER, false, false}, {"%=", 'A', REMAINDER, false, true},
+        {"**", 'a', POWER, false, false},    {"**=", 'A', POWER, false, true},
+        {"&", 'b', AND, false, false},       {"&=", 'B', AND, false, true},
+        {"|", 'b', OR, false, false},        {"|=", 'B', OR, false, true},
+        {"^", 'b', XOR, false, false},       {"^=", 'B', XOR, false, true},
+        {"<<", 'b', SHIFT_LEFT, false, false},   {"<<=", 'B', SHIFT_LEFT, false, true},
+        {">>", 'b', SHIFT_RIGHT, false, false},  {">>=", 'B', SHIFT_RIGHT, false, true},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (PyUnicode_CompareWithASCIIString(operator, known[i].sign) == 0) {
+            if (site->family && (site->family != known[i].family || site->family == 'n')) {
+                PyErr_Format(PyExc_ValueError, "site %u cannot have the operator %R", site->id, operator);
+                return -1;
+            }
+            site->family = known[i].family;
             site->operator = known[i].operator;
             site->negative = known[i].negative;
             site->in_place = known[i].in_place;
@@ -1408,6 +1415,20 @@ sites_count(PyObject *self, PyObject *number)
     return site == NULL ? NULL : PyLong_FromUnsignedLongLong(site->settled_visits + site->visits);
 }
 
+static PyObject *
+sites_flip(PyObject *self, PyObject *args)
+{
+    PyObject *number, *operator;
+    if (!PyArg_ParseTuple(args, "OU:flip", &number, &operator)) {
+        return NULL;
+    }
+    Site *site = site_at((Sites *)self, number);
+    if (site == NULL || set_operator(site, operator) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 /* How often the site was visited, or visited directly. */
 static inline uint64_t
 visits_of(Site *site, bool direct)
@@ -1637,6 +1658,7 @@ static PyMethodDef sites_methods[] = {
     {"settle", sites_settle, METH_NOARGS, NULL},
     {"interrupt", sites_interrupt, METH_NOARGS, NULL},
     {"count", sites_count, METH_O, NULL},
+    {"flip", sites_flip, METH_VARARGS, NULL},
     {"snapshot", sites_snapshot, METH_NOARGS, NULL},
     {"infected", sites_infected, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

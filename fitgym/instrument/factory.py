@@ -105,6 +105,19 @@ class Factory(Protocol):
     def make(self, site: Site) -> Probe:
         """The object to be called at a site; asked once for each."""
 
+    def flip(self, site_id: int, operator: str, /) -> None:
+        """From now on a probe that was made answers as this operator does; its own one takes it back.
+
+        What the site records goes on meaning its own operator only for as long as that is in force.
+
+        Args:
+            site_id: of a comparison, a membership or identity test, or arithmetic.
+            operator: one that can stand in its place, with the `=` of an augmented assignment.
+
+        Raises:
+            ValueError: the site has no such operator.
+        """
+
     def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
         """Forget what was recorded, except what `settle` kept.
 

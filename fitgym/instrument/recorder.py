@@ -114,6 +114,10 @@ class Recorder:
         collect = "constants" in needs and self._n_kept < MOST_OPERANDS
         self._factory.begin(self.fuel, direct, collect, "infection" in needs)
 
+    def flip(self, site_id: int, operator: str) -> None:
+        """Let the site compute with another operator, or with its own again, see `Factory.flip`."""
+        self._factory.flip(site_id, operator)
+
     def unlearn(self) -> None:
         """Take back the operands since `begin`: how many there are was a matter of chance."""
         for text, value in self._new.items():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import FunctionType
 
 from fitgym.instrument.binding import bound
 from fitgym.instrument.factory import Listener, Probe
 from fitgym.instrument.probes import PROBES
 from fitgym.instrument.tally import Tally
+from fitgym.subject.operators import are_alike
 from fitgym.subject.subject import Site
 
 __all__ = ["Sites"]
@@ -22,17 +24,36 @@ class Sites(Tally):
 
     def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None:
         super().__init__(sites, listener, fuel)
-        # For each probe the code of the quick one and of the thorough one.
-        self._codes: list[tuple[FunctionType, FunctionType, FunctionType]] = []
+        # By site the probe, and what gives it its code: the quick one and the thorough one.
+        self._probes: dict[int, tuple[FunctionType, FunctionType, FunctionType]] = {}
+        self._pairs: dict[tuple[int, str], tuple[FunctionType, FunctionType]] = {}
 
     def make(self, site: Site) -> Probe:
-        quick, thorough = map(bound, PROBES[site.kind](self, site))
+        quick, thorough = self._pair(site, site.operator)
         probe = bound(thorough if self.direct else quick)
-        self._codes.append((probe, quick, thorough))
+        self._probes[site.id] = (probe, quick, thorough)
         return probe
+
+    def flip(self, site_id: int, operator: str) -> None:
+        site = self.sites[site_id]
+        if not are_alike(site.operator, operator):
+            raise ValueError(f"site {site_id} cannot have the operator '{operator}'")
+        if site_id in self._probes:  # it is not where the compiler has dropped the code
+            quick, thorough = self._pair(site, operator)
+            probe = self._probes[site_id][0]
+            probe.__code__ = (thorough if self.direct else quick).__code__
+            self._probes[site_id] = (probe, quick, thorough)
+
+    def _pair(self, site: Site, operator: str) -> tuple[FunctionType, FunctionType]:
+        """The two probes of a site with this operator."""
+        key = (site.id, operator)
+        if key not in self._pairs:
+            quick, thorough = PROBES[site.kind](self, replace(site, operator=operator))
+            self._pairs[key] = bound(quick), bound(thorough)
+        return self._pairs[key]
 
     def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
         if direct is not self.direct:
-            for probe, quick, thorough in self._codes:
+            for probe, quick, thorough in self._probes.values():
                 probe.__code__ = (thorough if direct else quick).__code__
         super().begin(fuel, direct, collect, infect)

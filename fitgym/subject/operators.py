@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["ARITHMETIC", "BITWISE", "COMPARISONS", "SIGNS", "family", "is_no_number"]
+__all__ = ["ARITHMETIC", "BITWISE", "COMPARISONS", "SIGNS", "are_alike", "family", "is_no_number"]
 
 COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
@@ -39,6 +39,13 @@ SIGNS: dict[type[ast.operator], str] = {
 ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**")
 BITWISE = ("&", "|", "^", "<<", ">>")
 
+_ALIKE = (
+    frozenset({"<", "<=", "==", "!=", ">", ">="}),
+    frozenset({"in", "not in"}),
+    frozenset({"is", "is not"}),
+    *(frozenset(f"{sign}{ending}" for sign in signs) for signs in (ARITHMETIC, BITWISE) for ending in ("", "=")),
+)
+
 # Displays of what is no number.
 _NO_NUMBER = (
     ast.JoinedStr,
@@ -57,6 +64,11 @@ _NO_NUMBER = (
 def family(sign: str) -> tuple[str, ...]:
     """The operators of arithmetic that `sign` is exchanged with, itself among them."""
     return ARITHMETIC if sign in ARITHMETIC else BITWISE
+
+
+def are_alike(sign: str, other: str) -> bool:
+    """One operator can stand in the place of the other, both with the `=` of an augmented assignment or both without."""
+    return any(sign in signs and other in signs for signs in _ALIKE)
 
 
 def is_no_number(node: ast.expr) -> bool:
