@@ -384,8 +384,8 @@ class Executor:
             self._zygote = zygote
         return self._zygote
 
-    def _ready(self, fresh: bool) -> tuple[Zygote, Child]:
-        """The worker with a child that waits for a request; both are replaced if they are gone.
+    def _ready(self, fresh: bool, mutants: bool) -> tuple[Zygote, Child]:
+        """The worker with a child that waits for a request, one for mutants; both are replaced if they are gone.
 
         Raises:
             ExecutionError: they do not stay alive.
@@ -393,6 +393,8 @@ class Executor:
         while True:
             zygote = self._running()
             try:
+                if mutants:
+                    zygote.mutate()
                 return zygote, zygote.ready(fresh)
             except (ExecutionError, ProtocolError, OSError):  # how often that may happen is counted in `_running`
                 zygote.close(patience=0.0)
@@ -512,7 +514,7 @@ class Executor:
         care: int,
     ) -> list[Any] | int:
         """Send a request about items, of which `testcases` are part, to the child; see `_batch`."""
-        zygote, child = self._ready(fresh=care == _ALONE)
+        zygote, child = self._ready(care == _ALONE, mode == "mutate")
         self._first = child.fresh
         unknown = sorted(set().union(*testcases) - child.defined)
         child.defined.update(unknown)

@@ -25,6 +25,7 @@ __all__ = [
     "FORK",
     "KILL",
     "MAX_FRAME",
+    "MUTATE",
     "TOKEN_SIZE",
     "FrameReader",
     "ProtocolError",
@@ -51,6 +52,9 @@ FORK: Final = b"F"
 
 KILL: Final = b"K"
 """End this child."""
+
+MUTATE: Final = b"M"
+"""Have children that are handed out from now on ready to run mutants."""
 
 BROKEN: Final = 77
 """Exit status of a child that can no longer answer."""

@@ -145,6 +145,14 @@ class Runner:
             lower(resource.RLIMIT_CPU, _PROCESSOR_S)
         signal.signal(signal.SIGALRM, self._clock())
 
+    def mutate(self) -> None:
+        """Get ready to run mutants."""
+        from fitgym.execution.mutation import Mutation
+
+        instrumented = _instrumented(self.subject.reference, self.subject.source, self._infection)
+        self._mutation = Mutation(self.subject, instrumented, self.recorder, self._functions)
+        gc.freeze()
+
     def begin(self) -> None:
         """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
         isolate_signals(self._signal_rules)
@@ -302,12 +310,10 @@ class Runner:
     # ---------------------------------------------------------------------------------------------------- one mutant
 
     def _trials(self, expected: dict[tuple[int, ...], WireExpectation], exhaustive: bool) -> Trials:
-        """What is needed to run test cases on mutants; loaded where that is asked for, in few children."""
-        from fitgym.execution.mutation import Mutation, Trials
+        """What is needed to run test cases on mutants."""
+        from fitgym.execution.mutation import Trials
 
-        if self._mutation is None:
-            instrumented = _instrumented(self.subject.reference, self.subject.source, self._infection)
-            self._mutation = Mutation(self.subject, instrumented, self.recorder, self._functions)
+        assert self._mutation is not None, "the zygote was told that there will be mutants"
         return Trials(self._mutation, expected, exhaustive)
 
     def _try(self, index: int, trials: Trials, testcase: tuple[int, ...], number: int) -> WireEffect | None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection
 from typing import NoReturn
 
-from fitgym.execution.protocol import BROKEN, COMMAND, FORK, FrameReader, dumps, frame, read_trusted
+from fitgym.execution.protocol import BROKEN, COMMAND, FORK, MUTATE, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
 from fitgym.execution.sandbox import die_with_parent
 
@@ -27,10 +27,11 @@ class Supervisor:
 
     One child always stands by: it was forked while another one worked, got ready and waits, so that a fresh process
     costs the parent no more than a message as long as a processor is idle. When it was forked makes no difference to
-    what it does: the zygote does not change, and a child takes note of its surroundings when it is asked first.
+    what it does: the zygote changes nothing but what mutants need, once, and a child takes note of its surroundings when
+    it is asked first.
 
     Args:
-        control: the socket to the parent; it hears `FORK` and `KILL`.
+        control: the socket to the parent; it hears `FORK`, `KILL` and `MUTATE`.
         token: starts every frame.
         runner: what the children will run.
         home: the private folder.
@@ -79,6 +80,12 @@ class Supervisor:
                 command, pid = COMMAND.unpack(data)
                 if command == FORK:
                     self._hand_over()
+                elif command == MUTATE:
+                    self._runner.mutate()
+                    if self._standby is not None:
+                        os.kill(self._standby[0], signal.SIGKILL)
+                        self._reap(self._standby[0], 0)
+                    self._stand_by()
                 elif pid in self._children:
                     os.kill(pid, signal.SIGKILL)
                     self._reap(pid, 0)

@@ -29,6 +29,7 @@ from fitgym.execution.protocol import (
     COMMAND,
     FORK,
     KILL,
+    MUTATE,
     TOKEN_SIZE,
     FrameReader,
     ProtocolError,
@@ -109,6 +110,7 @@ class Zygote:
     def __init__(self, reference: Reference, limits: Limits, *, infection: bool = False) -> None:
         self.seconds = 0.0
         self.child: Child | None = None
+        self._mutates = False
         self._started = time.monotonic()
         self._reference = reference
         self._subject: Subject | None = None
@@ -207,6 +209,17 @@ class Zygote:
         if self.child is None or (fresh and not self.child.fresh):
             return self.fork()
         return self.child
+
+    def mutate(self) -> None:
+        """Be ready to run mutants: what that takes is made once, and a child that came without it is ended.
+
+        Raises:
+            ExecutionError: the zygote has ended.
+        """
+        if not self._mutates:
+            self._mutates = True
+            self.retire()
+            self._send(COMMAND.pack(MUTATE, 0))
 
     def park(self) -> Child | None:
         """The child, left as it is while others work in its place; `resume` takes it back."""
