@@ -4,6 +4,7 @@
     fitgym generate semver.version --path results/subjects --goal strong_mutation --output out --json out/record.json
     python benchmarks/mutation_check.py out --subjects results/subjects
     python benchmarks/mutation_check.py out --subjects results/subjects --most 100 --jobs 2 --no-tool
+    python benchmarks/mutation_check.py --set core --install results/subjects --budget 300x --forks
 
 What the columns mean is in README.md of this folder.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import compileall
 import json
 import os
 import shlex
@@ -23,14 +25,15 @@ import tempfile
 import time
 import tokenize
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from remeasure import HERE, environment, with_plugins
+from remeasure import HERE, Subject, environment, install, subjects, with_plugins
 from rich.console import Console
 from rich.table import Table
 
@@ -41,6 +44,8 @@ from fitgym.subject.subject import Reference
 
 BROKEN = 9  # see plugins/mutated.py
 LEAST_S, TIMES = 10.0, 5.0  # the limit of a run: as long as the slowest unchanged one TIMES over, LEAST_S at least
+LEAST_CPU_S = 3.0  # in a fork that limit is of processor time, with this at least;
+WAITING = 10.0  # so many times as long it may take by the clock
 BASELINES = 3
 
 # Runs in the environment of cosmic-ray: leave out what is outside of the lines of the class, and all but evenly spread
@@ -116,7 +121,7 @@ class Score:
             "outcomes": dict(self.outcomes),
             "seconds": round(self.seconds, 3),
             "seconds_each": round(self.seconds_each, 4),
-            "survivors": self.survivors,
+            "results": dict(self.results),
         }
 
 
@@ -160,7 +165,7 @@ class Check:
         return path.parents[self.reference.module.count(".") + (path.stem == "__init__")]
 
     def copy(self, number: int) -> Path:
-        """A folder with a copy of the whole top-level package or module."""
+        """A folder with a copy of the whole top-level package or module; all but the module under test is compiled."""
         folder = self.scratch / f"copy_{number}"
         top = Path(self.reference.path).relative_to(self.root).parts[0]
         folder.mkdir()
@@ -168,26 +173,24 @@ class Check:
             shutil.copytree(self.root / top, folder / top, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(self.root / top, folder / top)
+        compileall.compile_dir(folder, quiet=2)
+        module = self.file_in(folder)
+        for compiled in (module.parent / "__pycache__").glob(f"{module.stem}.*"):  # it may be as old as the mutant
+            compiled.unlink()
         return folder
 
     def file_in(self, copy: Path) -> Path:
         """The module under test in a copy."""
         return copy / Path(self.reference.path).relative_to(self.root)
 
+    def arguments(self) -> list[str]:
+        """With which pytest runs the suite until the first failure."""
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "mutated", "--tb=no", "--assert=plain"]
+        return [*options, "--rootdir", str(self.suite.parent), str(self.suite)]
+
     def command(self) -> list[str]:
-        """Runs the suite until the first failure."""
-        options = [
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "mutated",
-            "--tb=no",
-            "--rootdir",
-            str(self.suite.parent),
-        ]
-        return [sys.executable, "-m", "pytest", *options, str(self.suite)]
+        """Does so."""
+        return [sys.executable, "-m", "pytest", *self.arguments()]
 
     def env_of(self, copy: Path) -> dict[str, str]:
         """The environment in which the suite gets the module of a copy."""
@@ -197,10 +200,15 @@ class Check:
         )
         return with_plugins(self.env) | chosen
 
+    def work(self, number: int = 0) -> Path:
+        """The current folder of runs."""
+        folder = self.scratch / f"work_{number}"
+        folder.mkdir(exist_ok=True)
+        return folder
+
     def outcome(self, copy: Path, limit: float) -> str:
-        """What the suite says of a copy."""
-        work = self.scratch / "work"
-        work.mkdir(exist_ok=True)
+        """What the suite says of a copy in a fresh interpreter."""
+        work = self.work()
         process = subprocess.Popen(
             self.command(),
             cwd=work,
@@ -218,7 +226,53 @@ class Check:
             if process.poll() is None or _group_lives(process.pid):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        return {0: "survived", BROKEN: "import"}.get(code, "killed")
+        return outcome_of(code)
+
+
+def outcome_of(code: int | None) -> str:
+    """What the exit code of a run means."""
+    return {None: "timeout", 0: "survived", BROKEN: "import"}.get(code, "killed")
+
+
+class Forks:
+    """Runs of a suite in forks of one interpreter, see `forks.py`.
+
+    Args:
+        check: the suite.
+        number: of the current folder.
+
+    Attributes:
+        seconds: of processor time that the last run took.
+    """
+
+    def __init__(self, check: Check, number: int = 0) -> None:
+        self._check = check
+        env = check.env_of(check.scratch) | {"PYTHONHASHSEED": "0"}
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "forks.py"), *check.arguments()],
+            cwd=check.work(number),
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.seconds = 0.0
+
+    def outcome(self, copy: Path, limit: float) -> str:
+        """What the suite says of a copy, in a fork that may take so many seconds of processor time."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        request = {"env": {"MUTATED_ROOT": str(copy)}, "cpu": limit, "wall": WAITING * limit}
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        self.seconds = answer["seconds"]
+        return outcome_of(answer["code"])
+
+    def __enter__(self) -> Forks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
 
 
 def _group_lives(group: int) -> bool:
@@ -254,41 +308,44 @@ def spread(items: Sequence[Any], most: int) -> list[Any]:
     return [items[k * len(items) // most] for k in range(most)]
 
 
-def limit_of(check: Check) -> tuple[float, float]:
+def limit_of(check: Check, forked: bool = False) -> tuple[float, float]:
     """Seconds of the slowest of some runs on an unchanged copy, and the limit that follows.
 
     Raises:
         SystemExit: the suite does not pass.
     """
     copy, slowest = check.copy(0), 0.0
-    for _ in range(BASELINES):
-        started = time.perf_counter()
-        outcome = check.outcome(copy, 600.0)
-        slowest = max(slowest, time.perf_counter() - started)
-        if outcome != "survived":
-            raise SystemExit(f"{check.suite} does not pass on the unchanged module: {outcome}")
+    with Forks(check) if forked else nullcontext() as forks:
+        for _ in range(BASELINES):
+            started = time.perf_counter()
+            outcome = check.outcome(copy, 600.0) if forks is None else forks.outcome(copy, 600.0)
+            slowest = max(slowest, time.perf_counter() - started if forks is None else forks.seconds)
+            if outcome != "survived":
+                raise SystemExit(f"{check.suite} does not pass on the unchanged module: {outcome}")
     shutil.rmtree(copy)
-    return slowest, max(LEAST_S, TIMES * slowest)
+    return slowest, max(LEAST_CPU_S if forked else LEAST_S, TIMES * slowest)
 
 
-def ours(check: Check, limit: float, most: int = 0, jobs: int = 1) -> Score:
+def ours(check: Check, limit: float, most: int = 0, jobs: int = 1, forked: bool = False) -> Score:
     """The mutants of the goal, each as a source file of its own."""
     source, encoding = read(check.reference), encoding_of(Path(check.reference.path))
     chosen = spread(mutants(source, check.reference.class_name).made, most)
-    copies: SimpleQueue[Path] = SimpleQueue()
-    for number in range(1, jobs + 1):
-        copies.put(check.copy(number))
+    places: SimpleQueue[tuple[Path, Callable[[Path, float], str]]] = SimpleQueue()
 
     def run(mutant: Any) -> str:
-        copy = copies.get()
+        copy, outcome = place = places.get()
         try:
             check.file_in(copy).write_text(mutated_text(source, mutant), encoding)
-            return check.outcome(copy, limit)
+            return outcome(copy, limit)
         finally:
-            copies.put(copy)
+            places.put(place)
 
     score, started = Score("fitgym"), time.perf_counter()
-    with ThreadPoolExecutor(jobs) as pool:
+    with ExitStack() as stack:
+        for number in range(1, jobs + 1):
+            outcome = stack.enter_context(Forks(check, number)).outcome if forked else check.outcome
+            places.put((check.copy(number), outcome))
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
         for mutant, outcome in zip(chosen, pool.map(run, chosen), strict=True):
             score.results.append((mutant.id, outcome))
     score.seconds = time.perf_counter() - started
@@ -373,19 +430,15 @@ def read_dump(text: str) -> Score:
     return score
 
 
-def table(scores: Sequence[Score], recorded: dict[str, Any] | None) -> Table:
+def table(scores: Sequence[dict[str, Any]], recorded: dict[str, Any] | None) -> Table:
     """Both side by side, and what the record says."""
     shown = Table("mutants of", "total", "killed", "of them at import", "by time-out", "survived", "score", "s each")
     for column in shown.columns[1:]:
         column.justify = "right"
     for score in scores:
-        outcomes = score.outcomes
-        shown.add_row(
-            score.by,
-            *map(str, (score.total, score.killed, outcomes["import"], outcomes["timeout"], outcomes["survived"])),
-            f"{score.score:.4f}",
-            f"{score.seconds_each:.3f}",
-        )
+        outcomes = Counter(score["outcomes"])
+        counts = (score["total"], score["killed"], outcomes["import"], outcomes["timeout"], outcomes["survived"])
+        shown.add_row(score["by"], *map(str, counts), f"{score['score']:.4f}", f"{score['seconds_each']:.3f}")
     if recorded:
         total, killed = recorded["total"], recorded["killed"]
         shown.add_row(
@@ -394,53 +447,145 @@ def table(scores: Sequence[Score], recorded: dict[str, Any] | None) -> Table:
     return shown
 
 
+def checked(folder: Path, options: argparse.Namespace, record_path: Path | None = None) -> dict[str, Any]:
+    """The report on one output folder, written to `mutation_check.json`.
+
+    Raises:
+        SystemExit: there is no suite, or it does not pass.
+    """
+    record, suite = found(folder, record_path)
+    reference = locate(record["subject"], options.subjects)
+    with tempfile.TemporaryDirectory(prefix="mutation_check_") as name:
+        scratch = Path(name)
+        check = Check(reference, suite, scratch, environment(Path(options.subjects or "."), scratch))
+        slowest, limit = limit_of(check, options.forks)
+        scores = [ours(check, limit, options.most, max(1, options.jobs), options.forks)]
+        if not options.no_tool:
+            scores.append(theirs(check, limit, tool_python(options.tool_env), options.most))
+    recorded = record.get("mutants")
+    report = {
+        "subject": record["subject"],
+        "suite": suite.name,
+        "tests": record["tests"],
+        "budget": record.get("budget"),
+        "unchanged_s": round(slowest, 3),
+        "limit_s": round(limit, 3),
+        "most": options.most,
+        "forks": options.forks,
+        "recorded": recorded,
+        "disagreements": disagreements(recorded, scores[0], options.most),
+        "scores": [score.as_dict() for score in scores],
+    }
+    path = options.json or folder / "mutation_check.json"
+    path.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
+    return report
+
+
+def generated(subject: Subject, options: argparse.Namespace) -> Path:
+    """The output folder of a subject, after a run of fitgym unless there was one."""
+    folder: Path = options.results / subject.slug
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "record.json").exists():
+        command = [sys.executable, "-m", "fitgym", "generate", subject.text, "--path", str(options.subjects), "--quiet"]
+        command += ["--goal", "strong_mutation", "--budget", options.budget, "--seed", str(options.seed)]
+        command += ["--output", str(folder), "--json", str(folder / "record.json")]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{subject.text} cannot be generated: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+    return folder
+
+
+def rows(reports: Sequence[dict[str, Any]]) -> Table:
+    """One row for each subject: the record and the re-run, on the mutants that were run again."""
+    columns = ("tests", "mutants", "run", "killed", "re-run", "at import", "by time-out", "differ", "s each")
+    shown = Table("subject", *columns)
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    sums = [0] * 8
+    seconds = 0.0
+    for report in reports:
+        recorded, score = report["recorded"] or {"total": 0, "survivors": []}, report["scores"][0]
+        alive = set(recorded["survivors"])
+        ran = [(name, outcome) for name, outcome in score["results"].items() if outcome != "error"]
+        figures = [
+            *(report["tests"], recorded["total"], len(ran), sum(name not in alive for name, _ in ran)),
+            sum(outcome != "survived" for _, outcome in ran),
+            *(score["outcomes"].get(outcome, 0) for outcome in ("import", "timeout")),
+            len(report["disagreements"]),
+        ]
+        shown.add_row(report["subject"], *map(str, figures), f"{score['seconds_each']:.3f}")
+        sums = [a + b for a, b in zip(sums, figures, strict=True)]
+        seconds += score["seconds"]
+    shown.add_section()
+    shown.add_row(f"all {len(reports)}", *map(str, sums), f"{seconds / max(1, sums[2]):.3f}")
+    return shown
+
+
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """What was asked for on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("output", type=Path, help="folder with the suite and the record of a run")
+    parser.add_argument("output", type=Path, nargs="?", help="folder with the suite and the record of a run")
     parser.add_argument("--record", type=Path, metavar="FILE", help="the record, if it is elsewhere")
     parser.add_argument("--subjects", type=Path, metavar="DIR", help="where the subject is, if it is not installed")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
     parser.add_argument("--most", type=int, default=0, metavar="N", help="run only N mutants of each, evenly chosen")
     parser.add_argument("--jobs", type=int, default=1, help="of ours at the same time; at most one per core")
+    parser.add_argument("--forks", action="store_true", help="forks of one interpreter instead of one for each mutant")
     parser.add_argument("--no-tool", action="store_true", help="without the independent tool")
     parser.add_argument(
         "--tool-env", type=Path, default=Path("results/cosmic_ray"), metavar="DIR", help="where to install it"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="default: mutation_check.json in the folder")
-    return parser.parse_args(given)
+    several = parser.add_argument_group("every subject of a set, without the independent tool")
+    several.add_argument("--set", choices=["core", "extra", "large"])
+    several.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="subjects whose name has this part"
+    )
+    several.add_argument(
+        "--results", type=Path, default=Path("results/mutation"), metavar="DIR", help="of their folders"
+    )
+    several.add_argument("--budget", default="300x", help="of the runs that are not there yet")
+    several.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(given)
+    options.subjects = options.subjects or options.install
+    if (options.output is None) == (options.set is None):
+        parser.error("name either the output folder of a run or a set of subjects")
+    return options
+
+
+def check_set(options: argparse.Namespace, console: Console) -> int:
+    """One row for each subject; 1 if a record and its re-run disagree, or if there is nothing to compare."""
+    options.no_tool, options.json = True, None
+    reports, failed = [], []
+    for subject in subjects(options.set, options.only):
+        try:
+            reports.append(checked(generated(subject, options), options))
+        except SystemExit as reason:
+            failed.append(f"{subject.text}: {reason}")
+        else:
+            failed += [f"{subject.text}: {line}" for line in reports[-1]["disagreements"]]
+            failed += [f"{subject.text}: the record has no mutants"] * (not reports[-1]["recorded"])
+        print(f"{subject.text} done", file=sys.stderr)
+    console.print(rows(reports))
+    for line in failed:
+        console.print(line, markup=False, highlight=False)
+    return int(bool(failed))
 
 
 def main(given: Sequence[str] | None = None) -> int:
     """0 if the record and the re-run agree or the record says nothing, 1 otherwise."""
-    options, console = arguments(given), Console(width=None if sys.stdout.isatty() else 120)
-    record, suite = found(options.output, options.record)
-    reference = locate(record["subject"], options.subjects)
-    with tempfile.TemporaryDirectory(prefix="mutation_check_") as scratch:
-        folder = Path(scratch)
-        check = Check(reference, suite, folder, environment(Path(options.subjects or "."), folder))
-        slowest, limit = limit_of(check)
-        console.print(f"{record['subject']}: {record['tests']} tests, {slowest:.2f} s unchanged, limit {limit:.1f} s")
-        scores = [ours(check, limit, options.most, max(1, options.jobs))]
-        if not options.no_tool:
-            scores.append(theirs(check, limit, tool_python(options.tool_env), options.most))
-    recorded = record.get("mutants")
-    console.print(table(scores, recorded))
-    differ = disagreements(recorded, scores[0], options.most)
-    for line in differ:
+    options, console = arguments(given), Console(width=None if sys.stdout.isatty() else 140)
+    if options.install:
+        install(options.install)
+    if options.set:
+        return check_set(options, console)
+    report = checked(options.output, options, options.record)
+    slowest, limit = report["unchanged_s"], report["limit_s"]
+    console.print(f"{report['subject']}: {report['tests']} tests, {slowest:.2f} s unchanged, limit {limit:.1f} s")
+    console.print(table(report["scores"], report["recorded"]))
+    for line in report["disagreements"]:
         console.print(line, markup=False, highlight=False)
-    report = {
-        "subject": record["subject"],
-        "suite": suite.name,
-        "unchanged_s": round(slowest, 3),
-        "limit_s": round(limit, 3),
-        "most": options.most,
-        "recorded": recorded,
-        "disagreements": differ,
-        "scores": [score.as_dict() for score in scores],
-    }
-    path = options.json or options.output / "mutation_check.json"
-    path.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
-    return 1 if differ else 0
+    return int(bool(report["disagreements"]))
 
 
 if __name__ == "__main__":

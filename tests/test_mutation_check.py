@@ -95,7 +95,7 @@ def test_some_of_the_mutants_are_spread_over_all(most: int, expected: list[int],
 
 def test_a_copy_has_the_whole_package(check: Any) -> None:
     copy = check.copy(1)
-    assert sorted(path.name for path in (copy / "house").iterdir()) == ["__init__.py", "door.py", "walls.py"]
+    assert sorted(path.name for path in (copy / "house").glob("*.py")) == ["__init__.py", "door.py", "walls.py"]
     assert check.file_in(copy).read_text() == Path(check.reference.path).read_text()
 
 
@@ -103,19 +103,19 @@ def test_a_module_without_a_package_is_copied_alone(script: Any, house: Path) ->
     (house / "subjects" / "hut.py").write_text("x = 1\n")
     reference = script.locate("hut", house / "subjects")
     copy = script.Check(reference, house / "test_hut.py", house, {}).copy(1)
-    assert [path.name for path in copy.iterdir()] == ["hut.py"]
+    assert [path.name for path in copy.iterdir() if path.is_file()] == ["hut.py"]
 
 
-@pytest.mark.parametrize(
-    ("change", "outcome"),
-    [
-        (("", ""), "survived"),
-        (("x > 1", "x > 2"), "survived"),  # 3 is above both
-        (("x > 1", "x > 3"), "killed"),
-        (("class Door", "1 / 0\nclass Door"), "import"),
-        (("return x", "while True: pass\n    return x"), "timeout"),
-    ],
-)
+CHANGES = [
+    (("", ""), "survived"),
+    (("x > 1", "x > 2"), "survived"),  # 3 is above both
+    (("x > 1", "x > 3"), "killed"),
+    (("class Door", "1 / 0\nclass Door"), "import"),
+    (("return x", "while True: pass\n    return x"), "timeout"),
+]
+
+
+@pytest.mark.parametrize(("change", "outcome"), CHANGES)
 def test_the_suite_meets_the_copy_although_it_names_the_original(
     change: tuple[str, str], outcome: str, check: Any
 ) -> None:
@@ -123,6 +123,19 @@ def test_the_suite_meets_the_copy_although_it_names_the_original(
     file = check.file_in(copy)
     file.write_text(file.read_text().replace(*change))
     assert check.outcome(copy, 4.0 if outcome == "timeout" else 120.0) == outcome
+
+
+def test_forks_say_the_same_and_share_nothing_that_was_imported(script: Any, check: Any) -> None:
+    copy = check.copy(1)
+    file = check.file_in(copy)
+    text = file.read_text()
+    with script.Forks(check) as forks:
+        for change, outcome in (*CHANGES[:4], *CHANGES):
+            file.write_text(text.replace(*change))
+            assert forks.outcome(copy, 2.0) == outcome
+        assert forks.outcome(copy.parent, 2.0) == "import"  # there is no copy
+        file.write_text(text.replace("return x", "__import__('time').sleep(60)\n    return x"))
+        assert forks.outcome(copy, 0.1) == "timeout"
 
 
 def test_a_copy_that_another_file_stands_in_for_is_no_copy(check: Any) -> None:
@@ -202,6 +215,28 @@ def test_a_class_has_its_lines(name: str, lines: tuple[int, int], script: Any, c
     assert script.lines_of(reference) == lines
 
 
+def test_a_set_has_a_row_for_each_subject_and_their_sums(script: Any) -> None:
+    first = script.Score("fitgym", [("a", "killed"), ("b", "survived"), ("c", "timeout")], 3.0)
+    second = script.Score("fitgym", [("d", "import"), ("e", "survived"), ("f", "error")], 3.0)
+    reports = [
+        {
+            "subject": subject,
+            "tests": 2,
+            "recorded": {"total": 9, "survivors": survivors},
+            "scores": [score.as_dict()],
+            "disagreements": ["x"] * differ,
+        }
+        for subject, score, survivors, differ in (("one", first, ["b"], 0), ("two", second, ["d", "e"], 1))
+    ]
+    shown = script.rows(reports)
+    cells = list(zip(*(column.cells for column in shown.columns), strict=True))
+    assert cells == [
+        ("one", "2", "9", "3", "2", "2", "0", "1", "0", "1.000"),
+        ("two", "2", "9", "2", "0", "1", "1", "0", "1", "1.000"),
+        ("all 2", "4", "18", "5", "2", "3", "1", "1", "1", "1.200"),
+    ]
+
+
 def test_mutants_are_compared_one_by_one_where_the_record_names_the_survivors(script: Any) -> None:
     score = script.Score(
         "fitgym", [("a", "killed"), ("b", "survived"), ("c", "timeout"), ("d", "survived"), ("e", "error")]
@@ -225,7 +260,7 @@ def test_a_record_that_says_something_else_is_found(
     path.write_text(json.dumps(json.loads(path.read_text()) | {"mutants": recorded}))
     outcomes = ("killed", "timeout", "killed", "survived")
     score = script.Score("fitgym", [(str(number), outcome) for number, outcome in enumerate(outcomes)], 2.0)
-    monkeypatch.setattr(script, "limit_of", lambda _: (1.0, 10.0))
+    monkeypatch.setattr(script, "limit_of", lambda *_: (1.0, 10.0))
     monkeypatch.setattr(script, "ours", lambda *_: score)
     assert script.main([str(house / "out"), "--subjects", str(house / "subjects"), "--no-tool"]) == code
     report = json.loads((house / "out" / "mutation_check.json").read_text())
