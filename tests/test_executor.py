@@ -243,6 +243,36 @@ def test_a_trace_does_not_depend_on_what_ran_before(bank: Executor, calls: Calls
             assert plain(trace) == alone[testcase]
 
 
+SPINNING = """
+class Rope:
+    cut = 0
+
+    def __del__(self):
+        for _ in range(3):
+            Rope.cut += 1
+
+def spin(n: int) -> int:
+    rope = Rope()
+    while n > 0:
+        n += 1
+    return Rope.cut
+"""
+
+
+def test_a_child_goes_on_after_test_cases_that_ran_out_of_fuel(tmp_path: Path, sites: str) -> None:
+    with Executor(module(tmp_path, SPINNING), LIMITS) as executor:
+        calls = Calls(executor)
+        (before,) = executor.run([calls(("spin", 0))], calls.table)
+        assert executor._zygote is not None
+        child = executor._zygote.child
+        testcases = [calls(("spin", n)) for n in (1, 2, 0, 3)]
+        traces = executor.run(testcases, calls.table)
+        assert [trace.failure for trace in traces] == ["fuel", "fuel", "", "fuel"]
+        assert traces[2] == before  # what they left behind was undone
+        assert executor._zygote.child is child and child is not None
+        assert [plain(trace) for trace in executor.verify(testcases, calls.table, alone=True)] == [*map(plain, traces)]
+
+
 def test_random_numbers_start_anew_in_every_test_case(bank: Executor, calls: Calls) -> None:
     once, twice = calls(("lucky", 1)), calls(("lucky", 1), ("lucky", 1))
     first, _, last = bank.run([once, twice, once], calls.table)

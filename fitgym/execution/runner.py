@@ -250,6 +250,8 @@ class Runner:
             self.recorder.unlearn()
             self.recorder.begin(needs)
         result = self._described(testcase, outcome, failure, mode, fresh)
+        if self.recorder.spent and not self._timed_out:
+            self.recorder.begin(needs)  # objects need fuel to die quietly
         late = self._bury(index, outcome)
         self._haunted = bool(late)
         if late and not failure:
