@@ -315,6 +315,41 @@ def test_a_test_case_that_ends_its_process_is_banned_and_reported(bank: Executor
     assert len(bank.crashes) == 1
 
 
+@pytest.mark.parametrize("size", [1, 30])
+def test_a_child_that_dies_before_it_begins_bans_nothing(
+    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    deaths = iter([True, True])
+    fork = Zygote.fork
+
+    def dying(self: Zygote) -> Child:
+        child = fork(self)
+        if next(deaths, False):
+            os.kill(child.pid, signal.SIGKILL)
+        return child
+
+    monkeypatch.setattr(Zygote, "fork", dying)
+    traces = bank.run([calls(("numbers", n)) for n in range(size)], calls.table)
+    assert [trace.failure for trace in traces] == [""] * size
+    assert (len(bank.banned), bank.crashes, bank.executions) == (0, [], size)
+    assert next(deaths, None) is None
+
+
+def test_children_that_never_begin_are_not_replaced_for_ever(
+    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = Zygote.fork
+
+    def dying(self: Zygote) -> Child:
+        child = fork(self)
+        os.kill(child.pid, signal.SIGKILL)
+        return child
+
+    monkeypatch.setattr(Zygote, "fork", dying)
+    (trace,) = bank.run([calls(("numbers", 3))], calls.table)
+    assert trace.failure == "crash"
+
+
 def test_a_new_run_forgets_what_was_banned_and_learnt(bank: Executor, calls: Calls) -> None:
     bank.run([calls(("stop", 7)), calls(("numbers", 4))], calls.table)
     learned = bank.learned()

@@ -49,6 +49,7 @@ _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten ti
 _PATIENT = 2  # times the fuel of a test case
 _TRIALS = 4  # as many of them are sent at once as of test cases: they are shorter and return less
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
+_MOST_STILLBORN = 3  # children in a row that may die before they begin their first test case
 _ALONE = 3  # the greatest care
 _EXPECTED = -1  # the least
 _MOST_TYPES = 8  # that one operation is said to return
@@ -153,6 +154,7 @@ class Executor:
         self._others: weakref.WeakKeyDictionary[StatementTable, _Run] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
         self._restarts = 0
+        self._stillborn = 0
 
     def start(self) -> None:
         """Start the worker if there is none, and do not wait for it: it imports the subject meanwhile."""
@@ -351,7 +353,7 @@ class Executor:
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the worker and what belongs to it."""
         state = self.__dict__.copy()
-        for name in ("_zygote", "_finalizer", "_lock", "_traces", "_calls", "_others", "_window", "_restarts"):
+        for name in ("_zygote", "_finalizer", "_lock", "_traces", "_calls", "_others", "_window", "_restarts", "_stillborn"):
             del state[name]
         return state
 
@@ -538,7 +540,7 @@ class Executor:
         except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
             zygote.retire()
             raise Broken("crash") from None
-        self._restarts = 0
+        self._restarts = self._stillborn = 0
         if last or child.exchanged > _MOST_EXCHANGED:
             zygote.retire()
         done: list[Any] | int = redo or results
@@ -565,6 +567,11 @@ class Executor:
         self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int
     ) -> list[_Segment]:
         """Ban the test case that broke the child if it is known; what is to be done again."""
+        if self._first and broken.last == IDLE and broken.failure != "timeout" and self._stillborn < _MOST_STILLBORN:
+            # A child that stood by may die of anything, up to the moment when it begins. But reading a statement is
+            # enough to end some, so there is an end to that.
+            self._stillborn += 1
+            return [_Segment(batch, care)]
         self._window = max(1, self._window // 2)
         hung = broken.failure == "timeout"
         guilty = broken.running if broken.running != IDLE else broken.last if care > 1 or hung else IDLE
