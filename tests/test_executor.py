@@ -299,6 +299,30 @@ def test_state_that_cannot_be_compared_cheaply_is_found_after_the_batch(tmp_path
         assert all(trace.reached == traces[0].reached for trace in traces)
 
 
+def test_care_that_nothing_calls_for_any_more_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = """
+    import os
+
+    def change(n: int) -> int:
+        if n:
+            os.environ["CHANGED"] = "yes"
+        return len(os.environ.get("CHANGED", ""))
+    """
+    monkeypatch.setattr("fitgym.execution.executor._CALM", 40)
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        changes, keeps = calls(("change", 1)), calls(("change", 0))
+        (expected,) = executor.run([keeps], calls.table)
+        cares = []
+        for testcases in ([keeps, changes, keeps], 40 * [keeps], 40 * [keeps], [changes, keeps]):
+            traces = executor.run(testcases, calls.table)
+            assert all(
+                trace == expected for testcase, trace in zip(testcases, traces, strict=True) if testcase == keeps
+            )
+            cares.append(executor._care)
+        assert cares == [2, 1, 0, 2]
+
+
 # -------------------------------------------------------------------------------------------------------- crashes
 
 

@@ -51,6 +51,7 @@ _TRIALS = 4  # as many of them are sent at once as of test cases: they are short
 _MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _MOST_STILLBORN = 3  # children in a row that may die before they begin their first test case
 _ALONE = 3  # the greatest care
+_CALM = 400  # test cases in a row that leave nothing behind, after which there is less care
 _EXPECTED = -1  # the least
 _MOST_TYPES = 8  # that one operation is said to return
 
@@ -141,6 +142,7 @@ class Executor:
         self.timings: dict[str, float] = {"start": 0.0, "run": 0.0}
         self._subject: Subject | None = None
         self._care = 0
+        self._calm = 0
         self._table: StatementTable | None = None
         self._run = _Run()
         self._reset_process()
@@ -353,7 +355,17 @@ class Executor:
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the worker and what belongs to it."""
         state = self.__dict__.copy()
-        for name in ("_zygote", "_finalizer", "_lock", "_traces", "_calls", "_others", "_window", "_restarts", "_stillborn"):
+        for name in (
+            "_zygote",
+            "_finalizer",
+            "_lock",
+            "_traces",
+            "_calls",
+            "_others",
+            "_window",
+            "_restarts",
+            "_stillborn",
+        ):
             del state[name]
         return state
 
@@ -478,10 +490,12 @@ class Executor:
                     segments.appendleft(piece)
                 continue
             if isinstance(done, int):  # some test case left something behind: find out which
-                self._care = max(self._care, done)
+                self._care, self._calm = max(self._care, done), 0
                 segments.appendleft(_Segment(batch, done))
                 continue
             self.executions += len(done)
+            if 0 < segment.care <= self._care:
+                self._relax(len(done), segment.care)
             for index, result in zip(batch, done, strict=False):
                 if result.failure == "timeout":  # what it had done by then is a matter of chance
                     run.banned[testcases[index]] = "timeout"
@@ -493,6 +507,17 @@ class Executor:
             else:
                 self._window = min(self.limits.batch, 2 * self._window)
         return results
+
+    def _relax(self, n: int, care: int) -> None:
+        """So many more test cases were run with care; enough of them that left nothing behind need less of it.
+
+        To compare everything after each test case costs several times what most of them do, so a subject that leaves
+        something behind once in a while is better searched for who it was each time.
+        """
+        is_clean = self._zygote is not None and self._zygote.child is not None
+        self._calm = self._calm + n if is_clean else 0
+        if self._calm >= _CALM:
+            self._care, self._calm = care - 1, 0
 
     def _batch(
         self, mode: str, testcases: list[TestCase], table: StatementTable, needs: frozenset[str], care: int
