@@ -1,10 +1,4 @@
-"""Checks for those who extend fitgym: is an environment as strict as the ones that come with it?
-
-    from fitgym.testing import check_env_strict
-    check_env_strict("fitgym/ExceptionDiscovery-v0", subject="textwrap", budget="20g")
-
-Each check raises `AssertionError` with one sentence that says what was expected.
-"""
+"""Is an environment as strict as those that come with fitgym?"""
 
 from __future__ import annotations
 
@@ -29,7 +23,7 @@ from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
-__all__ = ["check_env_strict", "digest", "episode"]
+__all__ = ["check_env_strict", "digest", "elsewhere", "episode"]
 
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 
@@ -88,7 +82,7 @@ def _check(name: str, steps: int, seed: int, processes: bool, arguments: dict[st
         if processes:
             module = name.partition(":")[0] if ":" in name else type(env.unwrapped).__module__
             for hash_seed in (1, 2):
-                theirs = _elsewhere(module, text, steps, seed, hash_seed)
+                theirs = _in_new_process(module, text, steps, seed, hash_seed)
                 assert theirs == digest(expected), f"{name}: another episode in a process with hash seed {hash_seed}"
     finally:
         env.close()
@@ -172,7 +166,7 @@ def _check_copies(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int
         assert found == expected, f"{name}: {what} taken in the middle goes on otherwise"
 
 
-def _elsewhere(module: str, spec: str, steps: int, seed: int, hash_seed: int) -> str:
+def _in_new_process(module: str, spec: str, steps: int, seed: int, hash_seed: int) -> str:
     """The digest of the episode in a new process."""
     done = subprocess.run(
         [sys.executable, "-m", "fitgym.testing", module, str(steps), str(seed)],
@@ -210,14 +204,11 @@ def _open() -> set[str]:
     return found
 
 
-def _main(module: str, steps: str, seed: str) -> None:
+def elsewhere(module: str, steps: str, seed: str) -> None:
+    """What a new process does: read a spec from stdin and write the digest of its episode."""
     __import__(module)
     env = gymnasium.make(EnvSpec.from_json(sys.stdin.read()))
     try:
         sys.stdout.write(digest(episode(env, int(steps), int(seed))) + "\n")
     finally:
         env.close()
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])
