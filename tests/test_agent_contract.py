@@ -1,4 +1,4 @@
-"""What every agent promises, tried on each file of the folder `agents`."""
+"""What every agent of fitgym promises beyond what `fitgym.testing.check_agent` asks of any (see `test_check_agent.py`)."""
 
 from __future__ import annotations
 
@@ -54,19 +54,6 @@ def begun() -> Bandit:
     return env
 
 
-def everything(agent: Agent, folder: Path) -> tuple[str, dict[str, list[Any]]]:
-    """The whole state of an agent as text and lists."""
-    agent.save(folder)
-    return (folder / "agent.json").read_text(), {name: array.tolist() for name, array in agent.arrays().items()}
-
-
-def actions(agent: Agent, n: int = 20) -> list[int]:
-    """What the agent does in the next steps of one more run."""
-    seen: list[int] = []
-    agent.learn(Bandit(), n, seed=5, callback=lambda _, transition: seen.append(transition.action))
-    return seen
-
-
 @pytest.fixture(params=NAMES)
 def name(request: pytest.FixtureRequest) -> str:
     if issubclass(agents().load(request.param), Deep):
@@ -81,62 +68,14 @@ def test_the_three_agents_are_there() -> None:
     assert {"fixed", "ucb", "uniform"} <= set(NAMES)
 
 
-def test_every_action_is_in_the_space(name: str) -> None:
-    assert all(Bandit.action_space.contains(action) for action in actions(trained(name)))
-
-
-def test_act_returns_a_plain_int(name: str) -> None:
-    assert type(trained(name).act(np.zeros(3), {})) is int
-
-
-def test_predict_changes_neither_what_was_learnt_nor_what_comes_next(name: str, tmp_path: Path) -> None:
-    undisturbed, disturbed = trained(name), trained(name)
-    learnt = {key: array.copy() for key, array in disturbed.arrays().items()}
-    for _ in range(3):
-        disturbed.predict(np.zeros(3))
-    assert {key: array.tolist() for key, array in learnt.items()} == {
-        key: array.tolist() for key, array in disturbed.arrays().items()
-    }
-    assert disturbed.n_updates == undisturbed.n_updates
-    assert actions(disturbed) == actions(undisturbed)
-
-
-def test_a_deterministic_prediction_changes_nothing_at_all(name: str, tmp_path: Path) -> None:
-    agent = trained(name)
-    before = everything(agent, tmp_path / "before")
-    first, _ = agent.predict(np.zeros(3), deterministic=True)
-    second, _ = agent.predict(np.zeros(3), deterministic=True)
-    assert first == second
-    assert everything(agent, tmp_path / "after") == before
-
-
 def test_one_observation_gives_one_action_without_axes(name: str) -> None:
     action, state = trained(name).predict(np.zeros(3, np.float32), None, None, True)
     assert action.shape == () and action.dtype == np.int64 and state is None
 
 
-@pytest.mark.parametrize("batch", [1, 4])
-def test_a_batch_of_observations_gives_a_batch_of_actions(name: str, batch: int) -> None:
-    observations = np.zeros((batch, 3), np.float32)
-    predicted, _ = trained(name).predict(observations, episode_start=np.ones(batch, bool))
-    assert predicted.shape == (batch,)
-    assert all(Bandit.action_space.contains(action) for action in predicted)
-
-
 def test_a_state_is_handed_back(name: str) -> None:
     state = (np.ones(2),)
     assert trained(name).predict(np.zeros(3), state)[1] is state
-
-
-@pytest.mark.parametrize("steps", [0, 3, 12])
-def test_a_loaded_agent_goes_on_as_the_saved_one(name: str, steps: int, tmp_path: Path) -> None:
-    saved = trained(name, steps=steps)
-    loaded = Agent.load(saved.save(tmp_path / "agent"), Bandit.action_space, ACTIONS)
-    loaded.watch(begun())
-    assert type(loaded) is type(saved)
-    assert loaded.n_updates == saved.n_updates == steps
-    assert [loaded.predict(np.zeros(3))[0] for _ in range(9)] == [saved.predict(np.zeros(3))[0] for _ in range(9)]
-    assert actions(loaded) == actions(saved)
 
 
 def test_what_is_saved_holds_no_pickle(name: str, tmp_path: Path) -> None:
@@ -145,21 +84,6 @@ def test_what_is_saved_holds_no_pickle(name: str, tmp_path: Path) -> None:
     json.loads((folder / "agent.json").read_text())
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
         assert not any(stored[key].dtype.hasobject for key in stored.files)
-
-
-def test_the_same_seed_gives_the_same_run(name: str) -> None:
-    assert actions(trained(name, seed=3)) == actions(trained(name, seed=3))
-
-
-def test_a_mask_is_honoured_when_acting_and_when_predicting(name: str) -> None:
-    agent = trained(name)
-    mask = np.array([True, False, False, True, False])
-    for _ in range(10):
-        action = agent.act(np.zeros(3), {"action_mask": mask})
-        assert mask[action]
-        agent.observe(Transition(np.zeros(3), action, 0.0, np.zeros(3)))
-        for deterministic in (False, True):
-            assert mask[agent.predict(np.zeros(3), deterministic=deterministic, action_masks=mask)[0]]
 
 
 def test_each_observation_of_a_batch_has_its_own_mask(name: str) -> None:

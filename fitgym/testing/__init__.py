@@ -10,6 +10,7 @@ Each check raises `AssertionError` with one sentence that says what was expected
 
 from __future__ import annotations
 
+from fitgym.testing.agents import check_agent
 from fitgym.testing.environments import check_env_strict, digest, episode
 
-__all__ = ["check_env_strict", "digest", "episode"]
+__all__ = ["check_agent", "check_env_strict", "digest", "episode"]
