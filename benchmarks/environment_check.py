@@ -2,7 +2,7 @@
 """Hold every environment to its checkers, and to many steps of a random agent, on each subject of a set.
 
     python benchmarks/environment_check.py --install results/subjects
-    python benchmarks/environment_check.py --subjects results/subjects --only semver --steps 300
+    python benchmarks/environment_check.py --subjects results/subjects --only semver --steps 300 --strict
 
 What the columns mean is in README.md of this folder.
 """
@@ -68,12 +68,10 @@ def check(name: str, subject: Subject, options: argparse.Namespace) -> Row:
         "budget": f"{3 * options.steps}g",
         "reward": options.reward,
     }
-    attempt(row, "gymnasium", lambda: by_gymnasium(name, arguments))
-    if WITH_STABLE_BASELINES:
-        attempt(row, "stable-baselines3", lambda: by_stable_baselines(name, arguments))
-    strict: dict[str, Any] = {"processes": options.processes, "seed": options.seed, "steps": STEPS_OF_CHECKS}
-    attempt(row, "strict", lambda: check_env_strict(name, **strict, **arguments))
-    attempt(row, "steps", lambda: walk(name, arguments, options, row))
+    attempt(row, "made", lambda: by_hand(name, arguments, options, row))
+    if options.strict:
+        strict: dict[str, Any] = {"checkers": False, "seed": options.seed, "steps": STEPS_OF_CHECKS}
+        attempt(row, "strict", lambda: check_env_strict(name, **strict, **arguments))
     row.seconds = round(time.perf_counter() - started, 1)
     return row
 
@@ -93,55 +91,45 @@ def attempt(row: Row, what: str, run: Callable[[], None]) -> None:
         row.passed.append(what)
 
 
-def by_gymnasium(name: str, arguments: dict[str, Any]) -> None:
-    """Gymnasium's own checker, render modes and double closing included."""
+def by_hand(name: str, arguments: dict[str, Any], options: argparse.Namespace, row: Row) -> None:
+    """Make the environment by its id, walk in it, and hand it to both checkers; Gymnasium's closes it twice."""
     env = gymnasium.make(name, **arguments)
     try:
-        env_checker.check_env(env.unwrapped)
+        attempt(row, "steps", lambda: walk(env, options, row))
+        if WITH_STABLE_BASELINES:
+            from stable_baselines3.common.env_checker import check_env
+
+            attempt(row, "stable-baselines3", lambda: check_env(env.unwrapped, warn=True))
+        attempt(row, "gymnasium", lambda: env_checker.check_env(env.unwrapped))
     finally:
         env.close()
 
 
-def by_stable_baselines(name: str, arguments: dict[str, Any]) -> None:
-    """The checker of Stable-Baselines3, with what it only warns of."""
-    from stable_baselines3.common.env_checker import check_env
-
-    env = gymnasium.make(name, **arguments)
-    try:
-        check_env(env.unwrapped, warn=True)
-    finally:
-        env.close()
-
-
-def walk(name: str, arguments: dict[str, Any], options: argparse.Namespace, row: Row) -> None:
+def walk(env: gymnasium.Env[Any, Any], options: argparse.Namespace, row: Row) -> None:
     """Uniform actions from a seed; a new episode follows where one ends.
 
     Raises:
         AssertionError: an observation or a reward is not where it should be, or `info` has other keys than at first.
     """
-    env = gymnasium.make(name, **arguments)
-    try:
-        lowest, highest = env.get_wrapper_attr("reward_range")
-        env.action_space.seed(options.seed)
-        observation, first = env.reset(seed=options.seed)
-        row.episodes = 1
-        while row.steps < options.steps:
-            assert env.observation_space.contains(observation), f"the observation {observation} is not in its space"
-            observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-            row.steps += 1
-            least, most = row.rewards or (math.inf, -math.inf)
-            row.rewards = min(least, float(reward)), max(most, float(reward))
-            assert math.isfinite(reward), f"the reward of step {row.steps} is {reward}"
-            assert lowest <= reward <= highest, f"the reward of step {row.steps} is {reward}: {lowest} to {highest}"
-            assert info.keys() == first.keys(), f"info of step {row.steps} has the keys {sorted(info)}"
-            if terminated or truncated:
-                row.executions += info["executions"]
-                observation, info = env.reset()
-                row.episodes += 1
+    lowest, highest = env.get_wrapper_attr("reward_range")
+    env.action_space.seed(options.seed)
+    observation, first = env.reset(seed=options.seed)
+    row.episodes = 1
+    while row.steps < options.steps:
         assert env.observation_space.contains(observation), f"the observation {observation} is not in its space"
-        row.executions += info["executions"]
-    finally:
-        env.close()
+        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        row.steps += 1
+        least, most = row.rewards or (math.inf, -math.inf)
+        row.rewards = min(least, float(reward)), max(most, float(reward))
+        assert math.isfinite(reward), f"the reward of step {row.steps} is {reward}"
+        assert lowest <= reward <= highest, f"the reward of step {row.steps} is {reward}: {lowest} to {highest}"
+        assert info.keys() == first.keys(), f"info of step {row.steps} has the keys {sorted(info)}"
+        if terminated or truncated:
+            row.executions += info["executions"]
+            observation, info = env.reset()
+            row.episodes += 1
+    assert env.observation_space.contains(observation), f"the observation {observation} is not in its space"
+    row.executions += info["executions"]
 
 
 def table(rows: list[Row], options: argparse.Namespace) -> Table:
@@ -168,6 +156,14 @@ def table(rows: list[Row], options: argparse.Namespace) -> Table:
     return shown
 
 
+def write(rows: list[Row], options: argparse.Namespace) -> None:
+    """All rows so far, and what was asked for."""
+    settings = {key: str(value) for key, value in vars(options).items()}
+    report = {"settings": settings, "rows": [asdict(row) for row in rows]}
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+
+
 def verdict(row: Row, what: str) -> str:
     """One word for a check."""
     if what in row.passed:
@@ -187,7 +183,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=100, help="of the random agent; each is one generation")
     parser.add_argument("--population", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", action="store_true", help="also compare episodes between hash seeds (slower)")
+    parser.add_argument("--strict", action="store_true", help="also check_env_strict, which takes as long again")
     parser.add_argument("--json", type=Path, metavar="FILE", default=Path("results/environments/table.json"))
     options = parser.parse_args()
     options.subjects = options.subjects or options.install
@@ -216,11 +212,8 @@ def main() -> int:
         rows.append(row := check(name, subject, options))
         said = row.findings or [f"{row.steps} steps, {row.seconds} s"]
         print(f"{len(rows)}/{len(jobs)} {name} on {subject.text}", *said, sep="\n    ", file=sys.stderr, flush=True)
+        write(rows, options)  # after each, so that a run that is cut short has what it found
     console.print(table(rows, options))
-    settings = {key: str(value) for key, value in vars(options).items()}
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    report = {"settings": settings, "rows": [asdict(row) for row in rows]}
-    options.json.write_text(json.dumps(report, indent=2) + "\n", "utf-8")
     return int(any(row.findings for row in rows))
 
 
