@@ -18,7 +18,7 @@ class _Probed(Collected):
 
     def __init__(self, module: str, needs: frozenset[str]) -> None:
         source, file = source_of(module)
-        instrumented = instrument(source, file)
+        instrumented = instrument(source, file, leading=in_use() == "c")
         self._needs = needs
         self._recorder = Recorder(instrumented.plan.sites, fuel=1 << 40)
         self.module = module_from(instrumented.code(self._recorder.probe), module)

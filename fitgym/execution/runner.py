@@ -23,6 +23,7 @@ from fitgym.execution.observation import NOT_RUN, Observed, observe
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
+from fitgym.instrument.factories import in_use
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure
@@ -466,10 +467,11 @@ class Runner:
 
 def _instrumented(reference: Reference, source: str, infection: bool) -> Instrumented:
     """The source with places for probes, the same each time."""
+    leading = in_use() == "c"
     if not infection:
-        return instrument(source, reference.path)
+        return instrument(source, reference.path, leading=leading)
     changes = mutants(source, reference.class_name)
-    return instrument(source, reference.path, frozenset({"infection"}), mutants=changes)
+    return instrument(source, reference.path, frozenset({"infection"}), leading=leading, mutants=changes)
 
 
 def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:

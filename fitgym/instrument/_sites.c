@@ -38,9 +38,10 @@ typedef struct {
 
 typedef struct Sites Sites;
 
-typedef struct {
+typedef struct Site {
     PyObject_HEAD
     Sites *owner; /* never cleared: the owner lets go of its sites */
+    struct Site *leads[2]; /* what begins as soon as the condition is false, or true; the owner has them */
     uint64_t visits; /* since `begin` */
     double distances[WIDEST];
     uint8_t operator; /* Py_LT to Py_GE, or one of the operators of arithmetic */
@@ -141,6 +142,13 @@ record(Site *site, const double *found)
 {
     merge(site->distances, found, site->width);
     return site->owner->direct ? record_direct(site, found) : 0;
+}
+
+/* What a comparison shows can still matter: an outcome has not been seen, or visits are told apart. */
+static inline bool
+is_open(Site *site)
+{
+    return site->owner->direct || site->distances[0] != 0.0 || site->distances[1] != 0.0 || site->distances[2] != 0.0;
 }
 
 /* No distance tells which mutants of this site are infected: all of them may be. */
@@ -494,7 +502,7 @@ compare(Site *site, PyObject *left, PyObject *right)
         Py_DECREF(result);
         return NULL;
     }
-    if (owner->direct || site->distances[0] != 0.0 || site->distances[1] != 0.0 || site->distances[2] != 0.0) {
+    if (is_open(site)) {
         double found[WIDEST];
         int failed = Py_IS_TYPE(left, &PyLong_Type) && Py_IS_TYPE(right, &PyLong_Type)
                          ? wide_integer_relations(found, left, right)
@@ -526,13 +534,15 @@ comparison(PyObject *self, PyObject *const *args, Py_ssize_t count)
         long long b = PyLong_AsLongLongAndOverflow(right, &right_is_wide);
         if (!(left_is_wide | right_is_wide)) {
             Sites *owner = site->owner;
-            double found[WIDEST];
             if (tells(site) && (keep_integer(owner, left, a) < 0 || keep_integer(owner, right, b) < 0)) {
                 return NULL;
             }
-            integer_relations(found, a, b);
-            if (record(site, found) < 0) {
-                return NULL;
+            if (is_open(site)) {
+                double found[WIDEST];
+                integer_relations(found, a, b);
+                if (record(site, found) < 0) {
+                    return NULL;
+                }
             }
             return boolean(makes_true[site->operator] >> ((a >= b) + (a > b)) & 1);
         }
@@ -600,7 +610,8 @@ truth(PyObject *self, PyObject *value)
         }
         if (result) {
             found[0] = 0.0;
-            if (fitgym_from_false(value, &found[1]) < 0) {
+            bool matters = site->owner->direct || site->distances[1] != 0.0;
+            if (matters && fitgym_from_false(value, &found[1]) < 0) {
                 return NULL;
             }
         }
@@ -609,6 +620,45 @@ truth(PyObject *self, PyObject *value)
         return NULL;
     }
     return site->passes ? Py_NewRef(value) : boolean(result);
+}
+
+/* The same for conditions that lead to blocks: these are counted in place of probes of their own. The result is a bool. */
+static inline PyObject *
+led(PyObject *self, PyObject *result)
+{
+    Site *block = result == NULL ? NULL : ((Site *)self)->leads[result == Py_True];
+    if (block != NULL) {
+        visit(block);
+        if (block->owner->direct && record_direct(block, NULL) < 0) {
+            Py_DECREF(result);
+            return NULL;
+        }
+    }
+    return result;
+}
+
+static PyObject *
+leading_comparison(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    return led(self, comparison(self, args, count));
+}
+
+static PyObject *
+leading_identity(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    return led(self, identity(self, args, count));
+}
+
+static PyObject *
+leading_inclusion(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    return led(self, inclusion(self, args, count));
+}
+
+static PyObject *
+leading_truth(PyObject *self, PyObject *value)
+{
+    return led(self, truth(self, value));
 }
 
 static PyObject *
@@ -1215,6 +1265,9 @@ sites_clear(PyObject *self)
     Py_CLEAR(owner->is_direct);
     Py_CLEAR(owner->keep);
     owner->words = 0;
+    for (Py_ssize_t i = 0; i < owner->count; i++) {
+        owner->sites[i]->leads[0] = owner->sites[i]->leads[1] = NULL;
+    }
     while (owner->count > 0) {
         Py_DECREF(owner->sites[--owner->count]);
     }
@@ -1528,6 +1581,10 @@ static PyMethodDef
     identity_probe = {"identity", (PyCFunction)(void (*)(void))identity, METH_FASTCALL, NULL},
     inclusion_probe = {"inclusion", (PyCFunction)(void (*)(void))inclusion, METH_FASTCALL, NULL},
     truth_probe = {"truth", truth, METH_O, NULL},
+    leading_comparison_probe = {"comparison", (PyCFunction)(void (*)(void))leading_comparison, METH_FASTCALL, NULL},
+    leading_identity_probe = {"identity", (PyCFunction)(void (*)(void))leading_identity, METH_FASTCALL, NULL},
+    leading_inclusion_probe = {"inclusion", (PyCFunction)(void (*)(void))leading_inclusion, METH_FASTCALL, NULL},
+    leading_truth_probe = {"truth", leading_truth, METH_O, NULL},
     arithmetic_probe = {"arithmetic", (PyCFunction)(void (*)(void))arithmetic, METH_FASTCALL, NULL},
     value_probe = {"value", (PyCFunction)(void (*)(void))value, METH_FASTCALL, NULL},
     match_probe = {"match", (PyCFunction)(void (*)(void))match, METH_FASTCALL, NULL},
@@ -1535,19 +1592,22 @@ static PyMethodDef
     asynchronous_probe = {"asynchronous", asynchronous, METH_O, NULL};
 
 static PyMethodDef *
-probe_of(Site *site, PyObject *kind, PyObject *operator)
+probe_of(Site *site, PyObject *kind, PyObject *operator, bool leading)
 {
     if (PyUnicode_CompareWithASCIIString(kind, "block") == 0) {
         return site->burns ? &burning_probe : site->catches ? &catching_probe : &block_probe;
     }
     if (PyUnicode_CompareWithASCIIString(kind, "comparison") == 0) {
-        return &comparison_probe;
+        return leading ? &leading_comparison_probe : &comparison_probe;
     }
     if (PyUnicode_CompareWithASCIIString(kind, "membership") == 0) {
-        return PyUnicode_ReadChar(operator, 1) == 's' ? &identity_probe : &inclusion_probe;
+        if (PyUnicode_ReadChar(operator, 1) == 's') {
+            return leading ? &leading_identity_probe : &identity_probe;
+        }
+        return leading ? &leading_inclusion_probe : &inclusion_probe;
     }
     if (PyUnicode_CompareWithASCIIString(kind, "truth") == 0) {
-        return &truth_probe;
+        return leading ? &leading_truth_probe : &truth_probe;
     }
     if (PyUnicode_CompareWithASCIIString(kind, "arithmetic") == 0) {
         return &arithmetic_probe;
@@ -1565,14 +1625,47 @@ probe_of(Site *site, PyObject *kind, PyObject *operator)
     return NULL;
 }
 
-static PyObject *
-sites_make(PyObject *self, PyObject *described)
+/* Finds the blocks that a condition leads to; 0, or -1 with an exception set. */
+static int
+follow(Site *site, PyObject *described)
 {
+    PyObject *leads = PyObject_GetAttrString(described, "leads");
+    Py_ssize_t count = leads == NULL ? -1 : PySequence_Size(leads);
+    int failed = count < 0;
+    if (!failed && count != 2) {
+        PyErr_Format(PyExc_ValueError, "site %u leads nowhere", site->id);
+        failed = 1;
+    }
+    for (int i = 0; !failed && i < 2; i++) {
+        PyObject *block = PySequence_GetItem(leads, i);
+        long number = block == NULL ? -1 : PyLong_AsLong(block);
+        Site *found = number < 0 ? NULL : site_at(site->owner, block);
+        failed = PyErr_Occurred() != NULL;
+        Py_XDECREF(block);
+        if (!failed) {
+            site->leads[!i] = found;
+        }
+    }
+    Py_XDECREF(leads);
+    return failed ? -1 : 0;
+}
+
+static PyObject *
+sites_make(PyObject *self, PyObject *args)
+{
+    PyObject *described;
+    int leading = 0;
+    if (!PyArg_ParseTuple(args, "O|p:make", &described, &leading)) {
+        return NULL;
+    }
     PyObject *id = PyObject_GetAttrString(described, "id");
     PyObject *kind = id == NULL ? NULL : PyObject_GetAttrString(described, "kind");
     PyObject *operator = kind == NULL ? NULL : PyObject_GetAttrString(described, "operator");
     Site *site = operator == NULL ? NULL : site_at((Sites *)self, id);
-    PyMethodDef *method = site == NULL ? NULL : probe_of(site, kind, operator);
+    if (site != NULL && leading && follow(site, described) < 0) {
+        site = NULL;
+    }
+    PyMethodDef *method = site == NULL ? NULL : probe_of(site, kind, operator, leading);
     PyObject *probe = method == NULL ? NULL : PyCFunction_NewEx(method, (PyObject *)site, NULL);
     Py_XDECREF(id);
     Py_XDECREF(kind);
@@ -1653,7 +1746,7 @@ sites_direct_distances(PyObject *self, void *Py_UNUSED(closure))
 }
 
 static PyMethodDef sites_methods[] = {
-    {"make", sites_make, METH_O, NULL},
+    {"make", sites_make, METH_VARARGS, NULL},
     {"begin", sites_begin, METH_VARARGS, NULL},
     {"settle", sites_settle, METH_NOARGS, NULL},
     {"interrupt", sites_interrupt, METH_NOARGS, NULL},

@@ -102,8 +102,13 @@ class Factory(Protocol):
     def infected(self) -> Infected | None:
         """What the sites say about mutants, None unless `begin` asked for it."""
 
-    def make(self, site: Site) -> Probe:
-        """The object to be called at a site; asked once for each."""
+    def make(self, site: Site, leading: bool = False, /) -> Probe:
+        """The object to be called at a site; asked at most once for each of the two.
+
+        Args:
+            site: what is recorded.
+            leading: the probe counts the blocks that the condition leads to (`Site.leads`) as well.
+        """
 
     def flip(self, site_id: int, operator: str, /) -> None:
         """From now on a probe that was made answers as this operator does; its own one takes it back.

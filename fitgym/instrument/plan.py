@@ -106,6 +106,8 @@ class _Planner:
         self.blocks: dict[ast.AST, int] = {}
         self.entries: dict[ast.AST, int] = {}
         self.infection: list[tuple[ast.AST, Site]] = []
+        # For an `if` that is left over the false outcome of one condition only, at its end, that condition.
+        self._guards: dict[ast.stmt, ast.expr] = {}
         self._slots = 0
         self._function = -1
         self._prefix = ""
@@ -179,16 +181,20 @@ class _Planner:
             catches: the first block is the start of an `except` body.
             burns: the first block is the start of the body of a loop.
         """
+        guard: ast.expr | None = None
         for statement in body:
             if block < 0:
                 block = self._site("block", statement.lineno, catches=catches, burns=burns)
                 self.blocks[statement] = block
+                if guard is not None:
+                    self._lead(guard, false=block)
             catches = burns = False
             self._add_lines(block, self._lines_of(statement))
             self._block = block
             self._pauses = False
             if not self._statement(statement):
                 return False
+            guard = self._guards.get(statement)
             if alone or self._pauses or isinstance(statement, _DIVIDING):
                 block = -1
         return True
@@ -266,8 +272,17 @@ class _Planner:
         completes = False
         if decided is not False:
             completes = self._run(node.body)
+        left = not completes
         if decided is not True:
             completes = self._run(node.orelse) or completes
+        if decided is None:
+            self._lead(node.test, true=self.blocks[node.body[0]])
+            if node.orelse:
+                self._lead(node.test, false=self.blocks[node.orelse[0]])
+            if left and not node.orelse:
+                self._guards[node] = node.test
+            elif left and node.orelse[0] in self._guards and len(node.orelse) == 1:
+                self._guards[node] = self._guards[node.orelse[0]]
         return completes
 
     def _while(self, node: ast.While) -> bool:
@@ -410,6 +425,31 @@ class _Planner:
             case _:
                 self._value(node)
                 self.at[node] = self._site("truth", node.lineno, passes=passes, in_loop=in_loop, span=_span(node))
+
+    def _lead(self, test: ast.expr, *, true: int = -1, false: int = -1) -> None:
+        """A block begins as soon as a planned test is true, or is false, and in no other way."""
+        found = self._conditions(test, true, false)
+        if found is not None:
+            for site, outcome, block in found:
+                leads = [*(self.sites[site].leads or (-1, -1))]
+                leads[not outcome] = block
+                self.sites[site] = replace(self.sites[site], leads=tuple(leads))
+
+    def _conditions(self, test: ast.expr, true: int, false: int) -> list[tuple[int, bool, int]] | None:
+        """Which condition, by its site, leads with which outcome to which of the blocks; None if there are others."""
+        match test:
+            case ast.UnaryOp(op=ast.Not()):
+                return self._conditions(test.operand, false, true)
+            case ast.BoolOp():
+                is_and = isinstance(test.op, ast.And)
+                parts = [
+                    self._conditions(part, -1 if is_and else true, false if is_and else -1) for part in test.values[:-1]
+                ]
+                parts.append(self._conditions(test.values[-1], true, false))
+                return None if None in parts else [found for part in parts for found in part or ()]
+            case _ if test in self.at:
+                return [(self.at[test], truth, block) for truth, block in ((True, true), (False, false)) if block >= 0]
+        return None
 
     def _negated(self, node: ast.expr) -> None:
         """Plan the operand of a `not` whose result is a value."""

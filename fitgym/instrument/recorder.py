@@ -56,8 +56,8 @@ class Recorder:
         self._n_kept = 0
         self._runner_ids: set[int] = set()
         self._codes: dict[int, tuple[CodeType, int]] = {}
-        self._probes: dict[int, Probe] = {}
-        self._ids: dict[object, int] = {}
+        self._probes: dict[tuple[int, bool], Probe] = {}
+        self._ids: dict[object, tuple[int, bool]] = {}
         self._factory: Factory = (factory or chosen())(self.sites, self, fuel)
         self._stops = Stops(self.sites, self.function_of, self._factory.count)
 
@@ -90,12 +90,18 @@ class Recorder:
         """Like `distances`, likewise."""
         return self._factory.direct_distances
 
-    def probe(self, site_id: int) -> Probe:
-        """The object to be called at a site, always the same one."""
-        probe = self._probes.get(site_id)
+    def probe(self, site_id: int, leading: bool = False) -> Probe:
+        """The object to be called at a site, always the same one.
+
+        Args:
+            site_id: of the site.
+            leading: it counts the blocks that the condition leads to (`Site.leads`) as well.
+        """
+        key = (site_id, leading)
+        probe = self._probes.get(key)
         if probe is None:
-            probe = self._probes[site_id] = self._factory.make(self.sites[site_id])
-            self._ids[probe] = site_id
+            probe = self._probes[key] = self._factory.make(self.sites[site_id], leading)
+            self._ids[probe] = key
         return probe
 
     def begin(self, needs: frozenset[str] = frozenset()) -> None:
@@ -196,9 +202,11 @@ class Recorder:
 
     def _sites_of(self, code: CodeType) -> Iterator[int]:
         for constant in code.co_consts:
-            site = self._ids.get(constant, -1) if callable(constant) else -1
+            site, leading = self._ids.get(constant, (-1, False)) if callable(constant) else (-1, False)
             if site >= 0:
                 yield site
+                if leading:
+                    yield from (block for block in self.sites[site].leads if block >= 0)
 
     # What probes ask and tell.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType
+from typing import Any
 
 from fitgym.instrument.binding import bound
 from fitgym.instrument.factory import Listener, Probe
@@ -28,11 +29,25 @@ class Sites(Tally):
         self._probes: dict[int, tuple[FunctionType, FunctionType, FunctionType]] = {}
         self._pairs: dict[tuple[int, str], tuple[FunctionType, FunctionType]] = {}
 
-    def make(self, site: Site) -> Probe:
-        quick, thorough = self._pair(site, site.operator)
-        probe = bound(thorough if self.direct else quick)
-        self._probes[site.id] = (probe, quick, thorough)
-        return probe
+    def make(self, site: Site, leading: bool = False) -> Probe:
+        if site.id not in self._probes:
+            quick, thorough = self._pair(site, site.operator)
+            self._probes[site.id] = (bound(thorough if self.direct else quick), quick, thorough)
+        probe = self._probes[site.id][0]
+        return self._leading(site, probe) if leading else probe
+
+    def _leading(self, site: Site, probe: Probe) -> Probe:
+        """A probe that also counts what the condition leads to; code for this factory has calls instead, which cost less."""
+        true, false = (self.make(self.sites[block]) if block >= 0 else None for block in site.leads)
+
+        def leading(*operands: Any) -> Any:
+            result = probe(*operands)
+            block = true if result else false
+            if block is not None:
+                block()
+            return result
+
+        return leading
 
     def flip(self, site_id: int, operator: str) -> None:
         site = self.sites[site_id]

@@ -43,11 +43,12 @@ second argument. After a guard that came out false the probe is called with MISS
 # of the following.
 _MARK = "\0fitgym:"
 _COUNTER, _ITEM, _ATTRIBUTE = "counter", "item", "attribute"
+_LEADING = ">"  # behind the number of a condition whose probe counts the blocks that it leads to
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 # The probe of an operator that also stores what comes out, as a number with one of these behind it.
 _STORING: dict[str, Callable[[Any], object]] = {"[]": with_item, ".": with_attribute}
 
-Factory = Callable[[int], object]
+Factory = Callable[..., object]
 Node = TypeVar("Node", bound=ast.AST)
 
 
@@ -62,6 +63,7 @@ class Instrumented:
         filename: what tracebacks show.
         template: the compiled code with placeholders.
         in_place: blocks are counted without a call.
+        leading: conditions count the blocks that they lead to.
     """
 
     plan: Plan
@@ -69,9 +71,10 @@ class Instrumented:
     filename: str
     template: CodeType
     in_place: bool = False
+    leading: bool = False
 
     def code(self, factory: Factory, counter: object = None) -> CodeType:
-        """The code of the module with `factory(site id)` in the place of each probe.
+        """The code of the module with `factory(site id)` in the place of each probe, or `factory(site id, leading=True)`.
 
         The factory may be asked several times for one site and must then give the same object, which must be hashable.
 
@@ -103,7 +106,7 @@ class Instrumented:
         with warnings.catch_warnings(), deep_trees():
             warnings.simplefilter("ignore")
             plan = replace(self.plan, infection={})
-            alone = _Rewriter(plan, self.in_place).alone(function, classes)
+            alone = _Rewriter(plan, self.in_place, leading=False).alone(function, classes)
             flags = self.template.co_flags & _FUTURES
             template = compile(alone, self.filename, "exec", flags, dont_inherit=True)
         return _swap(template, lambda mark: _meant(mark, factory, counter))
@@ -115,6 +118,7 @@ def instrument(
     features: frozenset[str] = frozenset(),
     *,
     in_place: bool = False,
+    leading: bool = False,
     mutants: Iterable[Mutant] | None = None,
 ) -> Instrumented:
     """Instrument the source of one module; nothing is executed.
@@ -124,6 +128,7 @@ def instrument(
         filename: what tracebacks show.
         features: with "infection" there are probes for arithmetic; other names are for others.
         in_place: blocks are counted without a call where that is possible.
+        leading: blocks that a condition leads to (`Site.leads`) have no probe; that of the condition counts them.
         mutants: with "infection" there are probes where these change arithmetic and values, and nowhere else.
 
     Raises:
@@ -136,9 +141,9 @@ def instrument(
         with deep_trees():
             _Chains().visit(tree)
             where = plan(tree, features, mutants)
-            instrumented = _Rewriter(where, in_place).module(tree)
+            instrumented = _Rewriter(where, in_place, leading).module(tree)
         template = compile(instrumented, filename, "exec", dont_inherit=True)
-    return Instrumented(where, tree, filename, template, in_place)
+    return Instrumented(where, tree, filename, template, in_place, leading)
 
 
 def _swap(code: CodeType, meant: Callable[[str], object]) -> CodeType:
@@ -156,8 +161,10 @@ def _swap(code: CodeType, meant: Callable[[str], object]) -> CodeType:
 def _meant(mark: str, factory: Factory, counter: object) -> object:
     """What a placeholder stands for; the string itself if it is none."""
     name = mark.removeprefix(_MARK)
-    number = name.rstrip("[].")
+    number = name.rstrip("[].>")
     if number.isdigit():
+        if name[len(number) :] == _LEADING:
+            return factory(int(number), leading=True)
         probe = factory(int(number))
         return probe if number == name else _STORING[name[len(number) :]](probe)
     return {_COUNTER: counter, _ITEM: item, _ATTRIBUTE: attribute}.get(name, mark)
@@ -279,13 +286,15 @@ def _local_names(node: FunctionNode) -> frozenset[str]:
 class _Rewriter:
     """Builds the tree with probes; shares with the original what needs none and changes nothing in it."""
 
-    def __init__(self, where: Plan, in_place: bool) -> None:
+    def __init__(self, where: Plan, in_place: bool, leading: bool) -> None:
         self._at = where.at
         self._blocks = where.blocks
         self._entries = where.entries
         self._infection = where.infection
         self._sites = where.sites
         self._in_place = in_place
+        self._leading = leading
+        self._led = {block for site in where.sites for block in site.leads} if leading else set()
         self._class = ""  # the name that private names are extended by
 
     def module(self, node: ast.Module) -> ast.Module:
@@ -315,7 +324,7 @@ class _Rewriter:
         statements: list[ast.stmt] = []
         for statement in body:
             block = self._blocks.get(statement)
-            if block is not None:
+            if block is not None and block not in self._led:
                 statements.append(self._counted(block, statement))
             statements.append(self._node(statement))
         return statements
@@ -398,16 +407,16 @@ class _Rewriter:
                 return self._fields(node, ifs=[fresh, *(self._node(condition) for condition in node.ifs)])
             case ast.Compare(ops=[_]) if node in self._at:
                 left, right = self._node(node.left), self._node(node.comparators[0])
-                return _probe(self._at[node], node, left, _constant_container(right, node.ops[0]))
+                return self._condition(node, node, left, _constant_container(right, node.ops[0]))
             case ast.BinOp() if node in self._infection:
                 result = _probe(self._infection[node], node, self._node(node.left), self._node(node.right))
-                return _probe(self._at[node], node, result) if node in self._at else result
+                return self._condition(node, node, result) if node in self._at else result
             case ast.AugAssign() if node in self._infection:
                 return self._augmented(node)
             case _:
                 new = self._fields(node)
                 if node in self._at and isinstance(new, ast.expr):
-                    return _probe(self._at[node], new, new)
+                    return self._condition(node, new, new)
                 return new
 
     def _read(self, node: ast.Name | ast.Attribute) -> ast.expr:
@@ -417,7 +426,15 @@ class _Rewriter:
             number = self._infection[node]
             names = self._sites[number].alternatives
             new = _probe(number, node, new, *(ast.copy_location(ast.Name(name, ast.Load()), node) for name in names))
-        return _probe(self._at[node], node, new) if node in self._at else new
+        return self._condition(node, node, new) if node in self._at else new
+
+    def _condition(self, node: ast.expr, like: ast.expr, *args: ast.expr) -> ast.Call:
+        """A call of the probe of a condition."""
+        site = self._at[node]
+        call = _probe(site, like, *args)
+        if self._leading and self._sites[site].leads:
+            call.func = _constant(f"{site}{_LEADING}", like)
+        return call
 
     def _augmented(self, node: ast.AugAssign) -> ast.stmt:
         """An augmented assignment; the parts of its target are evaluated once."""

@@ -97,6 +97,8 @@ class Site:
             loop, or one round of a comprehension. Whatever goes on for ever passes such blocks for ever.
         span: where the expression of a condition or operator stands in the source: first line, offset in it, last line,
             offset behind the end, offsets in bytes of UTF-8; empty for what is no expression.
+        leads: for a condition the blocks that begin as soon as it is true and as soon as it is false, -1 for none; empty if
+            there are none. Nothing else leads there.
         alternatives: for a value, what mutants put in its place: a sign, one more, one less, then other variables.
         literals: for a comparison or membership the types of the two operands as far as they are literals of the source
             ("int", "str", ...), "" for any other operand. Nothing can be learnt from a literal.
@@ -117,6 +119,7 @@ class Site:
     span: tuple[int, ...] = ()
     literals: tuple[str, str] = ("", "")
     alternatives: tuple[str, ...] = ()
+    leads: tuple[int, ...] = ()
 
     @property
     def width(self) -> int:
