@@ -161,15 +161,15 @@ class Imported:
             file.write(self.source)
         self.mutants = mutants(self.source).made
         changed = self.mutants if features else None
-        instrumented = instrument(self.source, self.path, features, mutants=changed)
+        instrumented = instrument(self.source, self.path, features, leading=True, mutants=changed)
         self.recorder = Recorder(instrumented.plan.sites, FUEL)
         self.module = types.ModuleType("program")
-        exec(instrumented.code(self.recorder.probe, self.recorder.counter), vars(self.module))
+        exec(instrumented.code(self.recorder.probe), vars(self.module))
         self.recorder.settle()
         reference = Reference("program", "program", self.path)
         subject = Subject(reference, self.source, instrumented.plan.sites, (), (), (), (), {})
         self.functions = living(self.path, self.recorder)
-        again = instrument(self.source, self.path, features, mutants=changed)
+        again = instrument(self.source, self.path, features, leading=True, mutants=changed)
         self.mutation = Mutation(subject, again, self.recorder, self.functions)
 
     def codes(self):
@@ -199,7 +199,7 @@ def separately(text):
     plan = instrument(text, "separate.py")
     recorder = Recorder(plan.plan.sites, FUEL)
     namespace = {"__name__": "program"}
-    exec(plan.code(recorder.probe, recorder.counter), namespace)
+    exec(plan.code(recorder.probe), namespace)
     found = []
     for n in ARGUMENTS:
         recorder.begin()

@@ -68,7 +68,7 @@ def generated(items: list[Any]) -> Any:
 
 @pytest.fixture
 def tiny() -> tuple[Recorder, dict[str, Any]]:
-    instrumented = instrument(SOURCE, "tiny.py", INFECTION, mutants=mutants(SOURCE))
+    instrumented = instrument(SOURCE, "tiny.py", INFECTION, leading=True, mutants=mutants(SOURCE))
     recorder = Recorder(instrumented.plan.sites, 10**9, in_c.Sites)
     module: dict[str, Any] = {}
     exec(instrumented.code(recorder.probe), module)
@@ -123,8 +123,17 @@ def test_a_module_without_conditions_has_probes_too() -> None:
     assert Recorder((), 1, in_c.Sites).snapshot() == ((b"", b"", b""), None)
 
 
+@pytest.mark.parametrize(
+    ("leads", "error"), [((), ValueError), ((0, 1, 2), ValueError), ((-1, 7), IndexError), (("a", "b"), TypeError)]
+)
+def test_a_condition_that_leads_to_no_block_is_refused(leads: tuple[Any, ...], error: type[Exception]) -> None:
+    site = Site(0, "comparison", 0, 1, "<", 0, leads=leads)
+    with pytest.raises(error):
+        Recorder((site,), 1, in_c.Sites).probe(0, leading=True)
+
+
 def test_a_recorder_and_its_probes_can_be_collected() -> None:
-    instrumented = instrument(SOURCE, "tiny.py")
+    instrumented = instrument(SOURCE, "tiny.py", leading=True)
     recorder = Recorder(instrumented.plan.sites, 10**9, in_c.Sites)
     module: dict[str, Any] = {}
     exec(instrumented.code(recorder.probe), module)

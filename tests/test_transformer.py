@@ -15,7 +15,6 @@ from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.plan import plan
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.sites import Sites
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.dependence import branches, dependences
 
@@ -593,18 +592,13 @@ def missed(recorder):
 INFECTION = frozenset({"infection"})
 
 
-def recorder_for(instrumented):
-    """A recorder; where blocks are counted in place, the probes must be those in Python."""
-    return Recorder(instrumented.plan.sites, factory=Sites if instrumented.in_place else None)
-
-
-def check(source, call, expected, not_run, needs=frozenset(), features=frozenset(), *, in_place=False):
+def check(source, call, expected, not_run, needs=frozenset(), features=frozenset(), *, leading=False):
     source = dedent(source).strip()
-    instrumented = instrument(source, "tiny.py", features, in_place=in_place)
-    recorder = recorder_for(instrumented)
+    instrumented = instrument(source, "tiny.py", features, leading=leading)
+    recorder = Recorder(instrumented.plan.sites)
     with module(compile(source, "tiny.py", "exec", dont_inherit=True)) as bare:
         wanted = end_of(bare, call)
-    with module(instrumented.code(recorder.probe, recorder.counter)) as probed:
+    with module(instrumented.code(recorder.probe)) as probed:
         recorder.begin(needs)
         assert end_of(probed, call, recorder.stopped) == wanted
         assert set(probed) == set(bare)
@@ -623,8 +617,60 @@ def test_recording_more_records_the_same(name, call, expected, not_run):
 
 @pytest.mark.parametrize("features", [frozenset(), INFECTION], ids=["", "infection"])
 @pytest.mark.parametrize(("name", "call", "expected", "not_run"), CALLS)
-def test_counting_in_place_records_the_same(name, call, expected, not_run, features):
-    check(PROGRAMS[name], call, expected, not_run, frozenset({"constants"}), features, in_place=True)
+def test_conditions_that_count_what_they_lead_to_record_the_same(name, call, expected, not_run, features):
+    check(PROGRAMS[name], call, expected, not_run, frozenset({"constants"}), features, leading=True)
+
+
+@pytest.mark.parametrize("needs", [frozenset(), frozenset({"direct"})], ids=["", "direct"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all_counts_are_the_same_whoever_counts(name, needs):
+    calls = [call for other, call, *_ in CALLS if other == name]
+    snapshots = []
+    for leading in (False, True):
+        instrumented = instrument(dedent(PROGRAMS[name]).strip(), "tiny.py", leading=leading)
+        recorder = Recorder(instrumented.plan.sites)
+        recorder.runner_codes.add(end_of.__code__)
+        snapshots.append([])
+        with module(instrumented.code(recorder.probe)) as probed:
+            for call in calls:
+                recorder.begin(needs)
+                end_of(probed, call, recorder.stopped)
+                snapshots[-1].append(recorder.snapshot_key())
+    assert snapshots[0] == snapshots[1]
+
+
+LEADS = {
+    # What the conditions lead to, as the first lines of the blocks that begin when they are true, and false.
+    "if a:\n        x = 1\n    y = 2": ["3 -"],
+    "if a:\n        x = 1\n    else:\n        x = 2": ["3 5"],
+    "if a < 1:\n        return 1\n    y = 2": ["3 4"],
+    "if a < 1:\n        return 1\n    else:\n        x = 2\n    y = 2": ["3 5"],
+    "if not a:\n        return 1\n    y = 2": ["4 3"],
+    "if a and b:\n        return 1\n    y = 2": ["- 4", "3 4"],
+    "if a or not b:\n        return 1\n    y = 2": ["3 -", "4 3"],
+    "if a:\n        return 1\n    elif b:\n        return 2\n    y = 2": ["3 4", "5 6"],
+    "if a:\n        x = 1\n    elif b:\n        return 2\n    y = 2": ["3 4", "5 -"],
+    "if 0 < a < 5:\n        x = 1": ["- -", "3 -"],
+    "if a if b else 0:\n        return 1\n    y = 2": ["- -", "- -"],
+    "if a and 0:\n        return 1\n    y = 2": ["- -"],
+    "while a:\n        if b: break\n        a -= 1\n    y = 2": ["- -", "3 4"],
+    "if a:\n        return 1\n    try:\n        if b in a: raise KeyError\n        y = 1\n    except KeyError: pass": [
+        "3 4",
+        "5 6",
+    ],
+    "return a and b or 1": ["- -", "- -"],
+}
+
+
+@pytest.mark.parametrize("body", LEADS)
+def test_a_condition_leads_to_blocks_that_begin_in_no_other_way(body):
+    sites = instrument(f"def f(a, b):\n    {body}\n", "tiny.py").plan.sites
+    shown = [
+        " ".join("-" if block < 0 else str(sites[block].line) for block in site.leads or (-1, -1))
+        for site in sites
+        if site.kind in ("comparison", "membership", "truth")
+    ]
+    assert shown == LEADS[body]
 
 
 @pytest.mark.parametrize(("name", "call", "expected", "not_run"), CALLS)
@@ -633,18 +679,18 @@ def test_probes_of_arithmetic_change_nothing_else(name, call, expected, not_run)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
-@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("leading", [False, True])
 @pytest.mark.parametrize(("name", "call", "expected", "not_run"), CALLS_312)
-def test_outcomes_and_lines_with_new_syntax(name, call, expected, not_run, in_place):
-    check(NEW_IN_312[name], call, expected, not_run, features=INFECTION, in_place=in_place)
+def test_outcomes_and_lines_with_new_syntax(name, call, expected, not_run, leading):
+    check(NEW_IN_312[name], call, expected, not_run, features=INFECTION, leading=leading)
 
 
 def load(source, features=frozenset(), **form):
     """A module with probes, and its recorder; the module is not registered."""
     instrumented = instrument(dedent(source), "tiny.py", features, **form)
-    recorder = recorder_for(instrumented)
+    recorder = Recorder(instrumented.plan.sites)
     namespace = {"__name__": "tiny"}
-    exec(instrumented.code(recorder.probe, recorder.counter), namespace)
+    exec(instrumented.code(recorder.probe), namespace)
     recorder.begin()
     return namespace, recorder
 
@@ -910,30 +956,15 @@ class C:
 @pytest.mark.parametrize("features", [frozenset(), INFECTION])
 def test_code_without_source_changes_only_in_its_constants(features):
     instrumented = instrument(NAMES, "tiny.py", features)
-    probed = all_code(instrumented.code(lambda site: len))
+    probed = all_code(instrumented.code(lambda site, leading=False: len))
     for code, bare in zip(probed, all_code(compile(NAMES, "tiny.py", "exec")), strict=True):
         for part in ("co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags", "co_name", "co_firstlineno"):
             assert getattr(code, part) == getattr(bare, part)
 
 
-def test_counting_in_place_adds_two_names_of_attributes_to_code_and_none_to_any_namespace():
-    instrumented = instrument(NAMES, "tiny.py", in_place=True)
-    recorder = recorder_for(instrumented)
-    probed = instrumented.code(recorder.probe, recorder.counter)
-    for code, bare in zip(all_code(probed), all_code(compile(NAMES, "tiny.py", "exec")), strict=True):
-        assert set(code.co_names) - set(bare.co_names) <= {"counts", "limit"}
-        assert code.co_varnames == bare.co_varnames
-    namespaces = {}, {}
-    exec(probed, namespaces[0])
-    exec(NAMES, namespaces[1])
-    assert set(namespaces[0]) == set(namespaces[1])
-    assert set(vars(namespaces[0]["C"])) == set(vars(namespaces[1]["C"]))
-    assert hash(probed) and hash(namespaces[0]["f"].__code__)
-
-
-@pytest.mark.parametrize("in_place", [False, True])
-def test_every_code_object_tells_its_function(in_place):
-    names, recorder = load(NAMES + "    def m(self):\n        pass\n", in_place=in_place)
+@pytest.mark.parametrize("leading", [False, True])
+def test_every_code_object_tells_its_function(leading):
+    names, recorder = load(NAMES + "    def m(self):\n        pass\n", leading=leading)
     functions = instrument(NAMES + "    def m(self):\n        pass\n", "tiny.py").plan.functions
     for code in (names["f"].__code__, names["f"](1)[1].__code__, names["C"].m.__code__):
         assert functions[recorder.function_of(code)].line == code.co_firstlineno
@@ -982,15 +1013,15 @@ ARITHMETIC = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("leading", [False, True])
 @pytest.mark.parametrize(("body", "argument"), ARITHMETIC)
-def test_arithmetic_behaves_as_without_probes(body, argument, in_place):
+def test_arithmetic_behaves_as_without_probes(body, argument, leading):
     source = f"def f(x):\n    {body}\n"
-    instrumented = instrument(source, "tiny.py", INFECTION, in_place=in_place)
-    recorder = recorder_for(instrumented)
+    instrumented = instrument(source, "tiny.py", INFECTION, leading=leading)
+    recorder = Recorder(instrumented.plan.sites)
     with module(compile(source, "tiny.py", "exec", dont_inherit=True)) as bare:
         wanted = end_of(bare, f"f({argument})")
-    with module(instrumented.code(recorder.probe, recorder.counter)) as probed:
+    with module(instrumented.code(recorder.probe)) as probed:
         for needs in (frozenset(), INFECTION, frozenset({"direct", "constants", "infection"})):
             recorder.begin(needs)
             assert end_of(probed, f"f({argument})", recorder.stopped) == wanted
@@ -1129,15 +1160,15 @@ def test_a_string_of_the_subject_that_looks_like_a_placeholder_is_left_alone():
 )
 def test_deep_trees_are_no_problem(source):
     limit = sys.getrecursionlimit()
-    instrumented = instrument(source, "tiny.py", INFECTION, in_place=True)
+    instrumented = instrument(source, "tiny.py", INFECTION, leading=True)
     mapped = instrumented.plan
     dependences(
         instrumented.tree, mapped.at, mapped.blocks, mapped.entries, mapped.sites, mapped.functions, mapped.infection
     )
     bare, probed = {}, {}
     exec(source, bare)
-    recorder = recorder_for(instrumented)
-    exec(instrumented.code(recorder.probe, recorder.counter), probed)
+    recorder = Recorder(instrumented.plan.sites)
+    exec(instrumented.code(recorder.probe), probed)
     assert probed["x"] == bare["x"]
     assert sys.getrecursionlimit() == limit
 

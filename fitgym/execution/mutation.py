@@ -184,8 +184,7 @@ class Mutation:
         return scopes[::-1], classes[::-1]
 
     def _code(self, function: Any, classes: Sequence[str]) -> CodeType:
-        recorder = self._recorder
-        return self.instrumented.code_of(function, classes, recorder.probe, recorder.counter)
+        return self.instrumented.code_of(function, classes, self._recorder.probe)
 
     def _lost(self, scopes: Sequence[ast.AST], code: CodeType) -> dict[ast.AST, list[str]]:
         """Free variables that functions have and the mutant has not: their closures would not fit its code."""

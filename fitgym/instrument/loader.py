@@ -35,18 +35,16 @@ class Hook(MetaPathFinder):
         reference: the module, by its name and its source file.
         instrumented: its source with places for probes.
         factory: gives the probe of a site.
-        counter: what counts blocks in place, if they are.
     """
 
     def __init__(
         self,
         reference: Reference,
         instrumented: Instrumented,
-        factory: Callable[[int], object],
-        counter: object = None,
+        factory: Callable[..., object],
     ) -> None:
         self.reference = reference
-        self._code = instrumented.code(factory, counter)
+        self._code = instrumented.code(factory)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -74,9 +72,7 @@ class Hook(MetaPathFinder):
             sys.meta_path.remove(self)
 
 
-def load(
-    reference: Reference, instrumented: Instrumented, factory: Callable[[int], object], counter: object = None
-) -> ModuleType:
+def load(reference: Reference, instrumented: Instrumented, factory: Callable[..., object]) -> ModuleType:
     """Import the module of `reference` with probes, afresh even if it was imported before.
 
     The folders of `reference.search_path` are put in front of `sys.path` (and stay there, because the module may import
@@ -89,7 +85,7 @@ def load(
         if folder not in sys.path:
             sys.path.insert(0, folder)
     importlib.invalidate_caches()
-    with Hook(reference, instrumented, factory, counter):
+    with Hook(reference, instrumented, factory):
         previous = sys.modules.pop(reference.module, None)
         try:
             return importlib.import_module(reference.module)

@@ -13,7 +13,6 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from fitgym.instrument import async_loop, probes, tally
-from fitgym.instrument import sites as python_sites
 from fitgym.instrument.factories import chosen
 from fitgym.instrument.factory import MOST_OPERANDS, Factory, Probe
 from fitgym.instrument.stops import COMPREHENSIONS, Stops
@@ -60,11 +59,6 @@ class Recorder:
         self._ids: dict[object, tuple[int, bool]] = {}
         self._factory: Factory = (factory or chosen())(self.sites, self, fuel)
         self._stops = Stops(self.sites, self.function_of, self._factory.count)
-
-    @property
-    def counter(self) -> object:
-        """What counts blocks that are counted in place; None if these probes cannot."""
-        return self._factory if isinstance(self._factory, python_sites.Sites) else None
 
     @property
     def counts(self) -> Sequence[int]:

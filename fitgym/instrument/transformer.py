@@ -11,11 +11,8 @@ each P; afterwards the strings are exchanged for the probes in `co_consts`. The 
 shadowed, and the line numbers are those of the source. A probe of a block returns None. Arithmetic and variables have
 probes only if "infection" is a feature; y and z are what mutants put in the place of x.
 
-Blocks can be counted in place, without a call, where the probes are written in Python; C is the object that counts:
-
-    a straight run that burns no fuel   begins with   C.counts[17] += 1
-    one that does                       begins with   if C.counts[17] >= C.limit: P()
-                                                      else: C.counts[17] += 1
+Where conditions lead, P(x < y) also counts the block that begins as soon as it comes out so (`Site.leads`), and that block
+has no probe of its own.
 """
 
 from __future__ import annotations
@@ -42,11 +39,13 @@ second argument. After a guard that came out false the probe is called with MISS
 # No source can hold this string by accident: it begins with a NUL and goes on with nothing but the site's number, or one
 # of the following.
 _MARK = "\0fitgym:"
-_COUNTER, _ITEM, _ATTRIBUTE = "counter", "item", "attribute"
+_ITEM, _ATTRIBUTE = "item", "attribute"
 _LEADING = ">"  # behind the number of a condition whose probe counts the blocks that it leads to
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 # The probe of an operator that also stores what comes out, as a number with one of these behind it.
 _STORING: dict[str, Callable[[Any], object]] = {"[]": with_item, ".": with_attribute}
+
+_START = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
 Factory = Callable[..., object]
 Node = TypeVar("Node", bound=ast.AST)
@@ -62,7 +61,6 @@ class Instrumented:
             mappings in `plan`.
         filename: what tracebacks show.
         template: the compiled code with placeholders.
-        in_place: blocks are counted without a call.
         leading: conditions count the blocks that they lead to.
     """
 
@@ -70,25 +68,19 @@ class Instrumented:
     tree: ast.Module
     filename: str
     template: CodeType
-    in_place: bool = False
     leading: bool = False
 
-    def code(self, factory: Factory, counter: object = None) -> CodeType:
+    def code(self, factory: Factory) -> CodeType:
         """The code of the module with `factory(site id)` in the place of each probe, or `factory(site id, leading=True)`.
 
         The factory may be asked several times for one site and must then give the same object, which must be hashable.
 
         Args:
             factory: makes the probes.
-            counter: what counts blocks in place, with attributes `counts` (a list) and `limit` (of the counts of blocks
-                that burn); not needed otherwise. It must be hashable as well.
         """
-        assert counter is not None or not self.in_place, "blocks that are counted in place need a counter"
-        return _swap(self.template, lambda mark: _meant(mark, factory, counter))
+        return _swap(self.template, lambda mark: _meant(mark, factory))
 
-    def code_of(
-        self, function: FunctionNode | ast.Lambda, classes: Sequence[str], factory: Factory, counter: object = None
-    ) -> CodeType:
+    def code_of(self, function: FunctionNode | ast.Lambda, classes: Sequence[str], factory: Factory) -> CodeType:
         """The code of a module that holds one function of the tree and nothing else, with probes as in `code`.
 
         Parts of the function may have been exchanged since; what is new in it gets no probes. Probes for infection are left
@@ -98,7 +90,7 @@ class Instrumented:
         Args:
             function: a function of the tree that stands in no other one.
             classes: names of the classes around it, outermost first.
-            factory, counter: as in `code`.
+            factory: as in `code`.
 
         Raises:
             SyntaxError: what was put in makes no valid function.
@@ -106,10 +98,10 @@ class Instrumented:
         with warnings.catch_warnings(), deep_trees():
             warnings.simplefilter("ignore")
             plan = replace(self.plan, infection={})
-            alone = _Rewriter(plan, self.in_place, leading=False).alone(function, classes)
+            alone = _Rewriter(plan, leading=False).alone(function, classes)
             flags = self.template.co_flags & _FUTURES
             template = compile(alone, self.filename, "exec", flags, dont_inherit=True)
-        return _swap(template, lambda mark: _meant(mark, factory, counter))
+        return _swap(template, lambda mark: _meant(mark, factory))
 
 
 def instrument(
@@ -117,7 +109,6 @@ def instrument(
     filename: str,
     features: frozenset[str] = frozenset(),
     *,
-    in_place: bool = False,
     leading: bool = False,
     mutants: Iterable[Mutant] | None = None,
 ) -> Instrumented:
@@ -127,7 +118,6 @@ def instrument(
         source: its text.
         filename: what tracebacks show.
         features: with "infection" there are probes for arithmetic; other names are for others.
-        in_place: blocks are counted without a call where that is possible.
         leading: blocks that a condition leads to (`Site.leads`) have no probe; that of the condition counts them.
         mutants: with "infection" there are probes where these change arithmetic and values, and nowhere else.
 
@@ -141,9 +131,9 @@ def instrument(
         with deep_trees():
             _Chains().visit(tree)
             where = plan(tree, features, mutants)
-            instrumented = _Rewriter(where, in_place, leading).module(tree)
+            instrumented = _Rewriter(where, leading).module(tree)
         template = compile(instrumented, filename, "exec", dont_inherit=True)
-    return Instrumented(where, tree, filename, template, in_place, leading)
+    return Instrumented(where, tree, filename, template, leading)
 
 
 def _swap(code: CodeType, meant: Callable[[str], object]) -> CodeType:
@@ -158,7 +148,7 @@ def _swap(code: CodeType, meant: Callable[[str], object]) -> CodeType:
     return code.replace(co_consts=tuple(constants))
 
 
-def _meant(mark: str, factory: Factory, counter: object) -> object:
+def _meant(mark: str, factory: Factory) -> object:
     """What a placeholder stands for; the string itself if it is none."""
     name = mark.removeprefix(_MARK)
     number = name.rstrip("[].>")
@@ -167,7 +157,7 @@ def _meant(mark: str, factory: Factory, counter: object) -> object:
             return factory(int(number), leading=True)
         probe = factory(int(number))
         return probe if number == name else _STORING[name[len(number) :]](probe)
-    return {_COUNTER: counter, _ITEM: item, _ATTRIBUTE: attribute}.get(name, mark)
+    return {_ITEM: item, _ATTRIBUTE: attribute}.get(name, mark)
 
 
 class _Chains(ast.NodeTransformer):
@@ -286,13 +276,12 @@ def _local_names(node: FunctionNode) -> frozenset[str]:
 class _Rewriter:
     """Builds the tree with probes; shares with the original what needs none and changes nothing in it."""
 
-    def __init__(self, where: Plan, in_place: bool, leading: bool) -> None:
+    def __init__(self, where: Plan, leading: bool) -> None:
         self._at = where.at
         self._blocks = where.blocks
         self._entries = where.entries
         self._infection = where.infection
         self._sites = where.sites
-        self._in_place = in_place
         self._leading = leading
         self._led = {block for site in where.sites for block in site.leads} if leading else set()
         self._class = ""  # the name that private names are extended by
@@ -304,7 +293,7 @@ class _Rewriter:
             start += 1
         body = self._statements(node.body[start:])
         like = node.body[0] if node.body else None
-        return _changed(node, body=[*node.body[:start], self._counted(self._entries[node], like), *body])
+        return _changed(node, body=[*node.body[:start], _probe_statement(self._entries[node], like or _START), *body])
 
     def alone(self, function: FunctionNode | ast.Lambda, classes: Sequence[str]) -> ast.Module:
         """A module with one function, inside classes of these names."""
@@ -325,7 +314,7 @@ class _Rewriter:
         for statement in body:
             block = self._blocks.get(statement)
             if block is not None and block not in self._led:
-                statements.append(self._counted(block, statement))
+                statements.append(_probe_statement(block, statement))
             statements.append(self._node(statement))
         return statements
 
@@ -335,26 +324,7 @@ class _Rewriter:
             return body
         start = docstring_end(body)
         like = body[start] if start < len(body) else body[0]
-        if isinstance(node, ast.ClassDef):
-            # A call in any case: from the probes among its constants it is known which function a code object belongs to.
-            first: ast.stmt = _probe_statement(entry, like)
-        else:
-            first = self._counted(entry, like)
-        return [*body[:start], first, *self._statements(body[start:])]
-
-    def _counted(self, block: int, like: ast.stmt | None) -> ast.stmt:
-        """The statement that a block begins with, located at `like`."""
-        if like is None:
-            like = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
-        site = self._sites[block]
-        if not self._in_place or site.catches:
-            return _probe_statement(block, like)
-        count = ast.copy_location(ast.AugAssign(_count(block, ast.Store(), like), ast.Add(), _number(1, like)), like)
-        if not site.burns:
-            return count
-        limit = ast.copy_location(ast.Attribute(_constant(_COUNTER, like), "limit", ast.Load()), like)
-        test = ast.copy_location(ast.Compare(_count(block, ast.Load(), like), [ast.GtE()], [limit]), like)
-        return ast.copy_location(ast.If(test, [_probe_statement(block, like)], [count]), like)
+        return [*body[:start], _probe_statement(entry, like), *self._statements(body[start:])]
 
     def _fields(self, node: Node, **ready: Any) -> Node:
         """The node with its children rewritten; the node itself if none of them changes."""
@@ -498,12 +468,6 @@ def _changed(node: Node, **changes: Any) -> Node:
 def _constant(name: str, like: ast.AST) -> ast.Constant:
     """A placeholder, located at `like`."""
     return ast.copy_location(ast.Constant(f"{_MARK}{name}"), like)
-
-
-def _count(block: int, context: ast.expr_context, like: ast.stmt) -> ast.Subscript:
-    """`C.counts[block]`"""
-    counts = ast.copy_location(ast.Attribute(_constant(_COUNTER, like), "counts", ast.Load()), like)
-    return ast.copy_location(ast.Subscript(counts, _number(block, like), context), like)
 
 
 def _constant_container(node: ast.expr, operator: ast.cmpop) -> ast.expr:
