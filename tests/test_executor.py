@@ -374,6 +374,27 @@ def test_children_that_never_begin_are_not_replaced_for_ever(
     assert trace.failure == "crash"
 
 
+def test_a_banned_test_case_tells_which_of_its_statements_returned(tmp_path: Path) -> None:
+    source = """
+    import os, re
+
+    def backtrack(n: int) -> object:
+        return re.match("(a|aa)+$", "a" * n + "b")
+
+    def stop(n: int) -> None:
+        if n:
+            os._exit(n)
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        testcases = [calls(*((name, n) for n in (0, 60, 0))) for name in ("backtrack", "stop")]
+        for _ in range(2):  # run, and remembered
+            traces = executor.run(testcases, calls.table)
+            assert [trace.failure for trace in traces] == ["timeout", "exit"]
+            assert [[call.returned for call in trace.calls] for trace in traces] == [[True, False]] * 2
+        assert [call.operation for call in traces[1].calls] == [calls.ids["stop"]] * 2
+
+
 def test_a_new_run_forgets_what_was_banned_and_learnt(bank: Executor, calls: Calls) -> None:
     bank.run([calls(("stop", 7)), calls(("numbers", 4))], calls.table)
     learned = bank.learned()

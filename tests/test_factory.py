@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from subject_by_hand import CART, INT, STR, build, operation_named
 
-from fitgym.instrument.trace import Call, Raised, Trace
+from fitgym.instrument.trace import Call, Failure, Raised, Trace
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.testcase.draft import Draft
@@ -470,6 +470,41 @@ def test_what_stands_after_a_statement_that_raised_is_cut_off() -> None:
     dead = set(testcase[3:])
     for _ in range(50):
         assert not dead & set(made.mutate(testcase, rng))
+
+
+@pytest.mark.parametrize("failure", ["fuel", "timeout", "memory", "crash", "exit", "blocked"])
+def test_the_statement_at_which_a_failure_happened_is_cut_off(failure: Failure) -> None:
+    made = factory()
+    mystery = operation_named(SUBJECT, "mystery").id
+    testcase = made.table.testcase([Statement(mystery, args=(Literal(str(n * 9999)),)) for n in range(4)])
+    other = made.table.testcase([Statement(mystery, args=(Literal("'x'"),))] * 4)
+    made.note(testcase, Trace(failure=failure, calls=(Call(mystery, True), Call(mystery, True), Call(mystery, False))))
+    assert made.cut(testcase) == testcase[:2]
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        assert not {*testcase[2:]} & {*made.mutate(testcase, rng)}
+        assert not any({*testcase[2:]} & {*child} for child in made.cross(testcase, other, rng))
+
+
+def test_a_failure_at_the_first_statement_leaves_nothing_to_go_on_with() -> None:
+    made = factory()
+    mystery = operation_named(SUBJECT, "mystery").id
+    testcase = made.table.testcase([Statement(mystery, args=(Literal("7"),))])
+    made.note(testcase, Trace(failure="fuel", calls=(Call(mystery, False),)))
+    rng = np.random.default_rng(1)
+    assert made.cross(testcase, testcase, rng) == ((), ())
+    for _ in range(50):
+        mutant = made.table.statements(made.mutate(testcase, rng))
+        assert mutant and problems(mutant) == []
+
+
+def test_a_failure_that_no_statement_is_known_to_have_caused_cuts_nothing() -> None:
+    made = factory()
+    mystery = operation_named(SUBJECT, "mystery").id
+    testcase = made.table.testcase([Statement(mystery, args=(Literal("7"),))])
+    made.note(testcase, Trace(failure="fuel", calls=(Call(mystery, True),)))  # a finalizer
+    made.note(testcase, Trace(failure="crash"))
+    assert made.cut(testcase) == testcase
 
 
 def test_calls_are_inserted_before_the_statement_that_raised() -> None:

@@ -469,9 +469,9 @@ class Executor:
             alive = segment.indexes
             if run.banned:
                 for index in alive:
-                    failure = run.banned.get(testcases[index])
-                    if failure is not None:
-                        results[index] = self._failed(mode, failure)
+                    banned = run.banned.get(testcases[index])
+                    if banned is not None:
+                        results[index] = self._failed(mode, banned)
                 alive = [index for index in alive if results[index] is None]
             if not alive:
                 continue
@@ -498,8 +498,10 @@ class Executor:
                 self._relax(len(done), segment.care)
             for index, result in zip(batch, done, strict=False):
                 if result.failure == "timeout":  # what it had done by then is a matter of chance
-                    run.banned[testcases[index]] = "timeout"
-                    result = self._failed(mode, "timeout")
+                    ran = len(result.calls) if mode == "run" else 0
+                    hung = ran > 0 and not result.calls[-1].returned
+                    banned = run.ban(testcases[index], "timeout", table, ran - 1 if hung else -1)
+                    result = self._failed(mode, banned)
                 results[index] = result
             if len(done) < len(batch):
                 self._window = max(1, self._window // 2)
@@ -612,8 +614,8 @@ class Executor:
         if not certain:
             before, after = batch[:guilty], batch[guilty + 1 :]
             return [_Segment([batch[guilty]], _ALONE), _Segment(before, care, testcase), _Segment(after, care)]
-        self._run.banned[testcase] = broken.failure
         at = broken.position if 0 <= broken.position < len(testcase) else len(testcase) - 1
+        self._run.ban(testcase, broken.failure, table, at if broken.running != IDLE else -1)
         operation = table[testcase[at]].operation if testcase else -1
         self._run.crashes.append(Crash(testcase, broken.failure, broken.position, operation))
         self.executions += 1
@@ -627,22 +629,33 @@ class Executor:
             trace = self._traces[wire] = decode_trace(wire, self._calls)
         return trace
 
-    def _failed(self, mode: str, failure: Failure) -> Any:
+    def _failed(self, mode: str, trace: Trace) -> Any:
         """What a banned test case gives."""
         if mode == "observe":
             from fitgym.execution.observation import Observed
 
-            return Observed(failure=failure)
-        return Trace(failure=failure)
+            return Observed(failure=trace.failure)
+        return trace
 
 
 class _Run:
     """What belongs to one table of statements: the ids of another one mean something else."""
 
     def __init__(self) -> None:
-        self.banned: dict[TestCase, Failure] = {}
+        self.banned: dict[TestCase, Trace] = {}
         self.crashes: list[Crash] = []
         self.lessons = _Lessons()
+
+    def ban(self, testcase: TestCase, failure: Failure, table: StatementTable, position: int) -> Trace:
+        """Do not run a test case again; what it gives from now on.
+
+        All that is known for certain is which of its statements had returned, if it is known which one ran: `position`,
+        else -1.
+        """
+        operations = [table[identifier].operation for identifier in testcase[: position + 1]]
+        calls = tuple([Call(operation, index < position) for index, operation in enumerate(operations)])
+        trace = self.banned[testcase] = Trace(failure=failure, calls=calls)
+        return trace
 
 
 class _Lessons:

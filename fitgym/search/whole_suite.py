@@ -48,7 +48,9 @@ class WholeSuite(Search):
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
         Generation: the archive as a source of test cases.
     Differs from EvoSuite: the offspring of one generation are all proposed before any is evaluated (`ask`, `tell`), so
-    the bloat limit compares with the best of the previous generation.
+    the bloat limit compares with the best of the previous generation. A suite with a test case that ran out of time is
+    not given the worst fitness for it; the test case covers nothing, and its offspring leave out what hung
+    (`TestFactory.cut`).
     """
 
     def __init__(

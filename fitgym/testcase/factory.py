@@ -40,7 +40,8 @@ class TestFactory:
         self.subject = subject
         self.table = table
         self.rates = rates
-        self._ends: dict[TestCase, int] = {}  # position of the statement that raised
+        # How many statements are worth keeping, and whether the last of them raises.
+        self._ends: dict[TestCase, tuple[int, bool]] = {}
         self.knowledge = Knowledge(subject, rates)
         self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(ast.parse(subject.source)))
         self.calls = Calls(subject, self.knowledge, self.literals, rates)
@@ -61,32 +62,35 @@ class TestFactory:
     def mutate(self, testcase: TestCase, rng: Chance) -> TestCase:
         """A changed copy; the same test case only if no change could be made.
 
-        What stands after a statement that raised is left out, as in EvoSuite.
+        What stands after a statement that raised is left out, as in EvoSuite; so is a statement that never returned.
         """
-        end = self._ends.get(testcase)
-        if end is not None:
-            testcase = testcase[: end + 1]
+        end, raises = self._ends.get(testcase, (len(testcase), False))
+        testcase = testcase[:end]
         statements = self.table.statements(testcase)
-        mutant = self.variation.mutated(statements, rng, raises=end is not None)
+        mutant = self.variation.mutated(statements, rng, raises=raises)
         return self.table.descendant(mutant, statements, testcase)
 
     def cross(self, first: TestCase, second: TestCase, rng: Chance) -> tuple[TestCase, TestCase]:
         """Two offspring that exchanged their ends; copies of the parents if one of them is empty.
 
-        What stands after a statement that raised is left out first, and no head contains such a statement.
+        What `cut` leaves out is left out first, and no head contains a statement that raised.
         """
+        first, second = self.cut(first), self.cut(second)
         if not first or not second:
             return first, second
         table = self.table
-        first, second = self.cut(first), self.cut(second)
         mother, father = table.statements(first), table.statements(second)
         one, other = self.variation.crossed(mother, father, rng)
         return table.descendant(one, mother, first), table.descendant(other, father, second)
 
     def cut(self, testcase: TestCase) -> TestCase:
-        """The test case up to the statement that raised, this one included, if it was noted that one did."""
-        end = self._ends.get(testcase)
-        return testcase if end is None else testcase[: end + 1]
+        """The test case without what tells nothing, as far as it was noted.
+
+        That is whatever stands after a statement that raised. Of a test case with a failure it is also the statement at
+        which it happened: what is made of it would most likely fail there again, and if that takes all its fuel or time
+        it costs thousands of times what others do.
+        """
+        return testcase[: self._ends.get(testcase, (len(testcase), False))[0]]
 
     def trimmed(self, testcase: TestCase) -> TestCase:
         """The test case without helper statements that nothing under test needs."""
@@ -100,12 +104,23 @@ class TestFactory:
     def note(self, testcase: TestCase, trace: Trace) -> None:
         """Count which arguments and operations worked and which failed; call it once for each execution."""
         self.knowledge.note(testcase, self.table, trace)
-        if trace.raised is not None and trace.raised.position >= 0:
+        end = _end(trace)
+        if end is not None:
             if len(self._ends) >= _ENDS:
                 for old in list(self._ends)[: _ENDS // 2]:
                     del self._ends[old]
-            self._ends[testcase] = trace.raised.position
+            self._ends[testcase] = end
 
     def exclude(self, operations: frozenset[int]) -> None:
         """Do not insert operations any more whose targets are all covered; replaces the former set."""
         self.selection.exclude(operations)
+
+
+def _end(trace: Trace) -> tuple[int, bool] | None:
+    """How many statements of a test case are worth keeping and whether the last of them raises; None for all of them."""
+    if trace.failure:
+        stopped = bool(trace.calls) and not trace.calls[-1].returned
+        return (len(trace.calls) - 1, False) if stopped else None
+    if trace.raised is not None and trace.raised.position >= 0:
+        return trace.raised.position + 1, True
+    return None
