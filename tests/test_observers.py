@@ -14,13 +14,14 @@ from fitgym.suite.observers import enriched, unknown
 from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-NEW, AREA, TEXT, GROW, OTHER = range(5)
+NEW, AREA, TEXT, GROW, OTHER, SHOWN = range(6)
 OPERATIONS = (
     operation(NEW, "constructor", "Box", parameter("side")),
     operation(AREA, "property", "Box.area"),
     operation(TEXT, "operator", "Box.__str__", operator="__str__"),
     operation(GROW, "method", "Box.grow"),
     operation(OTHER, "property", "Lid.area"),
+    operation(SHOWN, "operator", "Box.__repr__", operator="__repr__"),
 )
 IS_BOX = Observation(0, "", "isinstance", Name("shop", "Box"))
 
@@ -70,9 +71,20 @@ def test_a_property_becomes_a_fact_about_its_object() -> None:
 
 
 def test_str_says_it_all() -> None:
-    asked, seen = told(shop(AREA, TEXT), {TEXT: TEXT_IS_BOX})
-    assert asked == [TEXT]
+    asked, seen = told(shop(AREA, TEXT, SHOWN), {TEXT: TEXT_IS_BOX, AREA: AREA_IS_4})
+    assert asked == [TEXT, AREA]
     assert seen.observations == (IS_BOX, Observation(0, "", "text", Literal("'a box'")))
+
+
+def test_str_shows_repr_where_a_class_has_no_str_of_its_own() -> None:
+    asked, seen = told(shop(SHOWN), {SHOWN: TEXT_IS_BOX})
+    assert asked == [SHOWN]
+    assert seen.observations == (IS_BOX, Observation(0, "", "text", Literal("'a box'")))
+
+
+def test_properties_say_it_where_the_text_is_another_one_each_time() -> None:
+    _, seen = told(shop(AREA, SHOWN), {SHOWN: A_BOX, AREA: AREA_IS_4})
+    assert seen.observations == (IS_BOX, Observation(0, ".area", "equal", Literal("4")))
 
 
 def test_an_observer_that_raises_or_refers_to_others_says_nothing() -> None:

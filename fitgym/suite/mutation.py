@@ -11,6 +11,7 @@ from fitgym.execution.observation import Observation, Observed, agreement
 from fitgym.subject.mutants import mutants
 from fitgym.suite.assertions import candidates
 from fitgym.suite.kills import Kills, kills_of, trials
+from fitgym.suite.observers import enriched, unknown
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Mutation"]
@@ -41,13 +42,15 @@ class Mutation:
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
         engine.execute(testcases)
         traces = [engine.measurements.trace(testcase) for testcase in testcases]
+        known = engine.executor.expect(testcases, traces, engine.table)
         expected = {
             testcase: replace(one, facts=tuple(self._candidates(testcase, one.facts, raised=one.raises is not None)))
-            for testcase, one in zip(testcases, engine.executor.expect(testcases, traces, engine.table), strict=True)
-            if one is not None
+            for testcase, one in self._enriched(
+                {testcase: one for testcase, one in zip(testcases, known, strict=True) if one is not None}
+            ).items()
         }
-        known = dict(zip(testcases, traces, strict=True))
-        whole = {testcase: known[testcase] for testcase, numbers in asked if numbers is None}
+        recorded = dict(zip(testcases, traces, strict=True))
+        whole = {testcase: recorded[testcase] for testcase, numbers in asked if numbers is None}
         tried = [*trials(whole, self._mutants, engine.subject)]
         tried += [(testcase, number) for testcase, numbers in asked if numbers is not None for number in numbers]
         tried = [trial for trial in dict.fromkeys(tried) if trial[0] in expected]
@@ -83,6 +86,25 @@ class Mutation:
             facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
         traces = [self._engine.measurements.trace(testcase) for testcase in testcases]
         return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run)
+
+    def _enriched(self, expected: Mapping[TestCase, Expectation]) -> dict[TestCase, Expectation]:
+        """The expectations, with what observers say of objects that show nothing by themselves."""
+        engine = self._engine
+        testcases = list(expected)
+        seen = [Observed(one.facts, position=one.position) for one in expected.values()]
+        wanted = [
+            unknown(engine.table.statements(testcase), one, engine.subject)
+            for testcase, one in zip(testcases, seen, strict=True)
+        ]
+
+        def observe(longer: Sequence[TestCase]) -> list[Observed]:
+            return engine.executor.observe(longer, engine.table)
+
+        told = enriched(testcases, seen, wanted, engine.subject, engine.table, observe)
+        return {
+            testcase: replace(expected[testcase], facts=one.observations)
+            for testcase, one in zip(testcases, told, strict=True)
+        }
 
     def _candidates(
         self, testcase: TestCase, facts: Sequence[Observation], before: Sequence[Observation] = (), *, raised: bool

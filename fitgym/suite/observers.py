@@ -1,4 +1,4 @@
-"""Observers: what properties and `str` say of an object that stores nothing a test could check.
+"""Observers: what `str`, properties and `len` say of an object that stores nothing a test could check.
 
 Describing an object runs none of its code. Where that leaves no more to say than its class, its own observers are
 called, each at the end of a copy of the test case, in the worker and under its limits like any other statement.
@@ -17,7 +17,8 @@ from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 __all__ = ["Observe", "enriched", "unknown"]
 
-MOST = 4  # observers of one object
+MOST = 4  # observers of one object besides that of its text
+_TEXTS = ("__str__", "__repr__")  # what `str` calls: the first one that there is
 
 Observe = Callable[[Sequence[TestCase]], list[Observed]]
 """Runs test cases and says what a test could see."""
@@ -37,7 +38,8 @@ def enriched(
         testcases: what was observed.
         observed: what each showed.
         wanted: for each the positions of the results to be asked, see `unknown`.
-        subject: whose observers are called: `__str__`, if a class has one of its own, else properties and `__len__`.
+        subject: whose observers are called: `__str__` if a class has one of its own, else `__repr__`, which `str` shows
+            then; if there is neither, or it has nothing to say that is the same each time, properties and `__len__`.
         table: of the test cases.
         observe: runs them longer by one statement.
     """
@@ -49,14 +51,18 @@ def enriched(
         (*testcases[index], table.intern(Statement(operation.id, position))) for index, position, operation in asked
     ]
     result = list(observed)
+    told_by_text: set[tuple[int, int]] = set()
     for (index, position, operation), seen in zip(asked, observe(longer) if longer else (), strict=True):
+        if seen.position >= 0 or seen.failure or (index, position) in told_by_text:
+            continue
         facts = [
             told
             for fact in seen.observations
             if fact.position == len(testcases[index]) and (told := _told(fact, position, operation)) is not None
         ]
-        if seen.position < 0 and not seen.failure:
-            result[index] = replace(result[index], observations=(*result[index].observations, *facts))
+        result[index] = replace(result[index], observations=(*result[index].observations, *facts))
+        if facts and operation.operator in _TEXTS:
+            told_by_text.add((index, position))
     return result
 
 
@@ -81,10 +87,9 @@ def _observers(position: int, seen: Observed, subject: Subject) -> list[Operatio
     if found is None:
         return []
     owned = [one for one in subject.operations if one.owner in found.bases]
-    if text := [one for one in owned if one.operator == "__str__"]:
-        return text[:1]
+    texts = [one for operator in _TEXTS for one in owned if one.operator == operator]
     plain = [one for one in owned if one.kind == "property" or one.operator == "__len__"]
-    return [one for one in plain if not one.drive][:MOST]
+    return [*texts[:1], *[one for one in plain if not one.drive][:MOST]]
 
 
 def _told(fact: Observation, position: int, operation: Operation) -> Observation | None:
@@ -94,7 +99,7 @@ def _told(fact: Observation, position: int, operation: Operation) -> Observation
     if operation.kind == "property":
         name = operation.name.rpartition(".")[2]
         return replace(fact, position=position, path=f".{name}{fact.path}") if fact.kind != "isinstance" else None
-    kind: ObservationKind = "text" if operation.operator == "__str__" else "length"
+    kind: ObservationKind = "text" if operation.operator in _TEXTS else "length"
     is_plain = not fact.path and fact.kind == "equal" and isinstance(fact.expression, Literal)
     return replace(fact, position=position, kind=kind) if is_plain else None
 
