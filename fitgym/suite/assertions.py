@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -137,8 +138,8 @@ def assertions(
 ) -> tuple[Observation, ...]:
     """The facts a test checks, at most `limit`, in the order of the statements.
 
-    Where it is known which mutants the candidates kill, the fewest that kill as many as all of them. Otherwise, or
-    where they kill none, the result of the last statement; then the state of the objects it worked on (its receiver,
+    Where it is known which mutants the candidates kill, the fewest that kill as many as all of them; where they kill
+    none, the first of them. Otherwise the result of the last statement; then the state of the objects it worked on (its receiver,
     its arguments), of which only what was not so before counts, if `before` tells; then the results of earlier
     operations under test that no other statement uses, latest first. A constructed object counts by its attributes.
     That an object merely has a certain class, or that an operation returned None which never returns anything else, is
@@ -149,7 +150,7 @@ def assertions(
         return ()
     strong, weak = candidates(statements, observations, subject, before=before, raised=raised)
     chosen = fewest(strong, kills)[:limit] if kills is not None else []
-    chosen = chosen or strong[:limit] or ([] if raised else weak[:1])
+    chosen = chosen or strong[: limit if kills is None else 1] or ([] if raised else weak[:1])
     if not chosen and not raised:
         chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
     order = {fact: index for index, fact in enumerate(observations)}
@@ -198,24 +199,31 @@ def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
     left = tuple(fact for index, fact in enumerate(test.assertions) if index not in failed)
     match = "" if MESSAGE in failed else test.match
     if not left and test.raises is None and test.assertions:
-        less = [weak for fact in test.assertions if (weak := weaker(fact)) is not None]
-        if not less:
+        left = next((less for fact in test.assertions if (less := weaker(fact))), ())
+        if not left:
             return None
-        left = tuple(less[:1])
     return replace(test, assertions=left, match=match)
 
 
-def weaker(fact: Observation) -> Observation | None:
-    """What still holds of a value that is another one each time, None if nothing is left to say."""
-    if fact.path or fact.kind in ("isinstance", "is not"):
-        return None
+def weaker(fact: Observation) -> tuple[Observation, ...]:
+    """What may still hold of a value that is another one each time: its class and, if it has one, its length.
+
+    Nothing is left to say of what is sometimes None; that it is not None would be no check.
+    """
+    if fact.path or fact.kind not in ("equal", "is", "approx", "nan"):
+        return ()
     expression = fact.expression
+    size = -1
     kind = kind_of_text(expression.text) if isinstance(expression, Literal) else ""
-    if isinstance(expression, Collection) and fact.kind in ("equal", "approx"):
+    if isinstance(expression, Collection):
         kind = expression.kind
-    if fact.kind not in ("equal", "is", "approx", "nan") or kind in ("", "none", "ellipsis", "iter"):
-        return replace(fact, kind="is not", expression=Literal("None"))
-    return replace(fact, kind="isinstance", expression=Name("builtins", kind))
+        size = len(expression.items) // (2 if kind == "dict" else 1)
+    elif isinstance(expression, Literal) and kind in ("str", "bytes"):
+        size = len(ast.literal_eval(expression.text))
+    if kind in ("", "none", "ellipsis", "iter"):
+        return ()
+    found = replace(fact, kind="isinstance", expression=Name("builtins", kind))
+    return (found,) if size < 1 else (found, replace(fact, kind="length", expression=Literal(str(size))))
 
 
 def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raised: bool) -> Iterator[tuple[int, int]]:
