@@ -58,14 +58,21 @@ def details_of(statement: Statement, *before: Statement) -> tuple[str, ...]:
         (text("aWord"), ["a_word"]),
         (text("2.0.0-rc"), ["2_0_0_rc"]),
         (text("=="), ["equals_equals"]),
-        (text("a["), ["a_open_bracket"]),
+        (text("ab["), ["ab_open_bracket"]),
+        (text("a["), ["string_with_open_bracket"]),
+        (text("x-y.z"), ["string_with_hyphen_and_dot"]),
         (text("[{<"), ["symbols"]),
-        (text("é"), ["e"]),
+        (text("é"), ["one_letter"]),
+        (text("rvl"), ["letters"]),
+        (text("aB"), ["mixed_case"]),
+        (text("eNpLAgAAYwBj"), ["mixed_case"]),
+        (text("q7"), ["letters_and_digits"]),
+        (text("XIV"), ["xiv"]),
         (text("中"), ["non_ascii_string"]),
         (text("several words that together are too long"), ["string"]),
         (Collection("list", ()), ["empty_list"]),
-        (Collection("list", (text(1), text("a"))), ["two_items", "list_1_a"]),
-        (Collection("dict", (text("k"), text(1))), ["one_key", "dict_k_1"]),
+        (Collection("list", (text(1), text("a"))), ["two_items"]),
+        (Collection("dict", (text("key"), text(1))), ["one_key", "dict_key_1"]),
         (Collection("iter", (text("a" * 30),)), ["one_item"]),
         (Name("shelf", "Genre.POEM"), ["genre_poem"]),
         (Lambda(1, Literal("1")), ["function"]),
@@ -84,7 +91,8 @@ def test_an_argument_has_words(argument: Expression, expected: list[str]) -> Non
         (Statement(SUMMARY, kwargs=(("longest", text(True)),)), [], ("longest",)),
         (Statement(ADD, 0, (Ref(0),)), [NEW_SHELF], ("itself", "30")),
         (Statement(LEN, 0), [NEW_SHELF, NEW_BOOK, ADD_BOOK], ("30", "after_add")),
-        (ADD_BOOK, [NEW_SHELF, NEW_BOOK], ("book", "30")),
+        (ADD_BOOK, [NEW_SHELF, NEW_BOOK], ("book", "book_dune", "30")),
+        (Statement(SUMMARY, args=(text(""), text(""))), [], ("empty_string", "two_empty_strings")),
     ],
 )
 def test_keywords_receivers_and_what_was_done_before_have_words(
@@ -123,6 +131,7 @@ def test_an_expected_exception_is_the_outcome() -> None:
         ("equal", "", Collection("dict", ()), "returns_empty_dict"),
         ("length", "", Literal("7"), "returns_seven_items"),
         ("text", "", Literal("'2.0.0'"), "returns_2_0_0"),
+        ("equal", "", Literal("'qx'"), "returns_string"),
         ("approx", "", Literal("0.25"), "returns_0_25"),
         ("nan", "", Literal('float("nan")'), "returns_nan"),
         ("is", "", Ref(0), "returns_same_object"),
@@ -173,6 +182,13 @@ def test_a_detail_that_all_share_is_not_said() -> None:
         "test_f_x",
         "test_f_y",
         "test_f_fails",
+    ]
+
+
+def test_a_detail_that_says_something_is_preferred() -> None:
+    assert names(("f", ["one_letter", "size_minus_1"], ""), ("f", ["letters", "size_1"], "")) == [
+        "test_f_size_minus_1",
+        "test_f_size_1",
     ]
 
 

@@ -7,6 +7,7 @@ import itertools
 import keyword
 import math
 import re
+import string
 import unicodedata
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
@@ -22,7 +23,7 @@ __all__ = ["MAX_LENGTH", "Description", "description", "operation_words", "test_
 
 MAX_LENGTH = 70
 _ROOM = 4  # for a number
-MAX_WORDS = 24  # characters of one value
+MAX_WORDS = 30  # characters of one value
 MOST_DETAILS = 3  # values in one name
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -65,8 +66,14 @@ _SIGNS = {
     "\r": "carriage_return",
     "\0": "null",
 }
-_VAGUE = frozenset({"string", "long_string", "non_ascii_string", "symbols", "bytes", "float", "negative_float"})
+_LETTERS = frozenset({"one_letter", "letters", "letters_and_digits", "mixed_case"})
+_VAGUE = _LETTERS | {"string", "long_string", "non_ascii_string", "symbols", "bytes", "float", "negative_float"}
 """Words that say of a value no more than its kind."""
+
+_SPELLED = frozenset({"http", "https", "html", "xml", "ftp", "www", "css", "sql", "str", "int", "rc", "no", "ok", "on"})
+"""Words that are known, though they are short or have no vowel."""
+
+_UNSPEAKABLE = re.compile(r"[^aeiouy]{5}|[^aeiouy]{4}$|^[^aeiouy]{4}|(.)\1\1")
 
 _PIECES = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 
@@ -114,7 +121,7 @@ def test_names(descriptions: Sequence[Description]) -> list[str]:
         shared = Counter(detail for index in group for detail in set(descriptions[index].details))
         for index in group:
             rare = [detail for detail in descriptions[index].details if shared[detail] < len(group)]
-            chosen[index] = tuple(sorted(rare, key=lambda detail: shared[detail]))
+            chosen[index] = tuple(sorted(rare, key=lambda detail: (shared[detail], detail in _VAGUE)))
         for size in range(1, MOST_DETAILS + 1):
             count = Counter(names)
             for index in group:
@@ -202,13 +209,25 @@ def _details(subject: Subject, statements: Sequence[Statement]) -> Iterator[str]
 
 
 def _argument_details(subject: Subject, statements: Sequence[Statement], statement: Statement) -> Iterator[str]:
+    made: list[str] = []
+    several: Counter[str] = Counter()
     for argument in statement.args:
         if isinstance(argument, Ref) and 0 <= argument.position == statement.receiver:
             yield "itself"
         elif isinstance(argument, Ref) and argument.position >= 0:
-            yield _words(subject.operations[statements[argument.position].operation].name.rpartition(".")[2])
+            maker = statements[argument.position]
+            name = _words(subject.operations[maker.operation].name.rpartition(".")[2])
+            yield name
+            values = [word for value in maker.args for word in itertools.islice(_value_words(value), 1)]
+            made += [f"{name}_{'_'.join(values)}"] if values else []
         else:
-            yield from _value_words(argument)
+            words = list(_value_words(argument))
+            several.update(words[:1])
+            yield from words
+    yield from made
+    yield from (
+        f"{_number_word(count)}_{word}s" for word, count in several.items() if count > 1 and word.isidentifier()
+    )
     for name, value in statement.kwargs:
         words = list(_value_words(value))
         if words == ["true"]:
@@ -277,12 +296,37 @@ def _text_words(text: str) -> str:
     signs = [piece for piece in pieces if not piece.isalnum()]
     if len(pieces) == len(signs) and len(signs) > 2:
         return "symbols"
-    if len(pieces) <= 2:
-        words = [_SIGNS.get(piece, "") or _words(piece) for piece in pieces]
+    words = [word for piece in pieces if piece.isalnum() for word in _words(piece).split("_")]
+    if not words or 2 * sum(map(_is_telling, words)) >= len(words):
+        if len(pieces) <= 2:
+            words = [_SIGNS.get(piece, "") or _words(piece) for piece in pieces]
+        found = "_".join(word for word in words if word)
+    elif signs:
+        names = dict.fromkeys(_SIGNS[sign] for sign in signs if sign in _SIGNS)
+        found = f"string_with_{'_and_'.join(names)}" if 0 < len(names) <= 2 else ""
     else:
-        words = [_words(piece) for piece in pieces if piece.isalnum()]
-    found = "_".join(word for word in words if word)
+        found = _letters_words(pieces[0])
     return found if found and len(found) <= MAX_WORDS else "long_string" if len(text) > 40 else "string"
+
+
+def _letters_words(text: str) -> str:
+    """The kind of letters and digits without a meaning."""
+    if len(text) == 1:
+        return "one_letter"
+    if not text.isalpha():
+        return "letters_and_digits"
+    return "mixed_case" if text[1:] != text[1:].lower() and text != text.upper() else "letters"
+
+
+def _is_telling(word: str) -> bool:
+    """A reader takes the word in at once: a short number, an abbreviation, or what can be pronounced."""
+    if word.isdigit():
+        return len(word) <= 6
+    if not word.isalpha() or len(word) < 2:
+        return False
+    if word in _SPELLED or string.ascii_lowercase.startswith(word):
+        return True
+    return len(word) > 2 and not _UNSPEAKABLE.search(word) and any(letter in "aeiouy" for letter in word)
 
 
 def _integer_words(number: int) -> str:
@@ -360,4 +404,5 @@ def _result_words(fact: Observation) -> str:
     if fact.kind == "length" and isinstance(fact.expression, Literal):
         size = int(fact.expression.text)
         return f"{_number_word(size)}_items" if size != 1 else "one_item"
-    return next(_value_words(fact.expression), "")
+    words = next(_value_words(fact.expression), "")
+    return "string" if words in _LETTERS else words

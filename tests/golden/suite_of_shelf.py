@@ -91,7 +91,7 @@ def test_thickness_minus_3_returns_nan():
     assert math.isnan(thickness(-3))
 
 
-def test_thickness_a_raises_type_error():
+def test_thickness_one_letter_raises_type_error():
     with pytest.raises(TypeError):
         thickness("a")
 

@@ -95,7 +95,7 @@ class TestThickness(unittest.TestCase):
     def test_thickness_minus_3_returns_nan(self):
         self.assertTrue(math.isnan(thickness(-3)))
 
-    def test_thickness_a_raises_type_error(self):
+    def test_thickness_one_letter_raises_type_error(self):
         with self.assertRaises(TypeError):
             thickness("a")
 
