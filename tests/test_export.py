@@ -126,6 +126,13 @@ def test_a_comparison_is_asserted_as_it_is(operator: str, expression: Literal, e
     assert suite_text([test], replace(SUBJECT, operations=operations)).splitlines()[-1] == f"    {expected}"
 
 
+def test_what_is_compared_with_itself_has_two_names_and_no_more() -> None:
+    operations = (*SUBJECT.operations, operation(12, "operator", "Shelf.__le__", operator="__le__"))
+    test = FinishedTest("test_it", (NEW, Statement(12, 0, (Ref(0),))), (Observation(1, "", "is", TRUE),))
+    lines = suite_text([test], replace(SUBJECT, operations=operations)).splitlines()
+    assert lines[-4:] == ["    shelf = Shelf(1)", "    same = shelf", "", "    assert shelf <= same"]
+
+
 def test_the_only_check_is_made_where_the_call_is() -> None:
     zero = Observation(1, "", "equal", text(0))
     assert body_of(NEW, Statement(LEN, 0), facts=(zero,)) == ["shelf = Shelf(1)", "assert len(shelf) == 0"]

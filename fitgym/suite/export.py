@@ -197,7 +197,7 @@ def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dia
         return []
     rendered = _rendered(test, subject, scope, dialect, named, plain=True)
     *arrange, value = [line for block in rendered.blocks for line in block]
-    if len(rendered.blocks[-1]) != 1:
+    if not _is_complete(rendered.blocks[-1][:-1]):  # they belong to what the last line ends
         return []
     match _kind(value):
         case "comparison":
@@ -212,6 +212,15 @@ def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dia
         return []
     arrange = [*(dialect.own_folder() if test.writes else []), *arrange]
     return [*arrange, *([""] if len(arrange) > 1 else []), *checks]
+
+
+def _is_complete(lines: Sequence[str]) -> bool:
+    """The lines are whole statements."""
+    try:
+        ast.parse("\n".join(lines))
+    except SyntaxError:
+        return False
+    return True
 
 
 def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
