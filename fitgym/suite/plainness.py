@@ -8,9 +8,12 @@ others, unusual characters more, and a value that is not of the kind its annotat
 from __future__ import annotations
 
 import ast
+import itertools
 import math
+import re
+import string
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from fitgym.subject.hints import ANY, Hint
@@ -20,7 +23,7 @@ from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import SCALARS, simple_kind
 
-__all__ = ["Change", "arguments", "changed", "plainer", "refers"]
+__all__ = ["Change", "arguments", "changed", "plainer", "refers", "weight"]
 
 MAX_SINGLE = 8  # a longer container loses halves before it loses single elements
 MAX_CHUNKS = 32  # proposals to cut a text at one length of cut
@@ -40,6 +43,7 @@ _PLAIN: dict[str, tuple[Expression, ...]] = {
     "dict": (Collection("dict", ()),),
     "none": (Literal("None"),),
 }
+_WORDS = re.compile(r"[A-Za-z]{2,}|[0-9]{2,}")
 _ANYTHING: tuple[Expression, ...] = (Literal("None"), Literal("0"), Literal("''"))
 
 
@@ -62,14 +66,14 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
 
     Keyword arguments and the last positional one are left out; containers are emptied, halved, or lose an element;
     texts lose what can be cut; numbers become 0, 1 or rounder; values that do not fit their annotation are replaced by
-    plain ones that do. What refers to earlier results stays, except where the statement `raises`: it may do so just as
-    well with something plain.
+    plain ones that do. An argument that is an earlier result stays one, except where the statement `raises`: it may do
+    so just as well with something plain.
     """
     for place, value in arguments(statement):
         parameter = _parameter(operation, place)
         hint = parameter.hint if parameter is not None and parameter.declared else ANY
         before = _cost(value, hint)
-        if not refers(value) and _can_go(statement, place, parameter):
+        if _can_go(statement, place, parameter):
             yield Change(place, None, before + _around(place))
         for smaller in dict.fromkeys((*_plainer(value), *_fitting(value, hint, raises))):
             if (after := _cost(smaller, hint)) < before:
@@ -82,6 +86,16 @@ def changed(statement: Statement, changes: Sequence[Change]) -> Statement:
     args = tuple(value for place, old in enumerate(statement.args) if (value := new.get(place, old)) is not None)
     kwargs = tuple((name, value) for name, old in statement.kwargs if (value := new.get(name, old)) is not None)
     return statement.with_arguments(args, kwargs)
+
+
+def weight(statement: Statement, operation: Operation | None = None) -> int:
+    """What all arguments of the statement cost together."""
+    total = 0
+    for place, value in arguments(statement):
+        parameter = _parameter(operation, place)
+        hint = parameter.hint if parameter is not None and parameter.declared else ANY
+        total += _cost(value, hint) + _around(place)
+    return total
 
 
 def refers(expression: Expression) -> bool:
@@ -136,13 +150,15 @@ def _fitting(value: Expression, hint: Hint, raises: bool) -> Iterator[Expression
     kinds = sorted(_kinds(hint))
     if kinds and not isinstance(value, Ref) and _kind(value) not in kinds:
         yield from (plain for kind in kinds for plain in _PLAIN[kind])
-    elif raises and isinstance(value, Ref | Name):
+    elif raises and (refers(value) or isinstance(value, Name | Lambda)):
         yield from (plain for kind in kinds for plain in _PLAIN[kind]) if kinds else _ANYTHING
 
 
 def _kind(expression: Expression) -> str:
     if isinstance(expression, Literal):
         return kind_of_text(expression.text)
+    if isinstance(expression, Lambda):
+        return "function"
     return expression.kind if isinstance(expression, Collection) else ""
 
 
@@ -183,7 +199,9 @@ def _literal_size(text: str) -> int:
 
 
 def _character_size(character: str) -> int:
-    if character in "abc":
+    if character in "aA0":
+        return 7
+    if character in "bcdefBCDEF12345":
         return 8
     if character.isascii() and (character.isalnum() or character == " "):
         return 10
@@ -206,18 +224,17 @@ def _plainer(expression: Expression) -> Iterator[Expression]:
 def _plainer_container(container: Collection) -> Iterator[Expression]:
     width = 2 if container.kind == "dict" else 1
     entries = [container.items[at : at + width] for at in range(0, len(container.items), width)]
-    free = [not any(map(refers, entry)) for entry in entries]
 
     def of(kept: list[tuple[Expression, ...]]) -> Collection:
         return Collection(container.kind, tuple(part for entry in kept for part in entry))
 
-    if container.kind == "iter":
+    if container.kind in ("iter", "set"):
         yield Collection("list", container.items)
     if container.kind in ("list", "tuple", "iter") and entries:
         texts = [item.text for item in container.items if isinstance(item, Literal) and item.text[0] in "'\""]
         if len(texts) == len(entries):  # a text is a sequence of texts too
             yield Literal(repr("".join(ast.literal_eval(text) for text in texts)))
-    if entries and all(free):
+    if entries:
         yield of([])
         if len(entries) > 2:
             middle = len(entries) // 2
@@ -225,8 +242,7 @@ def _plainer_container(container: Collection) -> Iterator[Expression]:
             yield of(entries[middle:])
     if 1 < len(entries) <= MAX_SINGLE:
         for index in range(len(entries)):
-            if free[index]:
-                yield of(entries[:index] + entries[index + 1 :])
+            yield of(entries[:index] + entries[index + 1 :])
     if len(entries) <= MAX_SINGLE:
         for index, item in enumerate(container.items):
             for smaller in _plainer(item):
@@ -242,6 +258,7 @@ def _plainer_literal(text: str) -> Iterator[str]:
         yield from map(repr, _shorter(value))
         if isinstance(value, str):
             yield from map(repr, _usual(value))
+            yield from map(repr, _simpler(value))
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from map(str, _rounder(value))
     elif isinstance(value, float) and math.isfinite(value):
@@ -272,6 +289,27 @@ def _usual(text: str) -> Iterator[str]:
         for index, character in enumerate(usual):
             if character != text[index]:
                 yield text[:index] + character + text[index + 1 :]
+
+
+def _simpler(text: str) -> Iterator[str]:
+    """The text with other letters and digits, different ones for different ones: "fox" becomes "abc", "7.7.9" becomes
+    "0.0.1". All of them, letters alone, digits alone, then one word after the other. A number becomes rounder too.
+    """
+    if text.isascii() and text.isdigit():
+        yield from (str(number) for number in _rounder(int(text)) if number >= 0)
+    yield from (_in_order(text, kind) for kind in (str.isalnum, str.isalpha, str.isdigit))
+    for found in itertools.islice(_WORDS.finditer(text), MAX_CHUNKS):
+        yield text[: found.start()] + _in_order(found[0], str.isalnum) + text[found.end() :]
+
+
+def _in_order(text: str, kind: Callable[[str], bool]) -> str:
+    """The text with the first letters of the alphabet in the place of its letters, in the order in which they first
+    come, each in its case, and the same for digits; as far as they are of that kind."""
+    letters = dict.fromkeys(one.lower() for one in text if one.isascii() and one.isalpha())
+    digits = dict.fromkeys(one for one in text if one.isascii() and one.isdigit())
+    new = dict(zip(letters, string.ascii_lowercase, strict=False)) | dict(zip(digits, string.digits, strict=False))
+    new |= {old.upper(): letter.upper() for old, letter in new.items()}
+    return "".join(new.get(one, one) if kind(one) else one for one in text)
 
 
 def _usual_character(character: str) -> str:
