@@ -307,6 +307,49 @@ def test_an_argument_that_is_an_earlier_result_stays_and_parts_of_others_go() ->
     assert table.statements(after) == [call(1), Statement(2, -1, (Ref(0), Collection("list", ())))]
 
 
+def test_a_result_made_from_another_one_gives_way_to_that() -> None:
+    table = StatementTable()
+    world = Arguments(table, [lambda s: s.operation == 3])
+    test = [call(1), call(2, receiver=0), call(2, receiver=1), call(3, receiver=2)]
+    (after,) = minimize([table.testcase(test)], world.covered, table)
+    assert table.statements(after) == [call(1), call(3, receiver=0)]
+
+
+def test_the_plainest_object_of_a_class_takes_the_place_of_others() -> None:
+    table = StatementTable()
+    world = Arguments(table, [lambda s: s.operation == 2, lambda s: s.operation == 3])
+    operations = [
+        Operation(number, kind, "shop", name, owner, (), ANY)
+        for number, (kind, name, owner) in enumerate(
+            [
+                ("function", "box_of", ""),
+                ("constructor", "Box", "shop.Box"),
+                ("method", "Box.open", "shop.Box"),
+                ("method", "Box.shut", "shop.Box"),
+            ]
+        )
+    ]
+    new = Statement(1)
+    tests = [[call(0), call(2, receiver=0)], [new, call(3, receiver=0)]]
+    kept = minimize([table.testcase(test) for test in tests], world.covered, table, operations=operations)
+    assert [table.statements(test) for test in kept] == [
+        [call(0), call(2, receiver=0)],  # as plain, and not made from anything
+        [new, call(3, receiver=0)],
+    ]
+    tests[0] = [Statement(0, -1, (argument("long"),)), call(2, receiver=0)]
+    world.conditions = [lambda s: s.operation == 2, lambda s: s.operation == 3]
+    kept = minimize([table.testcase(test) for test in tests], world.covered, table, operations=operations)
+    assert table.statements(kept[0]) == [new, call(2, receiver=0)]
+
+
+def test_an_iterator_that_nobody_uses_is_drained() -> None:
+    table = StatementTable()
+    world = Arguments(table, [lambda s: s.operation == 2])
+    test = [call(1), call(2, 0)]
+    (after,) = minimize([table.testcase(test)], world.covered, table, iterators={1, 2})
+    assert table.statements(after) == [call(1), call(2, 0)._replace(iterate=True)]
+
+
 def test_each_of_two_tests_keeps_its_own_targets_only() -> None:
     table = StatementTable()
     long, short = (lambda s: len(values(s)[0]) > 9), (lambda s: len(values(s)[0]) < 3)  # type: ignore[arg-type]

@@ -166,6 +166,7 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
             values=values,
             kills=mutation.killed if MINIMIZING * deadline.left > AMPLE else None,
             operations=engine.subject.operations,
+            iterators=engine.factory.knowledge.results.iterators,
         )
 
     engine.deadline = deadline.until(MINIMIZING)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fitgym.errors import OutOfTime
 from fitgym.subject.subject import Operation
-from fitgym.suite.plainness import Change, arguments, changed, plainer
+from fitgym.suite.plainness import Change, arguments, changed, plainer, weight
 from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
@@ -44,6 +44,7 @@ each kills."""
 Steps = Generator[list[TestCase], list["_Row"], None]
 Made = TypeVar("Made")
 
+MAKERS = 2  # statements for each class that are tried in the place of others
 MUTANTS = 12  # that a test has to go on killing at most; each is run with everything that is tried
 WAVE = 16  # targets worked on at once; changes how many executions share a batch, never the result
 
@@ -57,6 +58,7 @@ def minimize(
     values: Callable[[Sequence[TestCase]], Sequence[Values]] | None = None,
     kills: Kills | None = None,
     operations: Sequence[Operation] = (),
+    iterators: Container[int] = (),
     wave: int = WAVE,
 ) -> list[TestCase]:
     """Few short test cases that together cover every target that the candidates cover.
@@ -67,8 +69,9 @@ def minimize(
        depends on them, as long as the target stays covered. In the end no single statement can be deleted.
     3. Redundant tests go: a greedy set cover, then every test without which the rest covers as much.
     4. Every target belongs to the first test that covers it. As long as a test keeps its targets, results of earlier
-       statements are written out where they are used, so that these statements can go; arguments are left out,
-       containers lose elements and literals become shorter and rounder. What a test that returns kills it goes on to
+       statements are written out where they are used, so that these statements can go; an object that was made from
+       another one is replaced by that one, or by the plainest one of its class; arguments are left out, containers lose
+       elements and literals become shorter and rounder. What a test that returns kills it goes on to
        kill, where that is looked at. A test of parts that share no result becomes
        several. Once more redundant tests go.
 
@@ -85,11 +88,12 @@ def minimize(
         kills: which mutants test cases kill. What a test that returns kills before its arguments are made plainer, and
             none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise `OutOfTime`.
         operations: of the subject, by id; arguments then become such as annotations ask for.
+        iterators: ids of operations that return iterators; those that nobody uses are drained.
         wave: how many targets are worked on at once.
 
     Returns:
         Test cases in the order of the first target that they were chosen for; every one covers a target that no other
-        does. Candidates without any target are dropped.
+        does, or kills a mutant that no other kills. Candidates without any target are dropped.
 
     References:
         EvoSuite 1.0.7, minimisation of a suite with one pass per goal, collateral coverage skipped.
@@ -125,7 +129,7 @@ def minimize(
     pending = list(source)
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
-        active = [_Reduction(tests[source[t]], [t], rows[source[t]], table) for t in now]
+        active = [_Reduction(tests[source[t]], [t], rows[source[t]], _Means(table)) for t in now]
         _in_step([(one, one.shorter()) for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
@@ -133,14 +137,17 @@ def minimize(
                 done |= one.row.covers
 
     kept: list[_Reduction] = []
-    for one in _essential(chosen, wanted):
+    essential = _essential(chosen, wanted)
+    makers = _makers((statement for one in essential for statement in table.statements(one.best)), operations)
+    means = _Means(table, operations, iterators, makers)
+    for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
-        kept.append(_Reduction(one.best, mine.tolist(), one.row, table, operations))
+        kept.append(_Reduction(one.best, mine.tolist(), one.row, means))
     known = _known([one.best for one in kept], values)
     _give_mutants(kept, kills)
     for at in range(0, len(kept), wave):
         _in_step([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
-    parts = _split(kept, judge, kills, table, operations)
+    parts = _split(kept, judge, kills, table)
     for at in range(0, len(parts), wave):
         _in_step([(one, one.plainer({})) for one in parts[at : at + wave] if one not in kept], judge, kills)
     return [one.best for one in _essential(parts, wanted)]
@@ -180,7 +187,6 @@ def _split(
     judge: Callable[[Sequence[TestCase]], list[_Row]],
     kills: Kills | None,
     table: StatementTable,
-    operations: Sequence[Operation],
 ) -> list[_Reduction]:
     """The reductions, those of them in parts whose parts cover and kill by themselves what the whole has to."""
     parts = {one.best: [one.kept(part) for part in connected(table.statements(one.best))] for one in reductions}
@@ -199,11 +205,12 @@ def _split(
         missing, living = set(one.targets), set(one.mutants)
         for part in parts[one.best] if len(parts[one.best]) > 1 else ():
             mine = [target for target in one.targets if target in missing and rows[part].covers[target]]
-            missing -= set(mine)
-            if mine and rows[part].ending in (None, one.row.ending):
-                made.append(_Reduction(part, mine, rows[part], table, operations))
-                made[-1].mutants = rows[part].kills & living
-                living -= made[-1].mutants
+            deadly = rows[part].kills & living
+            if (mine or deadly) and rows[part].ending in (None, one.row.ending):
+                made.append(_Reduction(part, mine, rows[part], one.means))
+                made[-1].mutants = deadly
+                missing -= set(mine)
+                living -= deadly
         result += [one] if missing or living or not made else made
     return result
 
@@ -249,6 +256,39 @@ class _Row(NamedTuple):
     kills: frozenset[int] = frozenset()
 
 
+class _Means(NamedTuple):
+    """What is known about statements.
+
+    Attributes:
+        table: where they are.
+        operations: of the subject, by id; empty if they are not known.
+        iterators: operations whose results are iterators.
+        makers: for a class the plainest statements seen that make an object of it from nothing.
+    """
+
+    table: StatementTable
+    operations: Sequence[Operation] = ()
+    iterators: Container[int] = ()
+    makers: Mapping[str, Sequence[Statement]] = {}
+
+    def of(self, statement: Statement) -> Operation | None:
+        """The operation of a statement, if it is known."""
+        return self.operations[statement.operation] if self.operations else None
+
+
+def _makers(statements: Iterable[Statement], operations: Sequence[Operation]) -> dict[str, list[Statement]]:
+    """For each class the plainest of these statements that make an object of it from nothing, at most `MAKERS`."""
+    found: dict[str, list[Statement]] = {}
+    for statement in dict.fromkeys(statements if operations else ()):
+        operation = operations[statement.operation]
+        if operation.kind == "constructor" and not statement.refs:
+            found.setdefault(operation.owner, []).append(statement)
+    return {
+        owner: sorted(some, key=lambda one: weight(one, operations[one.operation]))[:MAKERS]
+        for owner, some in found.items()
+    }
+
+
 class _Reduction:
     """The reduction of one test case that has to keep some targets, and to end as it does or to return.
 
@@ -257,22 +297,16 @@ class _Reduction:
         row: what it does.
         targets: what it has to keep covered.
         mutants: what it has to go on killing.
+        means: what is known about statements.
     """
 
-    def __init__(
-        self,
-        testcase: TestCase,
-        targets: Sequence[int],
-        row: _Row,
-        table: StatementTable,
-        operations: Sequence[Operation] = (),
-    ) -> None:
+    def __init__(self, testcase: TestCase, targets: Sequence[int], row: _Row, means: _Means) -> None:
         self.best = testcase
         self.row = row
         self.targets = list(targets)
         self.mutants: frozenset[int] = frozenset()
-        self._table = table
-        self._operations = operations
+        self.means = means
+        self._table = means.table
 
     def shorter(self) -> Steps:
         """Propose batches of test cases with fewer statements, receive what they do."""
@@ -288,14 +322,17 @@ class _Reduction:
         yield from self._deleted()
 
     def plainer(self, values: Values) -> Steps:
-        """Propose batches of test cases with plainer arguments, receive what they do.
+        """Propose batches of test cases that are plainer, receive what they do.
 
         First what is known of earlier results takes their place, so that the statements they came from can go.
         """
+        yield from self._first(self._drained())
         yield from self._improved(self._written_out(values))
         while True:
             before = self.best
             yield from self._deleted()
+            while (yield from self._first(self._bypassed())):
+                yield from self._deleted()
             while (yield from self._improved(self._changes())):
                 pass
             if self.best == before:
@@ -328,11 +365,45 @@ class _Reduction:
         return [
             (position, change)
             for position, statement in enumerate(self._table.statements(self.best))
-            for change in plainer(statement, self._operation(statement), raises=self.row.ending is not None)
+            for change in plainer(statement, self.means.of(statement), raises=self.row.ending is not None)
         ]
 
-    def _operation(self, statement: Statement) -> Operation | None:
-        return self._operations[statement.operation] if self._operations else None
+    def _drained(self) -> list[TestCase]:
+        """The iterators that nobody uses drained, so that what they give can be seen."""
+        statements = self._table.statements(self.best)
+        used = {position for statement in statements for position in statement.refs}
+        drained = [
+            one._replace(iterate=True) if one.operation in self.means.iterators and at not in used else one
+            for at, one in enumerate(statements)
+        ]
+        return [self._table.testcase(drained)] if drained != statements else []
+
+    def _bypassed(self) -> list[TestCase]:
+        """One result less that is made from others: one of those takes its place, or a plain object of the class that
+        is asked something."""
+        statements = self._table.statements(self.best)
+        found: list[TestCase] = []
+        for position, statement in enumerate(statements[:-1]):
+            later = statements[position + 1 :]
+            if not any(position in one.refs for one in later):
+                continue
+            for earlier in dict.fromkeys(statement.refs):
+                found.append(self._instead(position, earlier))
+            asked = dict.fromkeys(
+                operation.owner
+                for one in later
+                if one.receiver == position and (operation := self.means.of(one)) is not None
+            )
+            for maker in (maker for owner in asked for maker in self.means.makers.get(owner, ())):
+                if statement.refs or weight(maker, self.means.of(maker)) < weight(statement, self.means.of(statement)):
+                    found.append(self._table.testcase([*statements[:position], maker, *later]))
+        return found
+
+    def _instead(self, position: int, earlier: int) -> TestCase:
+        """The best test case with the result of one statement in the place of that of a later one, which goes."""
+        statements = self._table.statements(self.best)
+        new = {old: old - (old > position) for old in range(len(statements))} | {position: earlier}
+        return self._table.testcase(one.moved(new) for old, one in enumerate(statements) if old != position)
 
     def _improved(self, changes: list[tuple[int, Change]]) -> Generator[list[TestCase], list[_Row], bool]:
         """Make as many of the changes as the test case bears; False if it bears none."""
@@ -353,6 +424,8 @@ class _Reduction:
     def _first(self, proposals: Iterable[TestCase]) -> Generator[list[TestCase], list[_Row], bool]:
         """Take the first of the test cases that does what it has to; False if none does."""
         testcases = list(proposals)
+        if not testcases:
+            return False
         rows = yield testcases
         for testcase, row in zip(testcases, rows, strict=True):
             if self._will_do(row):
