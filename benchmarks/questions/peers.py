@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Container
 from pathlib import Path
 
 __all__ = ["install_peers", "install_subjects", "versions"]
@@ -29,14 +30,20 @@ def pinned() -> dict[str, str]:
     return {requirement.partition("==")[0]: requirement for requirement in requirements}
 
 
-def install_peers(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+def install_peers(folder: Path, only: Container[str] | None = None) -> tuple[dict[str, str], dict[str, str]]:
     """Install every peer that can be installed.
+
+    Args:
+        folder: for their virtual environments.
+        only: the names of those that are wanted, None for all.
 
     Returns:
         The Python of each peer that is there, and for each of the others the reason.
     """
     present, absent = {}, {}
     for name, requirement in pinned().items():
+        if only is not None and name not in only:
+            continue
         home = folder / name
         python = home / "bin" / "python"
         stamp = home / ".installed"
