@@ -1,7 +1,8 @@
 # Each target does the set-up that it needs, once. On a machine with several Pythons: make test PYTHON=python3.12
 PYTHON ?= python3
 VENV ?= .venv
-PYTEST_ARGS ?= -q
+# Two processes, each with whole files, because many tests of a file share one worker.
+PYTEST_ARGS ?= -q -n 2 --dist loadfile
 SPEED_ARGS ?=
 BIN := $(VENV)/bin
 # What an editable install is made of; the probes in C are built by it.
@@ -27,8 +28,9 @@ help:
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
+# Many tests start Python afresh, and without byte code most of their time would go to compiling.
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
