@@ -242,6 +242,17 @@ def test_the_record_says_what_the_exported_suite_kills(tmp_path):
 
             def label(text: str) -> str:
                 return text.strip().upper() or "none"
+
+
+            def _steps(top):
+                return [2 * number + 1 for number in range(top)]
+
+
+            STEPS = _steps(3)
+
+
+            def step(index: bool) -> int:
+                return STEPS[index + 1]
             """
         )
     )
@@ -267,6 +278,9 @@ def test_the_record_says_what_the_exported_suite_kills(tmp_path):
     verdicts = json.loads(done.stdout.splitlines()[-1])
     survivors = [name for name, code in verdicts.items() if code == 0]
     assert survivors == mutants["survivors"]
+    at_import = [name for name in verdicts if name.startswith("_steps:")]
+    assert at_import and not set(at_import) <= set(survivors)
     assert mutants["killed"] > mutants["total"] / 2
-    assert run.record["goal_value"] == pytest.approx(mutants["killed"] / mutants["total"], abs=0.05)
+    searched = sum(not name.startswith("_steps:") for names in mutants["by_test"].values() for name in names)
+    assert run.record["goal_value"] == pytest.approx(searched / mutants["total"], abs=0.05)
     assert Path(run.suite_path).exists()

@@ -120,7 +120,7 @@ def finish(
     if output is not None and source:
         path = output / file_name(engine.subject.reference)
         write(source, path)
-    score = mutation_score(engine, stable.tests, deadline)
+    score = mutation_score(engine, stable.tests, source, deadline)
     coverage = engine.coverage_of(testcases)
     if score is not None:  # not all of them were run while it was minimised
         coverage["strong_mutation"] = (len(score.killed), score.total)

@@ -72,6 +72,7 @@ class Rerun:
         order: 0 as written, 1 reversed, others shuffled.
         hash_seed: `PYTHONHASHSEED` of the interpreter.
         measured: measure branch coverage of the subject.
+        mutated: the text that the subject is made from, "" for its own.
         limit_s: seconds after which it is killed; a test that takes more than `STILL_S` is not waited for either.
         patience_s: seconds after which it is killed if its first test began in the first half of them.
 
@@ -89,6 +90,7 @@ class Rerun:
     order: int = 0
     hash_seed: int = 0
     measured: bool = False
+    mutated: str = ""
     limit_s: float = 60.0
     patience_s: float = math.inf
     verdicts: dict[str, Verdict] = field(init=False, default_factory=dict)
@@ -113,6 +115,7 @@ class Rerun:
             self._place.mkdir()
             (self._place / FILE_NAME).write_text(self.text, encoding="utf-8")
             (self._place / "pytest.ini").touch()
+            (self._folder / "mutated").write_text(self.mutated, encoding="utf-8")
             (self._folder / "coveragerc").write_text("[run]\ndynamic_context = test_function\n", encoding="utf-8")
             with (self._folder / "errors").open("wb") as errors:
                 self._started = time.monotonic()
@@ -178,6 +181,9 @@ class Rerun:
         plain = ["--assert=plain", "--tb=native", "--no-header", "--no-summary"]
         pytest = ["pytest", *place, *plain, "-p", "fitgym.suite.verdicts", "--verdicts", str(self._folder / "verdicts")]
         pytest += ["--order", str(self.order)]
+        if self.mutated:
+            pytest += ["-x", "-p", "fitgym.suite.mutated", "--mutated", str(self._folder / "mutated")]
+            pytest += ["--module", self.reference.module, "--origin", self.reference.path]
         if not self.measured:
             return pytest
         files = ",".join(dict.fromkeys((self.reference.path, os.path.realpath(self.reference.path))))

@@ -15,6 +15,7 @@ from fitgym.execution.observation import Observation
 from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
+from fitgym.suite.imported import killed_when_imported
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import TestCase
 
@@ -51,18 +52,24 @@ class MutationScore:
 def mutation_score(
     engine: Engine,
     tests: Sequence[FinishedTest],
+    source: str,
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
 ) -> MutationScore | None:
     """Run finished tests with the assertions that they have on every mutant that they infect.
 
     A test kills a mutant if it fails with the mutant in the place of the original: an exception comes that it does not
-    expect, or not the one that it does, or it says something else, or an assertion does not hold; or if it goes on for too long, which here is
-    tried twice: what ends with twice the fuel that any test case has is judged by how it ends.
+    expect, or not the one that it does, or it says something else, or an assertion does not hold; or if it goes on for
+    too long, which here is tried twice: what ends with twice the fuel that any test case has is judged by how it ends.
+
+    What the import of the subject executes has run before the code of a mutant can take its place. A mutant that the import
+    infects is killed if a test fails where the file of the tests imports it, in a fresh interpreter.
 
     Args:
         engine: whose measurements know strong mutation; None comes back where they do not, or when time runs out.
         tests: as they are exported.
-        deadline: when to give up; with one, kills by time are not tried twice.
+        source: their file.
+        deadline: when to give up; with one, kills by time are not tried twice, and mutants that there is no time to
+            import count as survivors.
     """
     fitness = engine.measurements.fitness.get("strong_mutation")
     if not isinstance(fitness, StrongMutation):
@@ -78,10 +85,11 @@ def mutation_score(
         expected[testcase] = Expectation((*test.assertions, *message), test.raises, position, trace.reached, trace.fuel)
     testcases = sorted(expected, key=lambda testcase: expected[testcase].fuel)
     infected = fitness.infected([engine.measurements.trace(testcase) for testcase in testcases])
+    at_import = fitness.infected(engine.executor.run([()], engine.table, fitness.needs))[0]
     trials = [
         (testcase, number)
         for testcase, row in zip(testcases, infected, strict=True)
-        for number in fitness.numbers[row].tolist()
+        for number in fitness.numbers[row & ~at_import].tolist()
     ]
     in_time = not math.isinf(deadline.hard)
     engine.deadline = deadline.hard if in_time else None
@@ -91,11 +99,15 @@ def mutation_score(
         return None
     finally:
         engine.deadline = None
+    killed = {number: names[testcase] for number, testcase in killers.items()}
+    if tests:
+        numbers, order = fitness.numbers[at_import].tolist(), [test.name for test in tests]
+        killed |= killed_when_imported(numbers, order, source, engine.subject, deadline)
     mutants = list(enumerate(engine.subject.mutants))
     return MutationScore(
         len(mutants),
-        tuple((mutant.id, names[killers[number]]) for number, mutant in mutants if number in killers),
-        tuple(mutant.id for number, mutant in mutants if number not in killers),
+        tuple((mutant.id, killed[number]) for number, mutant in mutants if number in killed),
+        tuple(mutant.id for number, mutant in mutants if number not in killed),
     )
 
 
