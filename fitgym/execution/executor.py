@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Crash", "Executor", "Learned", "Limits", "Trial"]
 
 _MOST_CALLS = 10_000  # that are kept so that equal ones share one object
+_MOST_EXPECTED = 2000  # test cases of which it is remembered what they show
 _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
 _PATIENT = 2  # times the fuel of a test case
 _TRIALS = 4  # as many of them are sent at once as of test cases: they are shorter and return less
@@ -256,8 +257,15 @@ class Executor:
             table: holds their statements.
         """
         with self._lock:
-            seen = [self._work(mode, testcases, table, frozenset(), 0) for mode in ("expect", "expect otherwise")]
-            return [expectation(pair, trace) for *pair, trace in zip(*seen, traces, strict=True)]
+            if table is not self._table:
+                self._switch(table)
+            known = self._run.expected
+            if len(known) > _MOST_EXPECTED:
+                known.clear()
+            new = [testcase for testcase in dict.fromkeys(testcases) if testcase not in known]
+            seen = [self._work(mode, new, table, frozenset(), 0) for mode in ("expect", "expect otherwise")]
+            known.update(zip(new, zip(*seen, strict=True), strict=True))
+            return [expectation(known[testcase], trace) for testcase, trace in zip(testcases, traces, strict=True)]
 
     def kill(
         self,
@@ -334,7 +342,8 @@ class Executor:
         with self._lock:
             run = self._run if table is self._table else self._others.get(table)
             if run is not None:
-                self._others[copied] = copy.deepcopy(run)
+                shared = {id(run.expected): dict(run.expected)}  # its items are immutable
+                self._others[copied] = copy.deepcopy(run, shared)
 
     def close(self) -> None:
         """End the worker and everything below it; harmless when there is none. The next run starts another one."""
@@ -644,6 +653,7 @@ class _Run:
     def __init__(self) -> None:
         self.banned: dict[TestCase, Trace] = {}
         self.crashes: list[Crash] = []
+        self.expected: dict[TestCase, tuple[Observed, Observed]] = {}  # what two executions showed
         self.lessons = _Lessons()
 
     def ban(self, testcase: TestCase, failure: Failure, table: StatementTable, position: int) -> Trace:
