@@ -164,14 +164,15 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
             engine.table,
             endings=endings,
             values=values,
-            kills=mutation.killed if MINIMIZING * deadline.left > AMPLE else None,
+            kills=None if is_deadly or MINIMIZING * deadline.left < AMPLE else mutation.killed,
             operations=engine.subject.operations,
             iterators=engine.factory.knowledge.results.iterators,
         )
 
+    is_deadly = "strong_mutation" in names  # then mutants are among the targets
     engine.deadline = deadline.until(MINIMIZING)
     candidates = engine.best_suite(names)
-    if "strong_mutation" not in names or not candidates:
+    if not is_deadly or not candidates:
         return smaller(candidates)
     return _deadly(engine, candidates, smaller)
 
