@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from random_programs import random_program
 
 from fitgym.fitness.weak_mutation import WeakMutation
 from fitgym.instrument.factories import missing
@@ -411,15 +412,15 @@ REAL = {name: Program(source) for name, source in SOURCES.items()}
 MUTATED: dict[tuple[str, str], tuple[Recorder, Any]] = {}
 
 
-def with_fuel(name: str, mutant: Mutant) -> tuple[Recorder, Any]:
-    """The function with the mutant in it and probes that end what is endless, made once."""
-    if (name, mutant.id) not in MUTATED:
-        instrumented = instrument(mutated_text(REAL[name].source, mutant), "tiny.py")
-        recorder = Recorder(instrumented.plan.sites, 500, Sites)
-        module: dict[str, Any] = {"__name__": "tiny"}
-        exec(instrumented.code(recorder.probe), module)
-        MUTATED[name, mutant.id] = recorder, module["f"]
-    return MUTATED[name, mutant.id]
+def with_fuel(source: str, mutant: Mutant) -> tuple[Recorder, Any]:
+    """The function of a program with the mutant in it and probes that end what is endless."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        instrumented = instrument(mutated_text(source, mutant), "tiny.py")
+    recorder = Recorder(instrumented.plan.sites, 500, Sites)
+    module: dict[str, Any] = {"__name__": "tiny"}
+    exec(instrumented.code(recorder.probe), module)
+    return recorder, module["f"]
 
 
 class Huge(Exception):
@@ -456,7 +457,9 @@ def test_killed_implies_infected_implies_reached(name: str, data: st.DataObject)
     dense = dict(zip(program.fitness.mutants, row.tolist(), strict=True))
     assert len(dense) == len(program.subject.mutants), "every mutant has a place"
     for mutant, distance in dense.items():
-        recorder, function = with_fuel(name, mutant)
+        if (name, mutant.id) not in MUTATED:
+            MUTATED[name, mutant.id] = with_fuel(program.source, mutant)
+        recorder, function = MUTATED[name, mutant.id]
         recorder.begin()
         if (name, mutant.id) in HUGE:
             continue
@@ -466,3 +469,19 @@ def test_killed_implies_infected_implies_reached(name: str, data: st.DataObject)
             HUGE.add((name, mutant.id))
         elif found != end:
             assert distance == 0.0, mutant
+
+
+@settings(max_examples=max(3, EXAMPLES // 10), deadline=None)
+@given(st.integers(0, 10**9), st.lists(st.tuples(*[st.integers(-9, 9)] * 2), min_size=1, max_size=4))
+def test_killed_implies_infected_implies_reached_in_random_programs(seed: int, calls: list[tuple[int, int]]) -> None:
+    program = Program(random_program(seed))
+    traces, ends = zip(*[program.trace(arguments) for arguments in calls], strict=True)
+    distances = program.fitness.distances(traces)
+    reached = program.fitness.entries(traces).dense(len(calls), program.fitness.n_columns) < 1.0
+    assert (reached | (distances > 0.0)).all()
+    for column, mutant in enumerate(program.fitness.mutants):
+        recorder, function = with_fuel(program.source, mutant)
+        for row, arguments in enumerate(calls):
+            if distances[row, column] > 0.0:
+                recorder.begin()
+                assert [ending(None, function, arguments)] == ends[row], f"{mutant} in\n{program.source}"
