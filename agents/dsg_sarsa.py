@@ -138,13 +138,14 @@ class DSGSarsa(Agent):
         if self.normalise and self.largest > 0:
             reward /= self.largest
         self.tried[transition.action] = True
+        places, x = features.of(seen, transition.action)
+        before = float(self.weights[places] @ x)
         following = 0.0
         if not (self.episodic and transition.terminated):
             values = features.values(self.weights, after)
             self._next = self._draw(values, self.allowed(transition.info), self.rng)
             following = float(values[self._next])
-        places, x = features.of(seen, transition.action)
-        delta = reward - self.average + following - float(self.weights[places] @ x)
+        delta = reward - self.average + following - before
         self.average += self.beta * delta
         np.add.at(self.weights, places, self.alpha / features.step * delta * x)
 

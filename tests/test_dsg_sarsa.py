@@ -124,6 +124,32 @@ def test_the_value_of_an_action_is_the_sum_over_its_cells(entries: list[float], 
     assert tiles.values(weights, seen(*entries))[action] == pytest.approx(float(weights[places] @ x))
 
 
+@given(st.lists(st.floats(-3, 3), min_size=3, max_size=3), st.sampled_from([512, 1000, 4096]))
+def test_the_cells_are_those_of_the_definition(entries: list[float], memory: int) -> None:
+    tiles = Tiles(5, 3, tiles=4, tilings=8, memory=memory)
+    odd = np.random.default_rng((3, 4, 8, memory)).integers(0, 2**63, 5, dtype=np.uint64).astype(object) * 2 + 1
+
+    def scattered(number: int) -> int:
+        """SplitMix64's finaliser in whole numbers of any length."""
+        number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+        return int(number ^ number >> 31)
+
+    for action in range(5):
+        expected = []
+        for grid in range(8):
+            shifts = [grid * (2 * i + 1) % 8 / 8 for i in range(3)]
+            intervals = [math.floor(entry * 4 + shift) for entry, shift in zip(entries, shifts, strict=True)]
+            mixed = sum(interval * int(o) for interval, o in zip(intervals, odd, strict=False)) + (grid + 1) * int(
+                odd[3]
+            )
+            expected.append(scattered((action + 1) * int(odd[4]) % 2**64 ^ scattered(mixed % 2**64)) % memory)
+        assert tiles.of(seen(*entries), action)[0].tolist() == expected
+        tiles.values(np.zeros(memory), seen(*entries))
+        assert tiles.of(seen(*entries), action)[0].tolist() == expected
+        tiles.values(np.zeros(memory), seen(9.0, 9.0, 9.0))
+
+
 def test_near_observations_share_most_cells_and_far_ones_none() -> None:
     tiles = Tiles(1, 2, tiles=4, tilings=8, memory=1 << 20)
 

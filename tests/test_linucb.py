@@ -40,6 +40,20 @@ def test_the_running_inverse_is_the_inverse(steps: list[tuple[list[float], float
     assert agent.bounds(np.array([0.5, 0.5]), 0.0)[0] == pytest.approx(theta @ [0.5, 0.5, 1.0], abs=1e-8)
 
 
+def test_the_bounds_are_those_of_the_formula() -> None:
+    rng = np.random.default_rng(2)
+    agent = LinUCB(5, alpha=0.7, normalise=True)
+    for _ in range(60):
+        agent.observe(Transition(rng.random(7), int(rng.integers(4)), float(rng.normal()), None))
+    for seen in rng.random((5, 7)):
+        x = np.append(seen, 1.0)
+        expected = [
+            theta @ x / agent.largest + 0.7 * math.sqrt(x @ inverse @ x)
+            for inverse, theta in zip(agent.inverses, np.einsum("aij,aj->ai", agent.inverses, agent.sums), strict=True)
+        ]
+        assert agent.bounds(seen) == pytest.approx(expected, rel=1e-10)
+
+
 def test_what_is_best_depends_on_what_is_seen() -> None:
     agent = LinUCB(2, alpha=0.3, seed=1)
     rng = np.random.default_rng(0)
