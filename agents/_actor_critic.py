@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.agents._deep import Deep
+from fitgym.agents._draw import draw
 from fitgym.agents._network import Network
 
 __all__ = ["ActorCritic"]
@@ -22,5 +23,4 @@ class ActorCritic(Deep):
 
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
         """From the policy: the scores are logarithms of probabilities up to a constant."""
-        weights = np.exp(scores - scores.max())
-        return int(rng.choice(len(scores), p=weights / weights.sum()))
+        return draw(np.exp(scores - scores.max()), rng)

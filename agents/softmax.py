@@ -10,6 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.agents._bandit import Bandit
+from fitgym.agents._draw import draw
 from fitgym.agents._numbers import positive
 
 __all__ = ["Softmax"]
@@ -63,4 +64,4 @@ class Softmax(Bandit):
 
     def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
         """A draw from `probabilities`."""
-        return int(rng.choice(self.n_actions, p=self.probabilities(allowed)))
+        return draw(self.probabilities(allowed), rng)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fitgym.agents._averages import Averages
+from fitgym.agents._draw import draw
 from fitgym.agents.base import Agent, Transition, make
 from fitgym.agents.epsilon_greedy import EpsilonGreedy
 from fitgym.agents.random_fixed import RandomFixed
@@ -248,3 +249,15 @@ def test_the_bounds_are_those_of_mabwiser(history: list[tuple[int, float]], alph
     # Its bonus is alpha * sqrt(2 ln t / N), so c = alpha * sqrt(2).
     ours = told(UCB(4, c=alpha * math.sqrt(2)), *history).indices()
     assert ours == pytest.approx([expected[arm] for arm in range(4)], abs=1e-12)
+
+
+# Draws
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=20).filter(any), st.integers(0, 100))
+def test_a_draw_by_weight_is_that_of_numpy(weights: list[int], seed: int) -> None:
+    ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
+    drawn = [draw(np.array(weights, float), ours) for _ in range(20)]
+    assert drawn == [theirs.choice(len(weights), p=np.array(weights) / sum(weights)) for _ in range(20)]
+    assert ours.random() == theirs.random()
+    assert all(weights[index] for index in drawn)
