@@ -36,6 +36,7 @@ QUESTIONS = (
     "whole_loop",
     "parts",
     "environment",
+    "agents",
     "growth",
     "startup",
     "memory",

@@ -17,11 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fitgym.agents.base import agents
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.dependence import branches
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-QUESTIONS = ("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "parts", "startup")
+QUESTIONS = (
+    *("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "parts", "startup"),
+    "agents",
+)
 
 
 @pytest.fixture(scope="module")
@@ -291,6 +295,21 @@ def test_what_a_worker_was_asked_can_be_answered_again(speed: Any) -> None:
     requests = speed.processes.apart(speed.parts.asked, "numeric", speed.workload.BUNDLED, 3, 1)
     assert len(requests) > 1
     speed.processes.apart(speed.parts.of_worker, "numeric", speed.workload.BUNDLED, requests)
+
+
+def test_every_agent_is_asked_or_it_is_said_why_not(speed: Any) -> None:
+    names, notes = speed.agents.asked()
+    left_out = {note.partition(":")[0] for note in notes}
+    asked = {name.partition(":")[0] for name in names}
+    assert "oracle" in left_out and {"ucb", "dsg_sarsa", "linucb"} <= asked
+    assert asked | left_out == set(agents().names()) and not asked & left_out
+
+
+@pytest.mark.parametrize("text", ["linucb", "dsg_sarsa:tiles=4", "uniform"])
+def test_a_decision_is_timed_in_rounds(speed: Any, text: str) -> None:
+    costs = speed.agents.timed(text, 1, 2, 3)
+    assert [len(costs[half]) for half in ("act", "observe")] == [2, 2]
+    assert all(cost > 0 for half in costs.values() for cost in half)
 
 
 def test_both_sides_agree_on_how_progress_is_written(speed: Any) -> None:
