@@ -68,6 +68,8 @@ def details_of(statement: Statement, *before: Statement) -> tuple[str, ...]:
         (text("eNpLAgAAYwBj"), ["mixed_case"]),
         (text("q7"), ["letters_and_digits"]),
         (text("XIV"), ["xiv"]),
+        (text("-1.0: 2\n0.6: 0"), ["several_lines"]),
+        (text("1.0.2.0.6.0.2"), ["string"]),
         (text("中"), ["non_ascii_string"]),
         (text("several words that together are too long"), ["string"]),
         (Collection("list", ()), ["empty_list"]),

@@ -24,6 +24,7 @@ __all__ = ["MAX_LENGTH", "Description", "description", "operation_words", "test_
 MAX_LENGTH = 70
 _ROOM = 4  # for a number
 MAX_WORDS = 30  # characters of one value
+MOST_PIECES = 6  # words of one value
 MOST_DETAILS = 3  # values in one name
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -67,7 +68,16 @@ _SIGNS = {
     "\0": "null",
 }
 _LETTERS = frozenset({"one_letter", "letters", "letters_and_digits", "mixed_case"})
-_VAGUE = _LETTERS | {"string", "long_string", "non_ascii_string", "symbols", "bytes", "float", "negative_float"}
+_VAGUE = _LETTERS | {
+    "string",
+    "long_string",
+    "several_lines",
+    "non_ascii_string",
+    "symbols",
+    "bytes",
+    "float",
+    "negative_float",
+}
 """Words that say of a value no more than its kind."""
 
 _SPELLED = frozenset({"http", "https", "html", "xml", "ftp", "www", "css", "sql", "str", "int", "rc", "no", "ok", "on"})
@@ -289,6 +299,8 @@ def _text_words(text: str) -> str:
         return "empty_string"
     if text.isspace() and len(text) > 1:
         return "blank_string"
+    if "\n" in text.strip("\n"):
+        return "several_lines"
     plain = unicodedata.normalize("NFKD", text)
     if not all(character.isascii() or unicodedata.combining(character) for character in plain):
         return "non_ascii_string"
@@ -306,7 +318,8 @@ def _text_words(text: str) -> str:
         found = f"string_with_{'_and_'.join(names)}" if 0 < len(names) <= 2 else ""
     else:
         found = _letters_words(pieces[0])
-    return found if found and len(found) <= MAX_WORDS else "long_string" if len(text) > 40 else "string"
+    fits = found and len(found) <= MAX_WORDS and found.count("_") < MOST_PIECES
+    return found if fits else "long_string" if len(text) > 40 else "string"
 
 
 def _letters_words(text: str) -> str:
