@@ -129,6 +129,7 @@ def test_a_test_asserts_what_kills_and_falls_back_to_its_effect() -> None:
         assert test is not None
         return test.assertions
 
-    assert asserted({length: {1}, room: set()}) == (length,)
+    assert asserted({length: set(), room: {1}}) == (room,)
+    assert asserted({length: {1}, room: set()}) == (length, room)  # the test is about the room
     assert asserted({length: set(), room: set()}) == (room,)  # of the last statement
     assert asserted(None) == (length, room)

@@ -138,8 +138,8 @@ def assertions(
 ) -> tuple[Observation, ...]:
     """The facts a test checks, at most `limit`, in the order of the statements.
 
-    Where it is known which mutants the candidates kill, the fewest that kill as many as all of them; where they kill
-    none, the first of them. Otherwise the result of the last statement; then the state of the objects it worked on (its receiver,
+    Where it is known which mutants the candidates kill, the fewest that kill as many as all of them, and one about the
+    last statement if none of these is; where they kill none, the first of them. Otherwise the result of the last statement; then the state of the objects it worked on (its receiver,
     its arguments), of which only what was not so before counts, if `before` tells; then the results of earlier
     operations under test that no other statement uses, latest first. A constructed object counts by its attributes.
     That an object merely has a certain class, or that an operation returned None which never returns anything else, is
@@ -150,6 +150,9 @@ def assertions(
         return ()
     strong, weak = candidates(statements, observations, subject, before=before, raised=raised)
     chosen = fewest(strong, kills)[:limit] if kills is not None else []
+    about = {len(statements) - 1, *statements[-1].refs}
+    if chosen and about.isdisjoint(fact.position for fact in chosen):  # a test is about its last statement
+        chosen += [fact for fact in strong if fact.position in about][:1]
     chosen = chosen or strong[: limit if kills is None else 1] or ([] if raised else weak[:1])
     if not chosen and not raised:
         chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
