@@ -342,6 +342,19 @@ def test_the_plainest_object_of_a_class_takes_the_place_of_others() -> None:
     assert table.statements(kept[0]) == [new, call(2, receiver=0)]
 
 
+def test_what_has_a_private_name_gives_way_to_what_has_none() -> None:
+    table = StatementTable()
+    world = Arguments(table, [lambda s: s.operation == 2, lambda s: s.operation == 1])
+    kinds = [("constructor", "_Box", "shop._Box"), ("function", "box_of", ""), ("method", "_Box.open", "shop._Box")]
+    operations = [
+        Operation(number, kind, "shop", name, owner, (), ANY) for number, (kind, name, owner) in enumerate(kinds)
+    ]
+    public = Statement(1, -1, (argument(""),))
+    tests = [[call(0), call(2, receiver=0)], [public]]
+    kept = minimize([table.testcase(test) for test in tests], world.covered, table, operations=operations)
+    assert [table.statements(test) for test in kept] == [[public, call(2, receiver=0)]]
+
+
 def test_an_iterator_that_nobody_uses_is_drained() -> None:
     table = StatementTable()
     world = Arguments(table, [lambda s: s.operation == 2])

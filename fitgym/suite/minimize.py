@@ -44,7 +44,8 @@ each kills."""
 Steps = Generator[list[TestCase], list["_Row"], None]
 Made = TypeVar("Made")
 
-MAKERS = 2  # statements for each class that are tried in the place of others
+MAKERS = 3  # statements for each class that are tried in the place of others
+PRIVATE = 10_000  # what a private name costs
 MUTANTS = 12  # that a test has to go on killing at most; each is run with everything that is tried
 WAVE = 16  # targets worked on at once; changes how many executions share a batch, never the result
 
@@ -138,8 +139,9 @@ def minimize(
 
     kept: list[_Reduction] = []
     essential = _essential(chosen, wanted)
-    makers = _makers((statement for one in essential for statement in table.statements(one.best)), operations)
-    means = _Means(table, operations, iterators, makers)
+    means = _Means(table, operations, iterators)
+    makers = _makers((statement for one in essential for statement in table.statements(one.best)), means)
+    means = means._replace(makers=makers)
     for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
         kept.append(_Reduction(one.best, mine.tolist(), one.row, means))
@@ -263,7 +265,8 @@ class _Means(NamedTuple):
         table: where they are.
         operations: of the subject, by id; empty if they are not known.
         iterators: operations whose results are iterators.
-        makers: for a class the plainest statements seen that make an object of it from nothing.
+        makers: for a class the plainest statements seen that make an object of it from nothing; for "" the plainest ones
+            that need no private name for whatever they make.
     """
 
     table: StatementTable
@@ -271,22 +274,44 @@ class _Means(NamedTuple):
     iterators: Container[int] = ()
     makers: Mapping[str, Sequence[Statement]] = {}
 
+    def instead(self, statement: Statement, classes: Iterable[str]) -> list[Statement]:
+        """What may be put in its place where objects of these classes are asked something."""
+        operation = self.of(statement)
+        if operation is not None and _is_private(operation):
+            classes = (*classes, "")
+        found = dict.fromkeys(maker for name in classes for maker in self.makers.get(name, ()))
+        return [one for one in found if statement.refs or self.costs(one) < self.costs(statement)]
+
+    def costs(self, statement: Statement) -> int:
+        """How much a reader has to take in of its arguments; a private name is worth avoiding at any price."""
+        operation = self.of(statement)
+        private = operation is not None and _is_private(operation)
+        return weight(statement, operation) + PRIVATE * private
+
     def of(self, statement: Statement) -> Operation | None:
         """The operation of a statement, if it is known."""
         return self.operations[statement.operation] if self.operations else None
 
 
-def _makers(statements: Iterable[Statement], operations: Sequence[Operation]) -> dict[str, list[Statement]]:
+def _makers(statements: Iterable[Statement], means: _Means) -> dict[str, list[Statement]]:
     """For each class the plainest of these statements that make an object of it from nothing, at most `MAKERS`."""
     found: dict[str, list[Statement]] = {}
-    for statement in dict.fromkeys(statements if operations else ()):
-        operation = operations[statement.operation]
-        if operation.kind == "constructor" and not statement.refs:
+    for statement in dict.fromkeys(statements):
+        operation = means.of(statement)
+        if operation is None or statement.refs:
+            continue
+        if operation.kind == "constructor":
             found.setdefault(operation.owner, []).append(statement)
-    return {
-        owner: sorted(some, key=lambda one: weight(one, operations[one.operation]))[:MAKERS]
-        for owner, some in found.items()
-    }
+        if operation.kind in ("constructor", "function", "static_method", "class_method") and not _is_private(
+            operation
+        ):
+            found.setdefault("", []).append(statement)
+    return {name: sorted(some, key=means.costs)[:MAKERS] for name, some in found.items()}
+
+
+def _is_private(operation: Operation) -> bool:
+    """It is called by a name that is not for others."""
+    return any(part.startswith("_") and not part.endswith("__") for part in operation.name.split("."))
 
 
 class _Reduction:
@@ -394,9 +419,8 @@ class _Reduction:
                 for one in later
                 if one.receiver == position and (operation := self.means.of(one)) is not None
             )
-            for maker in (maker for owner in asked for maker in self.means.makers.get(owner, ())):
-                if statement.refs or weight(maker, self.means.of(maker)) < weight(statement, self.means.of(statement)):
-                    found.append(self._table.testcase([*statements[:position], maker, *later]))
+            for maker in self.means.instead(statement, asked):
+                found.append(self._table.testcase([*statements[:position], maker, *later]))
         return found
 
     def _instead(self, position: int, earlier: int) -> TestCase:
