@@ -30,6 +30,9 @@ __all__ = ["Progress", "Request", "Run", "generate", "generate_request"]
 FINISHING_SHARE = 0.4
 """Of a budget in seconds, what is kept back for finishing at most."""
 
+MINIMISING_SHARE = 0.15
+"""Of a budget in seconds, what is kept back for minimising."""
+
 FINISHING_S = 15.0
 """Seconds that finishing has in any case, and not more after an interruption."""
 
@@ -295,10 +298,11 @@ class _Job:
         )
 
     def _reserve(self) -> float:
-        """Seconds kept back for finishing: five fresh interpreters and a measurement, two at a time."""
+        """Seconds kept back for finishing: to minimise, and for five fresh interpreters and a measurement, two at a time."""
         self.env.executor.subject  # noqa: B018  (starts the worker, so that the time of the import is known)
         per_run = 0.9 + self.env.executor.import_seconds
-        return min(FINISHING_SHARE * self.budget.amount, 1.0 + 4 * per_run)
+        amount = self.budget.amount
+        return min(FINISHING_SHARE * amount, 1.0 + 4 * per_run + MINIMISING_SHARE * amount)
 
     def _deadline(self, interrupted: bool) -> Deadline:
         """When finishing has to be over; a user who interrupts does not want to wait for all of it."""

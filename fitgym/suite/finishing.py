@@ -32,7 +32,7 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["Finished", "finish"]
 
-MINIMIZING = 0.25  # of the time that is left when it begins
+MINIMIZING = 0.45  # of the time that is left when it begins
 OBSERVING = 0.4
 KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising with which it looks at mutants too
