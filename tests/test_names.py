@@ -95,6 +95,7 @@ def test_an_argument_has_words(argument: Expression, expected: list[str]) -> Non
         (Statement(LEN, 0), [NEW_SHELF, NEW_BOOK, ADD_BOOK], ("30", "after_add")),
         (ADD_BOOK, [NEW_SHELF, NEW_BOOK], ("book", "book_dune", "30")),
         (Statement(SUMMARY, args=(text(""), text(""))), [], ("empty_string", "two_empty_strings")),
+        (Statement(SUMMARY, kwargs=(("of", Ref(0)),)), [NEW_BOOK], ("of_book", "of_book_dune")),
     ],
 )
 def test_keywords_receivers_and_what_was_done_before_have_words(

@@ -219,27 +219,33 @@ def _details(subject: Subject, statements: Sequence[Statement]) -> Iterator[str]
 
 
 def _argument_details(subject: Subject, statements: Sequence[Statement], statement: Statement) -> Iterator[str]:
+    def made_by(argument: Ref) -> tuple[str, str]:
+        """Words for the operation that an argument is the result of, and with the values that it was given."""
+        maker = statements[argument.position]
+        name = _words(subject.operations[maker.operation].name.rpartition(".")[2])
+        values = [word for value in maker.args for word in itertools.islice(_value_words(value), 1)]
+        return name, f"{name}_{'_'.join(values)}" if values else ""
+
     made: list[str] = []
     several: Counter[str] = Counter()
     for argument in statement.args:
         if isinstance(argument, Ref) and 0 <= argument.position == statement.receiver:
             yield "itself"
         elif isinstance(argument, Ref) and argument.position >= 0:
-            maker = statements[argument.position]
-            name = _words(subject.operations[maker.operation].name.rpartition(".")[2])
-            yield name
-            values = [word for value in maker.args for word in itertools.islice(_value_words(value), 1)]
-            made += [f"{name}_{'_'.join(values)}"] if values else []
+            plain, exact = made_by(argument)
+            yield plain
+            made.append(exact)
         else:
             words = list(_value_words(argument))
             several.update(words[:1])
             yield from words
     yield from made
-    yield from (
-        f"{_number_word(count)}_{word}s" for word, count in several.items() if count > 1 and word.isidentifier()
-    )
+    yield from (f"{_number_word(count)}_{word}s" for word, count in several.items() if count > 1)
     for name, value in statement.kwargs:
-        words = list(_value_words(value))
+        if isinstance(value, Ref) and value.position >= 0:
+            words = [word for word in made_by(value) if word]
+        else:
+            words = list(_value_words(value))
         if words == ["true"]:
             yield _words(name)
         else:
