@@ -118,8 +118,9 @@ class Description:
 def test_names(descriptions: Sequence[Description]) -> list[str]:
     """One name for each test, no two alike.
 
-    The operation and the outcome are always said. Where an operation has several tests, each says that detail which the
-    fewest others share, of equally rare ones the most salient; what still is alike says two details, then three. Only
+    The operation and the outcome are always said. Where an operation has several tests, each says a detail that few
+    others share: the fewer the better, but two places further back count as much as one more that shares it, and of
+    equals the one that says more than a kind goes first. What still is alike says two details, then three. Only
     tests that cannot be told apart are numbered, from the second one on.
     """
     chosen: list[tuple[str, ...]] = [()] * len(descriptions)
@@ -131,7 +132,8 @@ def test_names(descriptions: Sequence[Description]) -> list[str]:
         shared = Counter(detail for index in group for detail in set(descriptions[index].details))
         for index in group:
             rare = [detail for detail in descriptions[index].details if shared[detail] < len(group)]
-            chosen[index] = tuple(sorted(rare, key=lambda detail: (shared[detail], detail in _VAGUE)))
+            cost = {detail: (shared[detail] + at // 2, detail in _VAGUE) for at, detail in enumerate(rare)}
+            chosen[index] = tuple(sorted(rare, key=cost.__getitem__))
         for size in range(1, MOST_DETAILS + 1):
             count = Counter(names)
             for index in group:
