@@ -158,6 +158,11 @@ def measure(module: str, factories: Iterable[str], settings: Settings, result: A
     tests, imports, left_out = apart(recorded, *run)
     if len(tests) + left_out != span.executions:
         result.notes.append(f"{module}: {len(tests) + left_out} test cases recorded, {span.executions} executed")
+    if left_out:
+        result.notes.append(
+            f"{module}: {left_out} of {span.executions} test cases did not end by themselves: the whole loop holds what "
+            "they took, the bare calls do not"
+        )
     chunks = apart(replayed, tests, imports, folder, settings.choose(3, 10))
     searches = {name: pynguin(settings, module, folder, name) for name in ALGORITHMS}
     result.notes += [f"Pynguin {name} on {module}: {found.said}" for name, found in searches.items() if found.said]
