@@ -7,6 +7,9 @@ import gc
 import pytest
 from hypothesis import settings
 
+# How long an example takes is up to the machine and to what else it does.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 settings.register_profile("few", max_examples=10)
 
 
