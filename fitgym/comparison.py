@@ -1,0 +1,140 @@
+"""Comparison: is one agent better than another, by how much, and how sure is that?
+
+    from fitgym.comparison import contrasts
+    from fitgym.evaluation import evaluate
+    rows = list(evaluate(["ucb", "linucb", "uniform"], "stdlib-v1:test", seeds=range(10)))
+    for contrast in contrasts(rows, ["uniform"]):
+        print(contrast)
+
+An effect size, not a test: with enough runs every difference is significant, and the question is whether it matters.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.errors import InputError
+from fitgym.evaluation import Row
+
+__all__ = ["Contrast", "a12", "contrasts"]
+
+RESAMPLES = 2000
+"""Bootstrap samples: the ends of an interval of 95 % then stand on 50 samples each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One agent beside a baseline, over all subjects on which both have runs.
+
+    Attributes:
+        agent: the one in question.
+        baseline: what it is compared with.
+        a12: mean over the subjects of the probability that a run of the agent reaches more, see `a12`.
+        low, high: ends of the 95 % bootstrap interval of that mean; subjects are drawn with replacement and then, within
+            each, the runs of both.
+        better, worse: subjects on which `a12` is above and below one half.
+        subjects: compared.
+    """
+
+    agent: str
+    baseline: str
+    a12: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    subjects: int
+
+    @property
+    def verdict(self) -> str:
+        """ "better" or "worse" if the interval leaves one half out, otherwise "open"."""
+        return "better" if self.low > 0.5 else "worse" if self.high < 0.5 else "open"
+
+
+def a12(ours: Sequence[float] | NDArray[np.float64], theirs: Sequence[float] | NDArray[np.float64]) -> float:
+    """The probability that a value of ours is larger than one of theirs, ties counted half.
+
+        A12 = (#(x > y) + #(x = y) / 2) / (m n)     over all m n pairs
+
+    One half means no difference; by convention 0.56, 0.64 and 0.71 are called small, medium and large.
+
+    Args:
+        ours, theirs: values, at least one each.
+
+    Raises:
+        ValueError: there are none.
+
+    References:
+        Vargha and Delaney 2000, A Critique and Improvement of the CL Common Language Effect Size Statistics.
+    """
+    x, y = np.asarray(ours, float), np.asarray(theirs, float)
+    if not (x.size and y.size):
+        raise ValueError("there is nothing to compare: both sides need at least one value")
+    return float((np.sign(x[:, None] - y[None, :]).mean() + 1.0) / 2.0)
+
+
+def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -> list[Contrast]:
+    """Every other agent beside every baseline; agents and baselines in the order in which they come.
+
+    Args:
+        rows: of one goal and budget; those without a value are left out.
+        baselines: names of agents that have rows.
+        seed: of the bootstrap.
+
+    Raises:
+        InputError: a baseline has no row, or an agent and a baseline have no subject in common.
+    """
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row.value is not None:
+            values[row.cell.agent][row.cell.subject].append(row.value)
+    for name in baselines:
+        if name not in values:
+            raise InputError(f"there is no run of the baseline '{name}', expected one of {', '.join(values) or 'none'}")
+    return [
+        _contrast(agent, baseline, values[agent], values[baseline], np.random.default_rng(seed))
+        for agent in values
+        for baseline in baselines
+        if agent != baseline
+    ]
+
+
+def _contrast(
+    agent: str,
+    baseline: str,
+    ours: dict[str, list[float]],
+    theirs: dict[str, list[float]],
+    rng: np.random.Generator,
+) -> Contrast:
+    subjects = [subject for subject in ours if subject in theirs]
+    if not subjects:
+        raise InputError(f"'{agent}' and '{baseline}' have no subject in common, so they cannot be compared")
+    effects = np.array([a12(ours[subject], theirs[subject]) for subject in subjects])
+    # Rows of one subject: what each resample finds there, so that a resample of subjects picks one of each column.
+    found = np.array([_resampled(ours[subject], theirs[subject], rng) for subject in subjects])
+    picked = rng.integers(len(subjects), size=(RESAMPLES, len(subjects)))
+    means = found[picked, np.arange(RESAMPLES)[:, None]].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Contrast(
+        agent,
+        baseline,
+        float(effects.mean()),
+        float(low),
+        float(high),
+        int((effects > 0.5).sum()),
+        int((effects < 0.5).sum()),
+        len(subjects),
+    )
+
+
+def _resampled(ours: Sequence[float], theirs: Sequence[float], rng: np.random.Generator) -> NDArray[np.float64]:
+    """A12 of as many resamples of both sides."""
+    x = np.asarray(ours)[rng.integers(len(ours), size=(RESAMPLES, len(ours)))]
+    y = np.asarray(theirs)[rng.integers(len(theirs), size=(RESAMPLES, len(theirs)))]
+    effects: NDArray[np.float64] = (np.sign(x[:, :, None] - y[:, None, :]).mean(axis=(1, 2)) + 1.0) / 2.0
+    return effects

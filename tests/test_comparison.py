@@ -1,0 +1,120 @@
+"""Comparison: an effect size by hand, intervals that cover what they should, and clear refusals."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fitgym.comparison import a12, contrasts
+from fitgym.errors import InputError
+from fitgym.evaluation import Cell, Row
+
+
+def rows(**values: dict[str, list[float]]) -> list[Row]:
+    """By agent and subject what the runs reached."""
+    return [
+        Row(Cell(agent, subject, seed), value)
+        for agent, subjects in values.items()
+        for subject, found in subjects.items()
+        for seed, value in enumerate(found)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ([1], [0], 1.0),
+        ([0], [1], 0.0),
+        ([2, 2], [2, 2, 2], 0.5),
+        ([1, 2, 3], [2], 0.5),
+        ([1, 3], [2, 2, 0], 4 / 6),
+        # Pairs won by 2, 3, 3 and 4: 1.5, 3, 3 and 4.
+        ([2, 3, 3, 4], [1, 2, 3, 3], 11.5 / 16),
+    ],
+)
+def test_a12_is_the_share_of_pairs_that_are_won(ours: list[float], theirs: list[float], expected: float) -> None:
+    assert a12(ours, theirs) == pytest.approx(expected)
+
+
+values = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=8)
+
+
+@given(values, values)
+def test_a12_counts_pairs(ours: list[float], theirs: list[float]) -> None:
+    won = sum((x > y) + (x == y) / 2 for x, y in itertools.product(ours, theirs))
+    assert a12(ours, theirs) == pytest.approx(won / (len(ours) * len(theirs)))
+    assert a12(theirs, ours) == pytest.approx(1 - a12(ours, theirs))
+
+
+def test_a12_needs_values() -> None:
+    with pytest.raises(ValueError, match="nothing to compare"):
+        a12([], [1.0])
+
+
+def test_each_agent_is_put_beside_each_baseline() -> None:
+    found = contrasts(
+        rows(
+            ucb={"colorsys": [3, 4], "html": [1, 1], "only_here": [9]},
+            fixed={"colorsys": [1, 2], "html": [1, 2]},
+            uniform={"colorsys": [3, 4], "html": [1, 1]},
+        ),
+        ["fixed", "uniform"],
+    )
+    assert [(c.agent, c.baseline, c.a12, c.better, c.worse, c.subjects) for c in found] == [
+        ("ucb", "fixed", (1.0 + 0.25) / 2, 1, 1, 2),
+        ("ucb", "uniform", 0.5, 0, 0, 2),
+        ("fixed", "uniform", (0.0 + 0.75) / 2, 1, 1, 2),
+        ("uniform", "fixed", (1.0 + 0.25) / 2, 1, 1, 2),
+    ]
+
+
+def test_the_interval_tells_a_difference_from_none() -> None:
+    rng = np.random.default_rng(3)
+    subjects = [f"subject_{n}" for n in range(8)]
+    found = contrasts(
+        rows(
+            high={name: list(rng.normal(1.5, 1, 10)) for name in subjects},
+            like={name: list(rng.normal(0, 1, 10)) for name in subjects},
+            base={name: list(rng.normal(0, 1, 10)) for name in subjects},
+        ),
+        ["base"],
+    )
+    assert [(c.agent, c.verdict) for c in found] == [("high", "better"), ("like", "open")]
+    assert all(c.low < c.a12 < c.high for c in found)
+    (reverse,) = contrasts(
+        rows(base={name: [0.0, 1.0] for name in subjects}, high={name: [2.0, 3.0] for name in subjects}), ["high"]
+    )
+    assert (reverse.a12, reverse.low, reverse.high, reverse.verdict) == (0.0, 0.0, 0.0, "worse")
+
+
+def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    """95 % intervals of 60 experiments without any difference: no more than 10 may miss one half (binomial, p < 0.001)."""
+    missed = 0
+    for experiment in range(60):
+        rng = np.random.default_rng(experiment)
+        sides = {side: {f"s{n}": list(rng.normal(size=6)) for n in range(6)} for side in ("ours", "theirs")}
+        (contrast,) = contrasts(rows(**sides), ["theirs"])
+        missed += contrast.verdict != "open"
+    assert missed <= 10
+
+
+def test_the_same_rows_give_the_same_intervals() -> None:
+    found = rows(a={"x": [1, 5, 2], "y": [2, 2, 7]}, b={"x": [2, 3, 4], "y": [1, 2, 3]})
+    assert contrasts(found, ["b"]) == contrasts(found, ["b"])
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (rows(a={"x": [1]}), "no run of the baseline 'b', expected one of a"),
+        ([Row(Cell("b", "x", 0), error="no")], "no run of the baseline 'b', expected one of none"),
+        (rows(a={"x": [1]}, b={"y": [1]}), "no subject in common"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(found: list[Row], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        contrasts(found, ["b"])
