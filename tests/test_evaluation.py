@@ -146,11 +146,12 @@ def command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
     done = command(
         *("uniform", "fixed:exception", "--subjects", "colorsys,no_such_module", "--budget", "100x"),
-        *("--seeds", "1", "--json", "rows.json"),
+        *("--seeds", "1", "--json", "rows.json", "--against", "uniform"),
         folder=tmp_path,
     )
     assert done.returncode == 1, "a subject that cannot be used is a finding"
-    head, *lines = done.stdout.splitlines()
+    head, *lines, contrast = done.stdout.splitlines()
+    assert contrast.startswith("fixed:exception against uniform: A12 ") and "on 1 subjects" in contrast
     assert head.split() == ["agent", "share", "of", "best", "median", "runs", "failed"] and len(lines) == 2
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert [bool(found["error"]) for found in rows] == [False, True, False, True]
@@ -165,6 +166,7 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
         (["ucb", "--budget", "10s"], "counts seconds"),
         (["ucb", "--seeds", "0"], "seeds is 0"),
         (["ucb", "--jobs", "0"], "jobs is 0"),
+        (["ucb", "--against", "uniform"], "'uniform' is not one of the agents to run: ucb"),
         ([], "there is nothing to run"),
     ],
 )
