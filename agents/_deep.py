@@ -134,8 +134,8 @@ class Deep(Agent):
             env: its actions must be this agent's, its observations numbers in one array.
             total_timesteps: at most so many steps.
             episodes: at most so many episodes.
-            callback: called as `callback(agent, transition)` for each step; False ends learning. It sees the agent as it
-                was before this call.
+            callback: called as `callback(agent, transition)` for each step; False ends learning. It sees the agent as the
+                last improvement has left it, and may save it.
             seed: of the first `env.reset`.
 
         Raises:
@@ -176,7 +176,6 @@ class Deep(Agent):
             watcher = _watcher(self, callback, steps, episodes)
             model.learn(steps, callback=watcher)
             self._keep(_parameters_of(model.policy))
-        self._n_updates += watcher.seen
         return self
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -223,7 +222,7 @@ def _chance_put_back() -> Iterator[None]:
         torch.set_num_threads(states[3])
 
 
-def _watcher(agent: Agent, callback: Callback | None, steps: int, episodes: int | None) -> Any:
+def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int | None) -> Any:
     """A callback of the library that counts, tells ours, and stops at the limits."""
     from stable_baselines3.common.callbacks import BaseCallback
 
@@ -233,11 +232,16 @@ def _watcher(agent: Agent, callback: Callback | None, steps: int, episodes: int 
             self.seen = 0
             self.ended = 0
 
+        def _on_rollout_start(self) -> None:
+            if self.seen:
+                agent._keep(_parameters_of(self.model.policy))
+
         def _on_step(self) -> bool:
             found = self.locals
             before: Any = self.model._last_obs  # the library moves on to the new observations after this
             for i, done in enumerate(found["dones"]):
                 self.seen += 1
+                agent._n_updates += 1
                 self.ended += bool(done)
                 info = found["infos"][i]
                 truncated = bool(info.get("TimeLimit.truncated", False))

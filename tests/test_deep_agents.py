@@ -189,3 +189,19 @@ def test_a_senseless_hyper_parameter_is_explained(text: str, message: str) -> No
     with pytest.raises(InputError) as caught:
         make(text, 3)
     assert str(caught.value) == message
+
+
+def test_a_callback_sees_what_the_last_improvement_has_left_and_can_save_it(torch: Any, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def look(agent: Agent, transition: Transition) -> None:
+        seen.append((agent.n_updates, hash(tuple(array.tobytes() for array in agent.arrays().values()))))
+        if agent.n_updates == 30:
+            agent.save(tmp_path / "checkpoint")
+
+    agent = make("ppo:n_steps=16,batch_size=16", 5, seed=0).learn(Toy(10), 48, callback=look, seed=0)
+    assert [n for n, _ in seen] == list(range(1, 49))
+    assert [len({learnt for n, learnt in seen if low < n <= low + 16}) for low in (0, 16, 32)] == [1, 1, 1]
+    assert len({learnt for _, learnt in seen}) == 3
+    saved = Agent.load(tmp_path / "checkpoint")
+    assert saved.n_updates == 30 and saved.ready and saved.arrays().keys() == agent.arrays().keys()
