@@ -165,6 +165,7 @@ def replay(record: Path, /, *, path: Path | None = None, suite: Path | None = No
 
 TRAIN_EXAMPLES = """Examples:
   fitgym train ppo --subjects stdlib-v1:train --steps 20000 --envs 2 --output policies/ppo
+  fitgym train ppo --steps 100000 --checkpoint 5000 --resume --output policies/ppo
   fitgym train dsg_sarsa:alpha=0.02 --subjects lists/mine.toml --goal coverage --output policies/sarsa
   fitgym generate textwrap --agent policies/ppo
 """
@@ -187,6 +188,8 @@ def train(
     seed: int = 0,
     envs: int = 1,
     output: Path = Path("policy"),
+    checkpoint: int = 0,
+    resume: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
 ) -> int:
     """Train an agent on the subjects of a corpus, another one in every episode.
@@ -219,6 +222,10 @@ def train(
         Environments at a time, each in a process of its own; for deep agents.
     output
         Folder for the agent.
+    checkpoint
+        Also save it every so many steps, in checkpoints/ of that folder.
+    resume
+        Go on from the last of them, with the steps that are left.
     quiet
         No progress on stderr.
     """
@@ -245,13 +252,14 @@ def train(
         seed=seed,
         envs=envs,
         path=None if path is None else str(path),
+        checkpoint=checkpoint,
+        resume=resume,
     )
     trained = run(request, show)
-    sys.stdout.write(f"{type(trained).__name__} learnt from {trained.n_updates} steps: {output}\n")
-    unusable = json_format.loads((output / "bundle.json").read_text(encoding="utf-8"))["unusable"]
-    for subject, reason in unusable.items():
+    sys.stdout.write(f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps: {output}\n")
+    for subject, reason in trained.unusable.items():
         sys.stderr.write(f"fitgym: '{subject}' was left out: {reason}\n")
-    return FINDING if unusable else DONE
+    return FINDING if trained.unusable else DONE
 
 
 EVALUATE_EXAMPLES = """Examples:

@@ -3,16 +3,21 @@
     from fitgym.training import Training, train
     train(Training("ppo", "stdlib-v1:train", goal="exceptions", steps=20_000, output="policies/mine", envs=2))
 
-The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, versions, subjects that could
-not be used) and `episodes.jsonl`, a line for each episode. `--agent FOLDER` uses it.
+The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions, subjects that
+could not be used) and `episodes.jsonl`, a line for each episode. `--agent FOLDER` uses it.
+
+With checkpoints there is also `checkpoints/STEPS`, the agent as it was after so many steps. A training that was cut short
+goes on from the last one (`resume`) with the steps that are left. That is another training than one in a single piece:
+environments begin anew, and deep agents with a new optimiser.
 """
 
 from __future__ import annotations
 
 import json
 import platform
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import metadata
@@ -33,7 +38,7 @@ from fitgym.subject.corpus import Corpus
 from fitgym.subject.source import locate
 from fitgym.suite.export import write
 
-__all__ = ["Episode", "Training", "train"]
+__all__ = ["Episode", "Trained", "Training", "train"]
 
 Progress = Callable[["Episode"], None]
 
@@ -56,6 +61,8 @@ class Training:
         seed: of the agent and of the environments.
         envs: environments at a time, each in a process of its own if there are several; deep agents only.
         path: a folder to look in first for the subjects; the corpus's own if it has one.
+        checkpoint: steps between two checkpoints, 0 for none.
+        resume: go on from the last checkpoint in `output`, if there is one.
     """
 
     agent: str
@@ -71,6 +78,8 @@ class Training:
     seed: int = 0
     envs: int = 1
     path: str | None = None
+    checkpoint: int = 0
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,24 @@ class Episode:
     length: int
 
 
-def train(request: Training, progress: Progress = lambda episode: None) -> Agent:
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What came of it.
+
+    Attributes:
+        agent: as it was saved.
+        episodes: that ended.
+        unusable: the subjects that could not be used, with the reason.
+        resumed: steps that an earlier training had made, 0 if this one began anew.
+    """
+
+    agent: Agent
+    episodes: tuple[Episode, ...]
+    unusable: Mapping[str, str]
+    resumed: int
+
+
+def train(request: Training, progress: Progress = lambda episode: None) -> Trained:
     """Let an agent learn, and save it.
 
     Args:
@@ -105,13 +131,19 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Agent
     """
     usable, unusable, path = _subjects(request)
     _check(request)
+    earlier = _last_checkpoint(request) if request.resume else None
+    done = 0 if earlier is None else int(earlier.name)
+    # Whoever goes on does not want to see the same episodes again.
+    seed = request.seed if earlier is None else int(np.random.SeedSequence((request.seed, done)).generate_state(1)[0])
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
     env: Any = makers[0]() if request.envs == 1 else _side_by_side(makers)
     try:
         names, features = env.names if request.envs == 1 else env.get_attr("names")[0]
-        agent = make(request.agent, env.action_space, action_names=names, seed=request.seed)
-        watcher = _Watcher(progress)
-        agent.learn(env, request.steps, callback=watcher, seed=request.seed)
+        text = request.agent if earlier is None else str(earlier)
+        agent = make(text, env.action_space, action_names=names, seed=request.seed)
+        watcher = _Watcher(request, progress, done)
+        if request.steps > done:
+            agent.learn(env, request.steps - done, callback=watcher, seed=seed)
         found = dict(unusable)
         for failures in [env.failures] if request.envs == 1 else env.get_attr("failures"):
             found.update(failures)
@@ -120,25 +152,40 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Agent
     folder = agent.save(request.output)
     bundle = {
         "request": asdict(request),
+        "environment": {"subjects": list(usable), "path": path, **_arguments(request)},
+        "hyper_parameters": agent.hyper_parameters(),
         "action_names": list(names),
         "feature_names": list(features),
-        "subjects": list(usable),
-        "unusable": found,
+        "seeds": {"agent": agent.seed, "environments": [seed + number for number in range(request.envs)]},
+        "resumed": done,
+        "steps": agent.n_updates,
         "episodes": len(watcher.episodes),
+        "unusable": found,
         "versions": _versions(),
     }
     write(json.dumps(bundle, indent=2) + "\n", folder / "bundle.json")
     write("".join(json.dumps(asdict(episode)) + "\n" for episode in watcher.episodes), folder / "episodes.jsonl")
-    return agent
+    return Trained(agent, tuple(watcher.episodes), found, done)
+
+
+def _last_checkpoint(request: Training) -> Path | None:
+    """The folder of the latest one that is whole, and not of more steps than are asked for."""
+    folders = [
+        f for f in Path(request.output).glob("checkpoints/*") if f.name.isdigit() and (f / "agent.json").is_file()
+    ]
+    reached = [folder for folder in folders if int(folder.name) <= request.steps]
+    return max(reached, key=lambda folder: int(folder.name), default=None)
 
 
 class _Watcher:
-    """Puts the steps of each environment together to episodes."""
+    """Puts the steps of each environment together to episodes, and saves the agent every so many steps."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, request: Training, progress: Progress, done: int) -> None:
         self.episodes: list[Episode] = []
+        self._checkpoints = Path(request.output) / "checkpoints"
+        self._every = request.checkpoint
         self._progress = progress
-        self._steps = 0
+        self._steps = done
         self._open: dict[int, list[float]] = {}
 
     def __call__(self, agent: Agent, transition: Transition) -> None:
@@ -153,6 +200,16 @@ class _Watcher:
             rewards.clear()
             self.episodes.append(episode)
             self._progress(episode)
+        if self._every and self._steps % self._every == 0:
+            self._save(agent)
+
+    def _save(self, agent: Agent) -> None:
+        """Under its name only when it is whole, so that no training goes on from half of one."""
+        folder = self._checkpoints / str(self._steps)
+        unfinished = agent.save(self._checkpoints / f"{self._steps}.unfinished")
+        if folder.exists():
+            shutil.rmtree(folder)
+        unfinished.rename(folder)
 
 
 class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -185,17 +242,14 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Numbered:
-    inner = FitnessSelection(
-        subjects[0],
-        path=path,
-        goal=request.goal,
-        budget=request.budget,
-        reward=request.reward,
-        actions=request.actions,
-        features=request.features,
-        population=request.population,
-    )
+    inner = FitnessSelection(subjects[0], path=path, **_arguments(request))
     return _Numbered(AcrossSubjects(inner, subjects, path), number)
+
+
+def _arguments(request: Training) -> dict[str, Any]:
+    """What makes the environments, but for their subjects."""
+    names = ("goal", "budget", "reward", "actions", "features", "population")
+    return {name: getattr(request, name) for name in names}
 
 
 def _side_by_side(makers: Sequence[Callable[[], _Numbered]]) -> Any:
@@ -237,6 +291,8 @@ def _check(request: Training) -> None:
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")
+    if request.checkpoint < 0:
+        raise InputError(f"checkpoint is {request.checkpoint}, expected a number of steps, or 0 for none")
     if request.envs > 1 and not deep:
         raise InputError(
             f"agent '{request.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
@@ -248,7 +304,7 @@ def _check(request: Training) -> None:
 
 def _versions() -> dict[str, str]:
     found = {"fitgym": fitgym.__version__, "python": platform.python_version(), "platform": sys.platform}
-    for name in ("numpy", "gymnasium", "stable_baselines3", "torch"):
+    for name in ("numpy", "gymnasium", "stable_baselines3", "sb3_contrib", "torch"):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

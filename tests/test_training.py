@@ -28,11 +28,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_folder_holds_the_agent_and_all_that_is_needed_to_repeat_it(tmp_path: Path) -> None:
-    agent = train(request(tmp_path))
+    agent = train(request(tmp_path)).agent
     folder = tmp_path / "policy"
     assert sorted(contents(folder)) == ["agent.json", "arrays.npz", "bundle.json", "episodes.jsonl"]
     bundle = json.loads((folder / "bundle.json").read_text())
-    assert bundle["request"]["subjects"] == TWO and bundle["subjects"] == ["colorsys", "html"]
+    assert bundle["request"]["subjects"] == TWO and bundle["environment"]["subjects"] == ["colorsys", "html"]
+    assert bundle["environment"]["budget"] == "9g" and bundle["seeds"] == {"agent": 0, "environments": [0]}
+    assert bundle["hyper_parameters"]["alpha"] == 0.05
     assert bundle["action_names"] == list(agent.action_names) and "remaining_budget" in bundle["feature_names"]
     assert bundle["versions"].keys() >= {"fitgym", "python", "numpy", "gymnasium"}
     assert agent.n_updates == 8 == Agent.load(folder).n_updates
@@ -56,15 +58,50 @@ def test_the_same_seed_gives_the_same_agent(tmp_path: Path) -> None:
 
 def test_a_saved_agent_goes_on_learning(tmp_path: Path) -> None:
     train(request(tmp_path))
-    again = train(request(tmp_path, agent=str(tmp_path / "policy"), output=str(tmp_path / "more")))
+    again = train(request(tmp_path, agent=str(tmp_path / "policy"), output=str(tmp_path / "more"))).agent
     assert again.n_updates == 16
 
 
 def test_a_subject_that_cannot_be_used_is_written_down(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("1 / 0\n")
-    train(request(tmp_path, subjects="no_such_module,broken,html", path=str(tmp_path), steps=12))
+    trained = train(request(tmp_path, subjects="no_such_module,broken,html", path=str(tmp_path), steps=12))
     bundle = json.loads((tmp_path / "policy" / "bundle.json").read_text())
-    assert set(bundle["unusable"]) == {"no_such_module", "broken"}
+    assert bundle["unusable"] == trained.unusable and set(trained.unusable) == {"no_such_module", "broken"}
+
+
+def checkpoints(folder: Path) -> list[str]:
+    return sorted((path.name for path in (folder / "policy" / "checkpoints").iterdir()), key=int)
+
+
+def test_checkpoints_are_the_agent_as_it_was(tmp_path: Path) -> None:
+    train(request(tmp_path, checkpoint=3))
+    assert checkpoints(tmp_path) == ["3", "6"]
+    train(request(tmp_path, steps=6, output=str(tmp_path / "shorter")))
+    expected, found = (contents(tmp_path / name) for name in ("shorter", "policy/checkpoints/6"))
+    assert found["agent.json"] == expected["agent.json"]
+
+
+def test_a_training_goes_on_from_its_last_checkpoint_with_the_steps_that_are_left(tmp_path: Path) -> None:
+    def stop(episode: Episode) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):  # at the end of the first episode, of three steps or fewer
+        train(request(tmp_path, checkpoint=2), stop)
+    assert checkpoints(tmp_path) == ["2"] and not (tmp_path / "policy" / "agent.json").exists()
+    trained = train(request(tmp_path, checkpoint=2, resume=True))
+    assert (trained.resumed, trained.agent.n_updates) == (2, 8)
+    assert checkpoints(tmp_path) == ["2", "4", "6", "8"]
+    bundle = json.loads((tmp_path / "policy" / "bundle.json").read_text())
+    assert bundle["resumed"] == 2 and bundle["seeds"]["environments"] != [0]
+    again = train(request(tmp_path, checkpoint=2, resume=True))
+    assert (again.resumed, again.agent.n_updates, again.episodes) == (8, 8, ())
+
+
+def test_half_a_checkpoint_and_one_of_a_longer_training_are_not_gone_on_from(tmp_path: Path) -> None:
+    train(request(tmp_path, steps=4, checkpoint=2))
+    (tmp_path / "policy" / "checkpoints" / "3.unfinished").mkdir()
+    (tmp_path / "policy" / "checkpoints" / "3").mkdir()
+    assert train(request(tmp_path, steps=3, resume=True)).resumed == 2
 
 
 @pytest.mark.parametrize(
@@ -75,6 +112,7 @@ def test_a_subject_that_cannot_be_used_is_written_down(tmp_path: Path) -> None:
         ({"budget": "10s"}, "counts seconds, so no episode could be repeated"),
         ({"steps": 0}, "steps is 0, expected at least 1"),
         ({"envs": 0}, "envs is 0, expected at least 1"),
+        ({"checkpoint": -1}, "checkpoint is -1, expected a number of steps, or 0 for none"),
         ({"envs": 2}, "agent 'dsg_sarsa' learns from one environment at a time"),
         ({"subjects": "stdlib-v1:tain"}, "did you mean 'train'"),
         ({"features": "paper"}, "did you mean 'paper-v1'"),
@@ -93,7 +131,7 @@ def test_no_subject_that_can_be_used_is_an_error_with_all_reasons(tmp_path: Path
 
 def test_a_deep_agent_learns_from_two_environments_and_is_used_by_name_of_its_folder(tmp_path: Path) -> None:
     pytest.importorskip("stable_baselines3", reason="deep agents learn with Stable-Baselines3, in the extra 'deep'")
-    agent = train(request(tmp_path, agent="ppo:n_steps=4,batch_size=8", steps=16, envs=2))
+    agent = train(request(tmp_path, agent="ppo:n_steps=4,batch_size=8", steps=16, envs=2)).agent
     assert agent.n_updates >= 16
     episodes = [json.loads(line) for line in (tmp_path / "policy" / "episodes.jsonl").read_text().splitlines()]
     assert episodes and all(episode["length"] <= 4 for episode in episodes)
