@@ -316,8 +316,9 @@ def _text_words(text: str) -> str:
     signs = [piece for piece in pieces if not piece.isalnum()]
     if len(pieces) == len(signs) and len(signs) > 2:
         return "symbols"
-    words = [word for piece in pieces if piece.isalnum() for word in _words(piece).split("_")]
-    if not words or 2 * sum(map(_is_telling, words)) >= len(words):
+    told = [(word, piece) for piece in pieces if piece.isalnum() for word in _words(piece).split("_")]
+    words = [word for word, _ in told]
+    if 2 * sum(_is_telling(word) or _is_abbreviation(piece) for word, piece in told) >= len(told):
         if len(pieces) <= 2:
             words = [_SIGNS.get(piece, "") or _words(piece) for piece in pieces]
         found = "_".join(word for word in words if word)
@@ -339,8 +340,12 @@ def _letters_words(text: str) -> str:
     return "mixed_case" if text[1:] != text[1:].lower() and text != text.upper() else "letters"
 
 
+def _is_abbreviation(piece: str) -> bool:
+    return 2 <= len(piece) <= 9 and piece.isalpha() and piece.isupper()
+
+
 def _is_telling(word: str) -> bool:
-    """A reader takes the word in at once: a short number, an abbreviation, or what can be pronounced."""
+    """A reader takes the word in at once: a short number, or what can be pronounced."""
     if word.isdigit():
         return len(word) <= 6
     if not word.isalpha() or len(word) < 2:
