@@ -65,6 +65,21 @@ with use_db(path, WorkDB.Mode.open) as session:
             session.set_result(item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
 """
 
+# Runs there too: write down the sources of those that are left, a line of JSON for each.
+SOURCES = """
+import json, sys
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+from cosmic_ray.util import read_python_source
+from cosmic_ray.work_db import WorkDB, use_db
+with use_db(sys.argv[1], WorkDB.Mode.open) as session:
+    for item in session.pending_work_items:
+        (change,) = item.mutations
+        source = read_python_source(change.module_path)
+        source = mutate_code(source, get_operator(change.operator_name)(**change.operator_args), change.occurrence)
+        print(json.dumps([change.start_pos, change.operator_name, change.occurrence, source]))
+"""
+
 
 @dataclass
 class Score:
@@ -328,28 +343,35 @@ def limit_of(check: Check, forked: bool = False) -> tuple[float, float]:
 
 def ours(check: Check, limit: float, most: int = 0, jobs: int = 1, forked: bool = False) -> Score:
     """The mutants of the goal, each as a source file of its own."""
-    source, encoding = read(check.reference), encoding_of(Path(check.reference.path))
+    source = read(check.reference)
     chosen = spread(mutants(source, check.reference.class_name).made, most)
+    score, started = Score("fitgym"), time.perf_counter()
+    score.results = outcomes(check, limit, [(one.id, mutated_text(source, one)) for one in chosen], jobs, forked)
+    score.seconds = time.perf_counter() - started
+    return score
+
+
+def outcomes(
+    check: Check, limit: float, sources: Sequence[tuple[str, str]], jobs: int = 1, forked: bool = False
+) -> list[tuple[str, str]]:
+    """What the suite says of each of these sources of the module, with their names."""
+    encoding = encoding_of(Path(check.reference.path))
     places: SimpleQueue[tuple[Path, Callable[[Path, float], str]]] = SimpleQueue()
 
-    def run(mutant: Any) -> str:
+    def run(named: tuple[str, str]) -> tuple[str, str]:
         copy, outcome = place = places.get()
         try:
-            check.file_in(copy).write_text(mutated_text(source, mutant), encoding)
-            return outcome(copy, limit)
+            check.file_in(copy).write_text(named[1], encoding)
+            return named[0], outcome(copy, limit)
         finally:
             places.put(place)
 
-    score, started = Score("fitgym"), time.perf_counter()
     with ExitStack() as stack:
         for number in range(1, jobs + 1):
             outcome = stack.enter_context(Forks(check, number)).outcome if forked else check.outcome
             places.put((check.copy(number), outcome))
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
-        for mutant, outcome in zip(chosen, pool.map(run, chosen), strict=True):
-            score.results.append((mutant.id, outcome))
-    score.seconds = time.perf_counter() - started
-    return score
+        return list(pool.map(run, sources))
 
 
 def encoding_of(path: Path) -> str:
@@ -382,6 +404,24 @@ def lines_of(reference: Reference) -> tuple[int, int]:
 
 def theirs(check: Check, limit: float, python: Path, most: int = 0) -> Score:
     """The mutants of cosmic-ray, with its own runner."""
+    run = session(check, limit, python, most)
+    started = time.perf_counter()
+    run("-m", "cosmic_ray.cli", "exec", "cosmic.toml", "session.sqlite")
+    seconds = time.perf_counter() - started
+    score = read_dump(run("-m", "cosmic_ray.cli", "dump", "session.sqlite"))
+    score.seconds = seconds
+    return score
+
+
+def their_sources(check: Check, python: Path, most: int = 0) -> list[tuple[str, str]]:
+    """The mutants of cosmic-ray as sources of the module, with names."""
+    lines = session(check, LEAST_S, python, most)("-c", SOURCES, "session.sqlite").splitlines()
+    made = [(named(*rest), source) for *rest, source in map(json.loads, lines)]
+    return [(name, source) for name, source in made if source is not None]
+
+
+def session(check: Check, limit: float, python: Path, most: int) -> Callable[..., str]:
+    """Prepare a session of cosmic-ray: what runs its interpreter there and gives what that prints."""
     copy = check.copy(10_000)
     name = str(check.file_in(copy).relative_to(copy))
     (copy / "cosmic.toml").write_text(
@@ -406,12 +446,12 @@ def theirs(check: Check, limit: float, python: Path, most: int = 0) -> Score:
     run("-m", "cosmic_ray.cli", "init", "cosmic.toml", "session.sqlite")
     first, last = lines_of(check.reference)
     run("-c", NARROW, "session.sqlite", str(first), str(last), str(most))
-    started = time.perf_counter()
-    run("-m", "cosmic_ray.cli", "exec", "cosmic.toml", "session.sqlite")
-    seconds = time.perf_counter() - started
-    score = read_dump(run("-m", "cosmic_ray.cli", "dump", "session.sqlite"))
-    score.seconds = seconds
-    return score
+    return run
+
+
+def named(start: Sequence[int], operator: str, occurrence: int) -> str:
+    """A mutant of cosmic-ray in words."""
+    return f"{start[0]}:{start[1]}:{operator}:{occurrence}"
 
 
 def read_dump(text: str) -> Score:
@@ -424,8 +464,7 @@ def read_dump(text: str) -> Score:
         if outcome == "killed" and result["output"] == "timeout":
             outcome = "timeout"
         change = item["mutations"][0]
-        line, column = change["start_pos"]
-        name = f"{line}:{column}:{change['operator_name']}:{change['occurrence']}"
+        name = named(change["start_pos"], change["operator_name"], change["occurrence"])
         score.results.append((name, outcome if outcome in ("survived", "killed", "timeout") else "error"))
     return score
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Suites of fitgym and of Pynguin for the same modules, judged from outside by what a reviewer would ask.
 
-    python benchmarks/suite_quality.py --install results/subjects                     # about 40 minutes
+    python benchmarks/suite_quality.py --install results/subjects                     # about half an hour
     python benchmarks/suite_quality.py --subjects results/subjects --only semver --mutants 20
 
 What the columns mean is in README.md of this folder.
@@ -19,13 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core_subjects import seconds
-from mutation_check import Check, limit_of, theirs, tool_python
+from mutation_check import Check, Score, limit_of, their_sources, tool_python
+from mutation_check import outcomes as outcomes_of
 from questions.peers import install_peers
 from remeasure import HERE, environment, install, outcomes, run
 from rich.console import Console
@@ -130,7 +130,7 @@ def generate(tool: str, module: str, folder: Path, env: dict[str, str], options:
         del env["PYTHONPATH"]  # Pynguin extends the path itself, and has packages of its own that are older there
     done = run(command, env, folder, 10 * length + 120)
     (folder / "output.txt").write_text(done.stdout + done.stderr, "utf-8")
-    found = sorted(folder.glob("suite/test_*.py"))
+    found = sorted(path for path in folder.glob("suite/test_*.py") if "crash" not in path.name)
     if found:
         return found[0]
     last = ((done.stderr or done.stdout).strip().splitlines() or ["nothing said"])[-1]
@@ -180,18 +180,23 @@ def without(text: str, names: set[str]) -> str:
     return "".join(lines)
 
 
-def score(row: Row, suite: Path, options: argparse.Namespace) -> None:
-    """Run the suite on the sample of cosmic-ray's mutants; the same sample for every suite of the module."""
-    with tempfile.TemporaryDirectory(prefix="suite_quality_") as scratch:
-        folder = Path(scratch)
-        check = Check(locate(row.module, options.subjects), suite, folder, environment(options.subjects, folder))
-        try:
-            _, limit = limit_of(check)
-        except SystemExit as failed:
-            row.problem = str(failed)
-            return
-        found = theirs(check, limit, options.cosmic_ray, options.mutants)
-    row.killed, row.mutants, row.survivors = found.killed, found.total, found.survivors
+def score(made: Sequence[tuple[Row, Path | None]], options: argparse.Namespace) -> None:
+    """Run the suites of one module on the same sample of cosmic-ray's mutants."""
+    sources: list[tuple[str, str]] = []
+    for row, suite in made:
+        if suite is None:
+            continue
+        with tempfile.TemporaryDirectory(prefix="suite_quality_") as name:
+            scratch = Path(name)
+            check = Check(locate(row.module, options.subjects), suite, scratch, environment(options.subjects, scratch))
+            try:
+                _, limit = limit_of(check, forked=True)
+            except SystemExit as failed:
+                row.problem = str(failed)
+                continue
+            sources = sources or their_sources(check, options.cosmic_ray, options.mutants)
+            found = Score("cosmic-ray", outcomes_of(check, limit, sources, options.jobs, forked=True))
+        row.killed, row.mutants, row.survivors = found.killed, found.total, found.survivors
 
 
 def table(rows: Sequence[Row], options: argparse.Namespace) -> Table:
@@ -257,8 +262,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--budget", default="30s", help="of both, in seconds; Pynguin has its assertions on top")
     parser.add_argument("--goal", default="coverage", help="of fitgym")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", type=int, default=100, help="at most so many of a module, evenly chosen; 0: all")
-    parser.add_argument("--jobs", type=int, default=1, help="suites scored at the same time; generated one at a time")
+    parser.add_argument("--mutants", type=int, default=200, help="at most so many of a module, evenly chosen; 0: all")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants run at the same time; generated is one at a time")
     parser.add_argument("--peers", type=Path, default=Path("results/peers"), metavar="DIR", help="where to put Pynguin")
     parser.add_argument(
         "--tool-env", type=Path, default=Path("results/cosmic_ray"), metavar="DIR", help="where to put cosmic-ray"
@@ -288,8 +293,7 @@ def main(given: Sequence[str] | None = None) -> int:
     rows: list[Row] = []
     for module in modules:
         made = [measure(tool, module, options) for tool in options.tools]
-        with ThreadPoolExecutor(max(1, options.jobs)) as pool:
-            list(pool.map(lambda one: one[1] and score(one[0], one[1], options), made))
+        score(made, options)
         for row, _ in made:
             rows.append(row)
             print(f"{module} {row.tool}: {row.score:.3f}", *[row.problem] * bool(row.problem), file=sys.stderr)
