@@ -23,6 +23,8 @@ from fitgym.evaluation import Row
 
 __all__ = ["Contrast", "a12", "contrasts"]
 
+_Runs = dict[str, dict[int, float]]  # values by subject and seed
+
 RESAMPLES = 2000
 """Bootstrap samples: the ends of an interval of 95 % then stand on 50 samples each."""
 
@@ -36,7 +38,7 @@ class Contrast:
         baseline: what it is compared with.
         a12: mean over the subjects of the probability that a run of the agent reaches more, see `a12`.
         low, high: ends of the 95 % bootstrap interval of that mean; subjects are drawn with replacement and then, within
-            each, the runs of both.
+            each, seeds: runs with the same seed begin with the same population, so they are drawn together.
         better, worse: subjects on which `a12` is above and below one half.
         subjects: compared.
     """
@@ -82,17 +84,17 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
     """Every other agent beside every baseline; agents and baselines in the order in which they come.
 
     Args:
-        rows: of one goal and budget; those without a value are left out.
+        rows: of one goal and budget; those without a value are left out, and seeds that only one of two agents has.
         baselines: names of agents that have rows.
         seed: of the bootstrap.
 
     Raises:
-        InputError: a baseline has no row, or an agent and a baseline have no subject in common.
+        InputError: a baseline has no row, or an agent and a baseline have no run in common.
     """
-    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[str, _Runs] = defaultdict(dict)
     for row in rows:
         if row.value is not None:
-            values[row.cell.agent][row.cell.subject].append(row.value)
+            values[row.cell.agent].setdefault(row.cell.subject, {})[row.cell.seed] = row.value
     for name in baselines:
         if name not in values:
             raise InputError(f"there is no run of the baseline '{name}', expected one of {', '.join(values) or 'none'}")
@@ -104,20 +106,18 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
     ]
 
 
-def _contrast(
-    agent: str,
-    baseline: str,
-    ours: dict[str, list[float]],
-    theirs: dict[str, list[float]],
-    rng: np.random.Generator,
-) -> Contrast:
-    subjects = [subject for subject in ours if subject in theirs]
-    if not subjects:
-        raise InputError(f"'{agent}' and '{baseline}' have no subject in common, so they cannot be compared")
-    effects = np.array([a12(ours[subject], theirs[subject]) for subject in subjects])
-    # Rows of one subject: what each resample finds there, so that a resample of subjects picks one of each column.
-    found = np.array([_resampled(ours[subject], theirs[subject], rng) for subject in subjects])
-    picked = rng.integers(len(subjects), size=(RESAMPLES, len(subjects)))
+def _contrast(agent: str, baseline: str, ours: _Runs, theirs: _Runs, rng: np.random.Generator) -> Contrast:
+    pairs = []
+    for subject in ours:
+        seeds = [seed for seed in ours[subject] if seed in theirs.get(subject, ())]
+        if seeds:
+            pairs.append(tuple(np.array([side[subject][seed] for seed in seeds]) for side in (ours, theirs)))
+    if not pairs:
+        raise InputError(f"'{agent}' and '{baseline}' have no subject and seed in common, so they cannot be compared")
+    effects = np.array([a12(x, y) for x, y in pairs])
+    # A row for each subject: what each resample finds there, so that a resample of subjects picks one of each column.
+    found = np.array([_resampled(x, y, rng) for x, y in pairs])
+    picked = rng.integers(len(pairs), size=(RESAMPLES, len(pairs)))
     means = found[picked, np.arange(RESAMPLES)[:, None]].mean(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return Contrast(
@@ -128,13 +128,13 @@ def _contrast(
         float(high),
         int((effects > 0.5).sum()),
         int((effects < 0.5).sum()),
-        len(subjects),
+        len(pairs),
     )
 
 
-def _resampled(ours: Sequence[float], theirs: Sequence[float], rng: np.random.Generator) -> NDArray[np.float64]:
-    """A12 of as many resamples of both sides."""
-    x = np.asarray(ours)[rng.integers(len(ours), size=(RESAMPLES, len(ours)))]
-    y = np.asarray(theirs)[rng.integers(len(theirs), size=(RESAMPLES, len(theirs)))]
+def _resampled(ours: NDArray[np.float64], theirs: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """A12 of as many resamples of the seeds."""
+    seeds = rng.integers(len(ours), size=(RESAMPLES, len(ours)))
+    x, y = ours[seeds], theirs[seeds]
     effects: NDArray[np.float64] = (np.sign(x[:, :, None] - y[:, None, :]).mean(axis=(1, 2)) + 1.0) / 2.0
     return effects

@@ -102,6 +102,17 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert missed <= 10
 
 
+def test_runs_that_are_the_same_seed_by_seed_are_no_different_for_sure() -> None:
+    runs = {"x": [1.0, 5.0, 9.0], "y": [7.0, 3.0, 0.0]}
+    (contrast,) = contrasts(rows(ours=runs, theirs=runs), ["theirs"])
+    assert (contrast.a12, contrast.low, contrast.high) == (0.5, 0.5, 0.5)
+
+
+def test_only_seeds_that_both_have_are_compared() -> None:
+    (contrast,) = contrasts(rows(ours={"x": [1, 2, 9, 9]}, theirs={"x": [1, 3]}), ["theirs"])
+    assert (contrast.a12, contrast.subjects) == ((0.5 + 1.0) / 4, 1)
+
+
 def test_the_same_rows_give_the_same_intervals() -> None:
     found = rows(a={"x": [1, 5, 2], "y": [2, 2, 7]}, b={"x": [2, 3, 4], "y": [1, 2, 3]})
     assert contrasts(found, ["b"]) == contrasts(found, ["b"])
@@ -112,7 +123,7 @@ def test_the_same_rows_give_the_same_intervals() -> None:
     [
         (rows(a={"x": [1]}), "no run of the baseline 'b', expected one of a"),
         ([Row(Cell("b", "x", 0), error="no")], "no run of the baseline 'b', expected one of none"),
-        (rows(a={"x": [1]}, b={"y": [1]}), "no subject in common"),
+        (rows(a={"x": [1]}, b={"y": [1]}), "no subject and seed in common"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(found: list[Row], message: str) -> None:

@@ -1,0 +1,98 @@
+"""Which hyper-parameters should be the defaults? Every value of a small grid on subjects that nothing is reported on.
+
+    python benchmarks/agent_sweep.py --seeds 3 --jobs 2 --json sweep.json
+    python benchmarks/agent_sweep.py --agents ucb softmax --goals exceptions --budget 2000x
+
+For each family of agents: what each setting reached, as the share of the best that any setting of the family reached on
+the same subject and seed, averaged over seeds, subjects and goals; and how it stands to the present default (A12 with its
+95 % interval). A setting replaces the default if the interval leaves one half out. Rewards are `gain`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from fitgym.comparison import contrasts
+from fitgym.evaluation import Row, evaluate, summary
+from fitgym.suite.export import write
+
+GRIDS: dict[str, tuple[str, ...]] = {
+    # The default first.
+    "ucb": ("", "c=0.1", "c=0.5", "c=0.5,normalise=true", "c=1.414,normalise=true", "discount=0.95", "window=50"),
+    "epsilon_greedy": ("", "epsilon=0.05", "epsilon=0.3", "discount=0.95", "window=50"),
+    "softmax": ("", "temperature=0.03", "temperature=0.3", "discount=0.95"),
+    "thompson": ("", "sigma=0.3", "sigma=0.1", "discount=0.95"),
+    "linucb": ("", "alpha=0.3", "alpha=0.1", "ridge=10"),
+    "dsg_sarsa": ("", "alpha=0.01", "alpha=0.2", "epsilon=0.3", "normalise=true", "tiles=4"),
+}
+"""By agent the settings that are tried."""
+
+
+def named(family: str, setting: str) -> str:
+    """The agent as users write it."""
+    return f"{family}:{setting}" if setting else family
+
+
+def lines(family: str, goals: dict[str, list[Row]]) -> Iterable[str]:
+    """What each setting of a family reached, best first."""
+    shares: dict[str, list[float]] = {}
+    for rows in goals.values():
+        for found in summary(rows):
+            if found["share"] is not None:
+                shares.setdefault(found["agent"], []).append(found["share"])
+    # A subject is another one under another goal.
+    together = [
+        replace(row, cell=replace(row.cell, subject=f"{row.cell.subject} ({goal})"))
+        for goal, rows in goals.items()
+        for row in rows
+    ]
+    beside = {found.agent: found for found in contrasts(together, [family])}
+    for name in sorted(shares, key=lambda name: -statistics.fmean(shares[name])):
+        contrast = beside.get(name)
+        tail = (
+            "the default" if contrast is None else f"A12 {contrast.a12:.2f} [{contrast.low:.2f}, {contrast.high:.2f}]"
+        )
+        yield f"  {name:<34} {statistics.fmean(shares[name]):.3f}  {tail}"
+
+
+def main() -> int:
+    """Run the sweep and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agents", nargs="+", choices=list(GRIDS), default=list(GRIDS))
+    parser.add_argument("--subjects", default="stdlib-v1:validation")
+    parser.add_argument("--goals", nargs="+", default=["exceptions", "diversity", "strong_mutation"])
+    parser.add_argument("--budget", default="2000x")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    everything: list[Row] = []
+    for family in options.agents:
+        names = [named(family, setting) for setting in GRIDS[family]]
+        goals: dict[str, list[Row]] = {}
+        for goal in options.goals:
+            goals[goal] = []
+            for row in evaluate(
+                names, options.subjects, seeds=range(options.seeds), goal=goal, budget=options.budget, jobs=options.jobs
+            ):
+                goals[goal].append(row)
+                sys.stderr.write(f"{goal}: {row.cell.agent} on {row.cell.subject}: {row.error or row.value}\n")
+        everything += [row for rows in goals.values() for row in rows]
+        print(f"{family}, share of the best of its settings over {', '.join(options.goals)}")
+        print(*lines(family, goals), sep="\n", flush=True)
+        if options.json is not None:
+            write(json.dumps([asdict(row) for row in everything], indent=1) + "\n", options.json)
+    failed = {row.cell.subject: row.error for row in everything if row.error}
+    for subject, error in failed.items():
+        print(f"failed: {subject}: {error}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
