@@ -25,7 +25,7 @@ from fitgym.errors import InputError
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Deep"]
+__all__ = ["Deep", "inputs"]
 
 _ENDLESS = 1 << 40  # steps, where episodes are the limit
 
@@ -50,6 +50,9 @@ class Deep(Agent):
 
     algorithm: ClassVar[str]
     """Where the class is: `package:Class`."""
+
+    policy: ClassVar[str] = "MlpPolicy"
+    """What the library calls the networks."""
 
     def __init__(
         self,
@@ -90,6 +93,10 @@ class Deep(Agent):
             steps: that this call of `learn` will make at most.
         """
 
+    def policy_arguments(self) -> dict[str, Any]:
+        """Arguments of the networks beside hidden layers."""
+        return {}
+
     @property
     def ready(self) -> bool:
         """It has learnt."""
@@ -103,12 +110,7 @@ class Deep(Agent):
         """
         if self._network is None:
             return np.zeros(self.n_actions)
-        seen = np.asarray(observation, np.float32).reshape(-1)
-        if len(seen) != self._network.n_inputs:
-            raise InputError(
-                f"the observation has {len(seen)} entries, this agent has learnt from {self._network.n_inputs}"
-            )
-        return self._network(seen).astype(np.float64)
+        return self._network(inputs(observation, self._network.n_inputs)).astype(np.float64)
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
         """As the policy does, from the agent's own generator."""
@@ -160,13 +162,13 @@ class Deep(Agent):
             # The last batch of a round may be smaller than the others; that is nothing to worry users with.
             warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
             model = algorithm(
-                "MlpPolicy",
+                self.policy,
                 env,
                 learning_rate=self.learning_rate,
                 gamma=self.gamma,
                 seed=drawn,
                 device="cpu",
-                policy_kwargs={"net_arch": [self.hidden, self.hidden]},
+                policy_kwargs={"net_arch": [self.hidden, self.hidden], **self.policy_arguments()},
                 **self.arguments(steps),
             )
             if seed is not None:
@@ -189,6 +191,18 @@ class Deep(Agent):
     def _keep(self, parameters: dict[str, NDArray[np.float32]]) -> None:
         self._parameters = parameters
         self._network = self.network(parameters) if parameters else None
+
+
+def inputs(observation: Any, n: int) -> NDArray[np.float32]:
+    """An observation as a network takes it.
+
+    Raises:
+        InputError: it has another length than those that were learnt from.
+    """
+    seen = np.asarray(observation, np.float32).reshape(-1)
+    if len(seen) != n:
+        raise InputError(f"the observation has {len(seen)} entries, this agent has learnt from {n}")
+    return seen
 
 
 def _parameters_of(policy: Any) -> dict[str, NDArray[np.float32]]:

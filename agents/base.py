@@ -189,7 +189,7 @@ class Agent(ABC):
 
         Args:
             observation: a number or vector for one, an array with one more axis for a batch.
-            state: of a recurrent policy; handed back unchanged.
+            state: what the last call gave; only recurrent policies keep anything in it.
             episode_start: which of the batch begin an episode; its length also says that there is a batch.
             deterministic: take the action judged best.
             action_masks: which actions are allowed, `(n_actions,)` or `(batch, n_actions)`.
@@ -198,18 +198,37 @@ class Agent(ABC):
             The actions, shape `()` for one observation and `(batch,)` for a batch, and the state.
         """
         batch = _batch(observation, episode_start)
+        n = 1 if batch is None else batch
         rng = None if deterministic else self._predict_rng
         masks = np.ones(self.n_actions, bool) if action_masks is None else np.asarray(action_masks, bool)
         if batch is None:
-            return np.array(self.choose(observation, self._checked(masks.reshape(-1)), rng), np.int64), state
-        rows = masks if masks.ndim == 2 else np.broadcast_to(masks, (batch, masks.size))
-        if len(rows) != batch:
-            raise InputError(f"{len(rows)} action masks were given for {batch} observations")
-        chosen = [
-            self.choose(seen, self._checked(row), rng)
-            for seen, row in zip(_each(observation, batch), rows, strict=True)
-        ]
-        return np.array(chosen, np.int64).reshape(batch), state
+            masks = masks.reshape(-1)
+        rows = masks if masks.ndim == 2 else np.broadcast_to(masks, (n, masks.size))
+        if len(rows) != n:
+            raise InputError(f"{len(rows)} action masks were given for {n} observations")
+        seen = [observation] if batch is None else _each(observation, batch)
+        starts = np.broadcast_to(False if episode_start is None else np.asarray(episode_start, bool).reshape(-1), n)
+        chosen, state = self.choose_each(seen, [self._checked(row) for row in rows], rng, state, starts)
+        return np.array(chosen, np.int64).reshape(() if batch is None else (batch,)), state
+
+    def choose_each(
+        self,
+        observations: Sequence[Any],
+        allowed: Sequence[NDArray[np.bool_]],
+        rng: np.random.Generator | None,
+        state: tuple[NDArray[Any], ...] | None,
+        starts: NDArray[np.bool_],
+    ) -> tuple[list[int], tuple[NDArray[Any], ...] | None]:
+        """What `choose` says of each observation, and the state, in which only a recurrent policy keeps anything.
+
+        Args:
+            observations: one of each environment.
+            allowed: which actions may be taken, for each of them.
+            rng: as in `choose`.
+            state: what the last call gave, None at first; not to be changed.
+            starts: whether an episode begins, for each of them.
+        """
+        return [self.choose(seen, mask, rng) for seen, mask in zip(observations, allowed, strict=True)], state
 
     def allowed(self, info: Mapping[str, Any]) -> NDArray[np.bool_]:
         """Which actions `info["action_mask"]` allows, all of them if there is no mask; `(n_actions,)`.

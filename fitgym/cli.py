@@ -197,7 +197,7 @@ def train(
     Parameters
     ----------
     agent
-        ppo, maskable_ppo, a2c, dqn, dsg_sarsa, ..., with options after a colon, or the folder of a saved agent.
+        ppo, recurrent_ppo, maskable_ppo, a2c, dqn, dsg_sarsa, ..., with options after a colon, or the folder of a saved agent.
     subjects
         A corpus, a split of one such as stdlib-v1:train, a TOML file, or subjects joined by commas.
     path

@@ -17,6 +17,7 @@ from fitgym.agents.base import Agent, Transition, agents, make
 from fitgym.errors import InputError
 
 NAMES = agents().names()
+RECURRENT = ("recurrent_ppo",)
 ACTIONS = ("exception", "branch+exception", "exception+line", "exception+output", "branch+exception+line")
 
 
@@ -70,12 +71,14 @@ def test_the_three_agents_are_there() -> None:
 
 def test_one_observation_gives_one_action_without_axes(name: str) -> None:
     action, state = trained(name).predict(np.zeros(3, np.float32), None, None, True)
-    assert action.shape == () and action.dtype == np.int64 and state is None
+    assert action.shape == () and action.dtype == np.int64 and (state is None or name in RECURRENT)
 
 
-def test_a_state_is_handed_back(name: str) -> None:
-    state = (np.ones(2),)
-    assert trained(name).predict(np.zeros(3), state)[1] is state
+def test_a_state_is_handed_back_or_handed_on(name: str) -> None:
+    state = (np.ones((1, 64), np.float32), np.ones((1, 64), np.float32))
+    handed = trained(name).predict(np.zeros(3), state)[1]
+    assert (handed is state) is (name not in RECURRENT)
+    assert all((part == 1).all() for part in state)
 
 
 def test_what_is_saved_holds_no_pickle(name: str, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from fitgym.agents.base import Agent, Transition, make, trained
 from fitgym.envs.toy import Toy
 from fitgym.errors import InputError
 
-NAMES = ("a2c", "dqn", "maskable_ppo", "ppo")
+FORGETFUL = ("a2c", "dqn", "maskable_ppo", "ppo")
+NAMES = (*FORGETFUL, "recurrent_ppo")
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_network_is_what_is_worked_out_by_hand() -> None:
     assert Network(layers, "tanh")(x) == pytest.approx([2 * np.tanh(-2) + np.tanh(3) - 1], abs=1e-6)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FORGETFUL)
 def test_numpy_computes_what_torch_computes(name: str, torch: Any) -> None:
     from stable_baselines3 import A2C, DQN, PPO
 
@@ -76,6 +77,68 @@ def test_numpy_computes_what_torch_computes(name: str, torch: Any) -> None:
                 expected = model.policy.get_distribution(batch).distribution.probs[0].numpy()
                 found = np.exp(agent.scores(observation)) / np.exp(agent.scores(observation)).sum()
         assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_numpy_remembers_what_torch_remembers(torch: Any) -> None:
+    from sb3_contrib import RecurrentPPO
+
+    agent: Any = make("recurrent_ppo:memory=8,n_steps=32", 5, seed=1).learn(Toy(10), 64, seed=0)
+    kwargs = {"net_arch": [64, 64], "lstm_hidden_size": 8}
+    model = RecurrentPPO("MlpLstmPolicy", Toy(10), n_steps=32, device="cpu", policy_kwargs=kwargs)
+    parameters = {key: torch.as_tensor(values) for key, values in agent.arrays().items() if key != "held"}
+    model.policy.load_state_dict(parameters)
+    ours: Any = None
+    theirs: Any = None
+    batches = np.random.default_rng(0).random((6, 2, 11), np.float32)
+    for step, batch in enumerate(batches):
+        starts = np.array([step == 0, step in (0, 3)])
+        _, ours = agent.predict(batch, ours, starts, deterministic=True)
+        _, theirs = model.predict(batch, theirs, starts, deterministic=True)
+        # Theirs have an axis for layers first.
+        assert ours == tuple(pytest.approx(part[0], abs=1e-6) for part in theirs)
+
+
+class Remembering(gymnasium.Env[Any, Any]):
+    """Pays 1 for the action on the side that was shown two steps ago; three steps an episode."""
+
+    observation_space = spaces.Box(0, 1, (2,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.side, self.steps = int(self.np_random.integers(2)), 0
+        return np.eye(2, dtype=np.float32)[self.side], {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        reward = float(self.steps == 3 and int(action) == self.side)
+        return np.zeros(2, np.float32), reward, self.steps == 3, False, {}
+
+
+def test_a_recurrent_agent_learns_what_has_to_be_remembered(torch: Any) -> None:
+    agent = make("recurrent_ppo:learning_rate=0.01,n_steps=96,memory=16,hidden=16", 2, seed=0)
+    agent.learn(Remembering(), 2400, seed=0)
+    blank = np.zeros(2, np.float32)
+    for side in (0, 1):
+        state: Any = None
+        for i, seen in enumerate((np.eye(2, dtype=np.float32)[side], blank, blank)):
+            action, state = agent.predict(seen, state, np.array(i == 0), deterministic=True)
+        assert action == side
+
+
+def test_what_is_held_is_forgotten_where_an_episode_begins_and_saved(torch: Any, tmp_path: Path) -> None:
+    agent: Any = make("recurrent_ppo:memory=4,n_steps=32", 5, seed=0).learn(Toy(10), 64, seed=0)
+    observation = np.full(11, 0.5, np.float32)
+    agent.begin_episode(observation, {})
+    assert not agent.arrays()["held"].any()
+    agent.act(observation, {})
+    held = agent.arrays()["held"]
+    assert held.any()
+    loaded: Any = Agent.load(agent.save(tmp_path / "agent"))
+    assert np.array_equal(loaded.arrays()["held"], held)
+    assert [loaded.act(observation, {}) for _ in range(20)] == [agent.act(observation, {}) for _ in range(20)]
+    agent.begin_episode(observation, {})
+    assert not agent.arrays()["held"].any()
 
 
 @pytest.mark.parametrize(
