@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fitgym.errors import OutOfTime
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.suite.minimize import Kills, connected, minimize, needed, without
+from fitgym.suite.minimize import Kills, Seen, connected, minimize, needed, without
 from fitgym.suite.plainness import Change, changed, plainer
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
@@ -132,7 +132,7 @@ def test_what_is_known_of_a_result_takes_its_place_so_that_its_statement_goes() 
     table = StatementTable()
     world = World(table, [[2]])
     test = table.testcase([call(1), call(2, 0)])
-    (after,) = minimize([test], world.covered, table, values=lambda tests: [{0: argument("x")} for _ in tests])
+    (after,) = minimize([test], world.covered, table, seen=lambda tests: [Seen({0: argument("x")}) for _ in tests])
     assert table.statements(after) == [Statement(2, -1, (argument(""),))]
 
 
@@ -359,7 +359,7 @@ def test_an_iterator_that_nobody_uses_is_drained() -> None:
     table = StatementTable()
     world = Arguments(table, [lambda s: s.operation == 2])
     test = [call(1), call(2, 0)]
-    (after,) = minimize([table.testcase(test)], world.covered, table, iterators={1, 2})
+    (after,) = minimize([table.testcase(test)], world.covered, table, seen=lambda _: [Seen({}, {0, 1})])
     assert table.statements(after) == [call(1), call(2, 0)._replace(iterate=True)]
 
 
@@ -464,8 +464,8 @@ def test_parts_stay_together_if_only_together_they_kill() -> None:
     test = table.testcase([call(1), call(2, 0)])  # until the result of the first is written out in the second
 
     def lengths(kills: Kills | None) -> list[int]:
-        known = [{0: argument(1)}]
-        return [len(t) for t in minimize([test], mutants.covered, table, values=lambda _: known, kills=kills)]
+        known = [Seen({0: argument(1)})]
+        return [len(t) for t in minimize([test], mutants.covered, table, seen=lambda _: known, kills=kills)]
 
     assert lengths(lambda asked: [frozenset({0} if len(testcase) == 2 else ()) for testcase, _ in asked]) == [2]
     assert lengths(None) == [1, 1]

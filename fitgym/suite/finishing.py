@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 from fitgym.engine import Discovery, Engine
 from fitgym.errors import OutOfTime
 from fitgym.evolution.trials import minimal
-from fitgym.execution.observation import Observed
+from fitgym.execution.observation import Observation, Observed
 from fitgym.suite.assertions import FinishedTest, finished_tests, renamed
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import DIALECTS, Dialect
 from fitgym.suite.export import arranged, file_name, suite_text, write
 from fitgym.suite.kills import Kills
 from fitgym.suite.measure import Measured
-from fitgym.suite.minimize import minimize
+from fitgym.suite.minimize import Seen, minimize
 from fitgym.suite.mutation import Mutation
 from fitgym.suite.observers import enriched, unknown
 from fitgym.suite.score import MutationScore, mutation_score
@@ -38,6 +39,9 @@ KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising with which it looks at mutants too
 ROUNDS = 4  # of minimising for mutants
 CHUNK = 16  # test cases that are observed at once where time may run out
+
+_LAZY = {("builtins", name) for name in ("enumerate", "filter", "map", "reversed", "zip")}
+_LAZY |= {("itertools", name) for name in dir(itertools)}
 
 _UNOBSERVED = "no time was left to observe it"
 
@@ -152,10 +156,14 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
         raised = [engine.measurements.trace(testcase).raised for testcase in testcases]
         return [None if one is None else (one.type, one.function, one.counted) for one in raised]
 
-    def values(testcases: Sequence[TestCase]) -> list[dict[int, Expression]]:
+    def seen(testcases: Sequence[TestCase]) -> list[Seen]:
         if engine.late:
             raise OutOfTime
-        return [_written_out(seen) for seen in engine.executor.observe(testcases, engine.table)]
+        shown = engine.executor.observe(testcases, engine.table)
+        return [
+            Seen(_written_out(one), _iterators(engine, testcase, one))
+            for testcase, one in zip(testcases, shown, strict=True)
+        ]
 
     def smaller(candidates: Sequence[TestCase]) -> list[TestCase]:
         return minimize(
@@ -163,10 +171,9 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
             covered,
             engine.table,
             endings=endings,
-            values=values,
+            seen=seen,
             kills=None if is_deadly or MINIMIZING * deadline.left < AMPLE else mutation.killed,
             operations=engine.subject.operations,
-            iterators=engine.factory.knowledge.results.iterators,
         )
 
     is_deadly = "strong_mutation" in names  # then mutants are among the targets
@@ -211,6 +218,24 @@ def _written_out(seen: Observed) -> dict[int, Expression]:
         for fact in seen.observations
         if not fact.path and fact.kind in ("equal", "is", "approx") and not isinstance(fact.expression, Ref | Name)
     }
+
+
+def _iterators(engine: Engine, testcase: TestCase, seen: Observed) -> frozenset[int]:
+    """Positions of results that are iterators: of operations that have returned some, and of which no more is known."""
+    known = engine.factory.knowledge.results.iterators
+    told = {fact.position for fact in seen.observations if not _is_iterator(fact)}
+    last = len(testcase) if seen.position < 0 else seen.position
+    return frozenset(
+        position
+        for position, statement in enumerate(engine.table.statements(testcase)[:last])
+        if statement.operation in known and position not in told
+    )
+
+
+def _is_iterator(fact: Observation) -> bool:
+    """The fact says that the result is one of the iterators of the standard library."""
+    name = fact.expression
+    return fact.kind == "isinstance" and isinstance(name, Name) and (name.module, name.qualname) in _LAZY
 
 
 def _observed(

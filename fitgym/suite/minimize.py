@@ -24,7 +24,7 @@ from fitgym.suite.plainness import Change, arguments, changed, plainer, weight
 from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-__all__ = ["Covered", "Endings", "Kills", "Values", "connected", "minimize", "needed", "without"]
+__all__ = ["Covered", "Endings", "Kills", "Seen", "connected", "minimize", "needed", "without"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 """Runs test cases and says which targets each covers: booleans of shape `(n_testcases, n_targets)`.
@@ -34,8 +34,18 @@ Columns of targets that are discovered on the way may be appended; they are not 
 Endings = Callable[[Sequence[TestCase]], Sequence[Hashable]]
 """Says how test cases end that were run: None if they return, else what tells one exception from another."""
 
-Values = Mapping[int, Expression]
-"""Positions of statements of a test case whose results can be written down, and how."""
+
+class Seen(NamedTuple):
+    """What is known of the results of a test case.
+
+    Attributes:
+        written: positions of statements whose results can be written down, and how.
+        iterators: positions of statements whose results are iterators.
+    """
+
+    written: Mapping[int, Expression] = {}
+    iterators: Container[int] = ()
+
 
 Kills = Callable[[Sequence[tuple[TestCase, Sequence[int] | None]]], Sequence[frozenset[int]]]
 """Runs test cases on mutants of the given numbers, on all that may matter where there is None, and says which of them
@@ -56,10 +66,9 @@ def minimize(
     table: StatementTable,
     *,
     endings: Endings | None = None,
-    values: Callable[[Sequence[TestCase]], Sequence[Values]] | None = None,
+    seen: Callable[[Sequence[TestCase]], Sequence[Seen]] | None = None,
     kills: Kills | None = None,
     operations: Sequence[Operation] = (),
-    iterators: Container[int] = (),
     wave: int = WAVE,
 ) -> list[TestCase]:
     """Few short test cases that together cover every target that the candidates cover.
@@ -85,11 +94,10 @@ def minimize(
         table: where the statements of the candidates are; the shortened statements are added to it.
         endings: how test cases end. Those that return are preferred, because they can check a value, and stay so; one
             that raises goes on to raise the same, or comes to return. None treats all alike.
-        values: what is known of the results of test cases; None knows nothing. May raise `OutOfTime`.
+        seen: what is known of the results of test cases; None knows nothing. May raise `OutOfTime`.
         kills: which mutants test cases kill. What a test that returns kills before its arguments are made plainer, and
             none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise `OutOfTime`.
         operations: of the subject, by id; arguments then become such as annotations ask for.
-        iterators: ids of operations that return iterators; those that nobody uses are drained.
         wave: how many targets are worked on at once.
 
     Returns:
@@ -139,19 +147,19 @@ def minimize(
 
     kept: list[_Reduction] = []
     essential = _essential(chosen, wanted)
-    means = _Means(table, operations, iterators)
+    means = _Means(table, operations)
     makers = _makers((statement for one in essential for statement in table.statements(one.best)), means)
     means = means._replace(makers=makers)
     for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
         kept.append(_Reduction(one.best, mine.tolist(), one.row, means))
-    known = _known([one.best for one in kept], values)
+    known = _known([one.best for one in kept], seen)
     _give_mutants(kept, kills)
     for at in range(0, len(kept), wave):
         _in_step([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
     parts = _split(kept, judge, kills, table)
     for at in range(0, len(parts), wave):
-        _in_step([(one, one.plainer({})) for one in parts[at : at + wave] if one not in kept], judge, kills)
+        _in_step([(one, one.plainer(Seen())) for one in parts[at : at + wave] if one not in kept], judge, kills)
     return [one.best for one in _essential(parts, wanted)]
 
 
@@ -174,13 +182,13 @@ def _give_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None
 
 
 def _known(
-    testcases: Sequence[TestCase], values: Callable[[Sequence[TestCase]], Sequence[Values]] | None
-) -> Mapping[TestCase, Values]:
+    testcases: Sequence[TestCase], seen: Callable[[Sequence[TestCase]], Sequence[Seen]] | None
+) -> Mapping[TestCase, Seen]:
     """What is known of the results of the test cases, nothing if there is no time to find out."""
-    found: Sequence[Values] = [{}] * len(testcases)
-    if values is not None and testcases:
+    found: Sequence[Seen] = [Seen()] * len(testcases)
+    if seen is not None and testcases:
         with contextlib.suppress(OutOfTime):
-            found = values(testcases)
+            found = seen(testcases)
     return dict(zip(testcases, found, strict=True))
 
 
@@ -264,14 +272,12 @@ class _Means(NamedTuple):
     Attributes:
         table: where they are.
         operations: of the subject, by id; empty if they are not known.
-        iterators: operations whose results are iterators.
         makers: for a class the plainest statements seen that make an object of it from nothing; for "" the plainest ones
             that need no private name for whatever they make.
     """
 
     table: StatementTable
     operations: Sequence[Operation] = ()
-    iterators: Container[int] = ()
     makers: Mapping[str, Sequence[Statement]] = {}
 
     def instead(self, statement: Statement, classes: Iterable[str]) -> list[Statement]:
@@ -346,13 +352,14 @@ class _Reduction:
         yield from self._first(self.kept(keep) for keep in sorted(prefixes + slices, key=len))
         yield from self._deleted()
 
-    def plainer(self, values: Values) -> Steps:
+    def plainer(self, seen: Seen) -> Steps:
         """Propose batches of test cases that are plainer, receive what they do.
 
-        First what is known of earlier results takes their place, so that the statements they came from can go.
+        First iterators that nobody uses are drained, so that what they give can be seen, and what is known of earlier
+        results takes their place, so that the statements they came from can go.
         """
-        yield from self._first(self._drained())
-        yield from self._improved(self._written_out(values))
+        yield from self._first(self._drained(seen.iterators))
+        yield from self._improved(self._written_out(seen.written))
         while True:
             before = self.best
             yield from self._deleted()
@@ -376,7 +383,7 @@ class _Reduction:
             if len(removable) == 1 or not (together and (yield from self._first([self.kept(together)]))):
                 yield from self._first([self.kept(removable[0])])
 
-    def _written_out(self, values: Values) -> list[tuple[int, Change]]:
+    def _written_out(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
         """Arguments that are earlier results, written as the values that these had."""
         return [
             (position, Change(place, value, 0))
@@ -393,12 +400,12 @@ class _Reduction:
             for change in plainer(statement, self.means.of(statement), raises=self.row.ending is not None)
         ]
 
-    def _drained(self) -> list[TestCase]:
-        """The iterators that nobody uses drained, so that what they give can be seen."""
+    def _drained(self, iterators: Container[int]) -> list[TestCase]:
+        """The test case with the iterators drained that nobody uses, if there are any."""
         statements = self._table.statements(self.best)
         used = {position for statement in statements for position in statement.refs}
         drained = [
-            one._replace(iterate=True) if one.operation in self.means.iterators and at not in used else one
+            one._replace(iterate=True) if at in iterators and at not in used else one
             for at, one in enumerate(statements)
         ]
         return [self._table.testcase(drained)] if drained != statements else []
