@@ -7,11 +7,13 @@ numpy, so a trained agent acts, is saved and is loaded without torch, and nothin
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import random
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -129,6 +131,8 @@ class Deep(Agent):
         episodes: int | None = None,
         callback: Callback | None = None,
         seed: int | None = None,
+        log: str | Path | None = None,
+        tensorboard: bool = False,
     ) -> Self:
         """Train in `env` (or in a vector environment of Stable-Baselines3, whose steps all count).
 
@@ -139,9 +143,13 @@ class Deep(Agent):
             callback: called as `callback(agent, transition)` for each step; False ends learning. It sees the agent as the
                 last improvement has left it, and may save it.
             seed: of the first `env.reset`.
+            log: folder for `progress.jsonl`, a line every few rounds of the training: losses, steps per second, and of the
+                episodes that ended meanwhile the means of rewards, length and, where `info` has it, the goal's value.
+            tensorboard: the same as events for TensorBoard, in that folder.
 
         Raises:
-            InputError: neither limit was given, the environment has other actions, or the extra `deep` is missing.
+            InputError: neither limit was given, the environment has other actions, the extra `deep` is missing, or
+                TensorBoard is asked for without a folder or is not installed.
         """
         if total_timesteps is None and episodes is None:
             raise InputError("learning needs a limit: give total_timesteps or episodes")
@@ -157,6 +165,7 @@ class Deep(Agent):
                 f"learning with '{type(self).__module__.rpartition('.')[2]}' needs the extra 'deep': "
                 f"pip install torch==2.13.0, then pip install 'fitgym[deep]' ({problem})"
             ) from None
+        formats = _formats(log, tensorboard)
         drawn = int(self.rng.integers(2**31))
         with _chance_put_back(), warnings.catch_warnings():
             # The last batch of a round may be smaller than the others; that is nothing to worry users with.
@@ -176,7 +185,12 @@ class Deep(Agent):
             if self._parameters:
                 _load(model.policy, self._parameters)
             watcher = _watcher(self, callback, steps, episodes)
+            if formats:
+                model.set_logger(_logger(log, formats))
             model.learn(steps, callback=watcher)
+            if formats:
+                model.logger.dump(model.num_timesteps)  # what came after the last round that was written
+                model.logger.close()
             self._keep(_parameters_of(model.policy))
         return self
 
@@ -236,6 +250,29 @@ def _chance_put_back() -> Iterator[None]:
         torch.set_num_threads(states[3])
 
 
+def _formats(log: str | Path | None, tensorboard: bool) -> list[str]:
+    """The forms of the log that are asked for."""
+    if tensorboard and (log is None or importlib.util.find_spec("tensorboard") is None):
+        raise InputError(
+            "events for TensorBoard need a folder"
+            if log is None
+            else "events for TensorBoard need the package tensorboard: pip install 'fitgym[tensorboard]'"
+        )
+    return [] if log is None else ["jsonl", "tensorboard"] if tensorboard else ["jsonl"]
+
+
+def _logger(log: str | Path | None, formats: Sequence[str]) -> Any:
+    """Writes what the library and our watcher have to say."""
+    from stable_baselines3.common import logger
+
+    folder = Path(str(log))
+    folder.mkdir(parents=True, exist_ok=True)
+    outputs = [logger.JSONOutputFormat(str(folder / "progress.jsonl"))]
+    if "tensorboard" in formats:
+        outputs.append(logger.TensorBoardOutputFormat(str(folder)))
+    return logger.Logger(str(folder), outputs)
+
+
 def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int | None) -> Any:
     """A callback of the library that counts, tells ours, and stops at the limits."""
     from stable_baselines3.common.callbacks import BaseCallback
@@ -245,6 +282,7 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
             super().__init__()
             self.seen = 0
             self.ended = 0
+            self.open: dict[int, list[float]] = {}
 
         def _on_rollout_start(self) -> None:
             if self.seen:
@@ -268,8 +306,19 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
                     truncated,
                     info,
                 )
+                rewards = self.open.setdefault(i, [])
+                rewards.append(transition.reward)
+                if done:
+                    self._tell(rewards, info)
+                    rewards.clear()
                 if callback is not None and callback(agent, transition) is False:
                     return False
             return self.seen < steps and (episodes is None or self.ended < episodes)
+
+        def _tell(self, rewards: list[float], info: Mapping[str, Any]) -> None:
+            self.logger.record_mean("episode/rewards", float(np.sum(rewards)))
+            self.logger.record_mean("episode/length", len(rewards))
+            if "goal_value" in info:
+                self.logger.record_mean("episode/goal_value", float(info["goal_value"]))
 
     return Watcher()

@@ -190,6 +190,7 @@ def train(
     output: Path = Path("policy"),
     checkpoint: int = 0,
     resume: Annotated[bool, Parameter(negative=())] = False,
+    tensorboard: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
 ) -> int:
     """Train an agent on the subjects of a corpus, another one in every episode.
@@ -226,6 +227,8 @@ def train(
         Also save it every so many steps, in checkpoints/ of that folder.
     resume
         Go on from the last of them, with the steps that are left.
+    tensorboard
+        Write events for TensorBoard to log/ of that folder; for deep agents.
     quiet
         No progress on stderr.
     """
@@ -254,6 +257,7 @@ def train(
         path=None if path is None else str(path),
         checkpoint=checkpoint,
         resume=resume,
+        tensorboard=tensorboard,
     )
     trained = run(request, show)
     sys.stdout.write(f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps: {output}\n")

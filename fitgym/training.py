@@ -4,7 +4,8 @@
     train(Training("ppo", "stdlib-v1:train", goal="exceptions", steps=20_000, output="policies/mine", envs=2))
 
 The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions, subjects that
-could not be used) and `episodes.jsonl`, a line for each episode. `--agent FOLDER` uses it.
+could not be used) and `episodes.jsonl`, a line for each episode; of a deep agent also `log/progress.jsonl`, losses and the
+like, and events for TensorBoard if asked for. `--agent FOLDER` uses it.
 
 With checkpoints there is also `checkpoints/STEPS`, the agent as it was after so many steps. A training that was cut short
 goes on from the last one (`resume`) with the steps that are left. That is another training than one in a single piece:
@@ -63,6 +64,7 @@ class Training:
         path: a folder to look in first for the subjects; the corpus's own if it has one.
         checkpoint: steps between two checkpoints, 0 for none.
         resume: go on from the last checkpoint in `output`, if there is one.
+        tensorboard: also write events for TensorBoard; deep agents only.
     """
 
     agent: str
@@ -80,6 +82,7 @@ class Training:
     path: str | None = None
     checkpoint: int = 0
     resume: bool = False
+    tensorboard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,9 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         agent = make(text, env.action_space, action_names=names, seed=request.seed)
         watcher = _Watcher(request, progress, done)
         if request.steps > done:
-            agent.learn(env, request.steps - done, callback=watcher, seed=seed)
+            log = {"log": Path(request.output) / "log", "tensorboard": request.tensorboard}
+            more: dict[str, Any] = log if isinstance(agent, Deep) else {}
+            agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
         found = dict(unusable)
         for failures in [env.failures] if request.envs == 1 else env.get_attr("failures"):
             found.update(failures)
@@ -297,6 +302,8 @@ def _check(request: Training) -> None:
         raise InputError(
             f"agent '{request.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
         )
+    if request.tensorboard and not deep:
+        raise InputError(f"agent '{request.agent}' writes nothing for TensorBoard: its episodes are in episodes.jsonl")
     output = Path(request.output)
     if output.exists() and not output.is_dir():
         raise InputError(f"output '{output}' is a file, expected the name of a folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -268,3 +269,36 @@ def test_a_callback_sees_what_the_last_improvement_has_left_and_can_save_it(torc
     assert len({learnt for _, learnt in seen}) == 3
     saved = Agent.load(tmp_path / "checkpoint")
     assert saved.n_updates == 30 and saved.ready and saved.arrays().keys() == agent.arrays().keys()
+
+
+class Valued(Toy):
+    """Says what the goal's value is."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, terminated, truncated, info = super().step(action)
+        return observation, reward, terminated, truncated, {**info, "goal_value": 7.0}
+
+
+@pytest.mark.parametrize("name", ["ppo:n_steps=16", "dqn", "a2c", "recurrent_ppo:n_steps=16"])
+def test_the_log_has_what_the_library_and_the_episodes_say(name: str, torch: Any, tmp_path: Path) -> None:
+    make(name, 5, seed=0).learn(Valued(10), 48, seed=0, log=tmp_path / "log")  # type: ignore[call-arg]
+    lines = [json.loads(line) for line in (tmp_path / "log" / "progress.jsonl").read_text().splitlines()]
+    assert sum("episode/rewards" in line for line in lines) >= 1
+    assert all(line["episode/length"] == 10 and line["episode/goal_value"] == 7 for line in lines if len(line) > 3)
+    assert [entry.name for entry in (tmp_path / "log").iterdir()] == ["progress.jsonl"]
+
+
+def test_events_for_tensorboard_are_written_or_it_is_said_what_is_missing(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent: Any = make("ppo:n_steps=16", 5, seed=0)
+    with pytest.raises(InputError, match="events for TensorBoard need a folder"):
+        agent.learn(Toy(10), 16, tensorboard=True)
+    with monkeypatch.context() as patch:
+        patch.setattr("importlib.util.find_spec", lambda name: None)
+        with pytest.raises(InputError, match=r"pip install 'fitgym\[tensorboard\]'"):
+            agent.learn(Toy(10), 16, log=tmp_path, tensorboard=True)
+    assert agent.n_updates == 0
+    pytest.importorskip("tensorboard", reason="events are written by tensorboard, which is in the extra 'tensorboard'")
+    agent.learn(Toy(10), 16, log=tmp_path, tensorboard=True)
+    assert sorted(path.name.partition(".")[0] for path in tmp_path.iterdir()) == ["events", "progress"]

@@ -113,6 +113,7 @@ def test_half_a_checkpoint_and_one_of_a_longer_training_are_not_gone_on_from(tmp
         ({"steps": 0}, "steps is 0, expected at least 1"),
         ({"envs": 0}, "envs is 0, expected at least 1"),
         ({"checkpoint": -1}, "checkpoint is -1, expected a number of steps, or 0 for none"),
+        ({"tensorboard": True}, "agent 'dsg_sarsa' writes nothing for TensorBoard"),
         ({"envs": 2}, "agent 'dsg_sarsa' learns from one environment at a time"),
         ({"subjects": "stdlib-v1:tain"}, "did you mean 'train'"),
         ({"features": "paper"}, "did you mean 'paper-v1'"),
@@ -133,6 +134,8 @@ def test_a_deep_agent_learns_from_two_environments_and_is_used_by_name_of_its_fo
     pytest.importorskip("stable_baselines3", reason="deep agents learn with Stable-Baselines3, in the extra 'deep'")
     agent = train(request(tmp_path, agent="ppo:n_steps=4,batch_size=8", steps=16, envs=2)).agent
     assert agent.n_updates >= 16
+    log = [json.loads(line) for line in (tmp_path / "policy" / "log" / "progress.jsonl").read_text().splitlines()]
+    assert any("episode/goal_value" in line for line in log)
     episodes = [json.loads(line) for line in (tmp_path / "policy" / "episodes.jsonl").read_text().splitlines()]
     assert episodes and all(episode["length"] <= 4 for episode in episodes)
     rows = list(evaluate([str(tmp_path / "policy"), "uniform"], ("colorsys",), seeds=[0], budget="150x"))
