@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -17,10 +18,22 @@ from gymnasium import spaces
 from fitgym.envs import ENVIRONMENTS, WITHOUT_SUBJECT
 from fitgym.testing import check_env_strict, digest, episode
 
+# Small, because every one of some twenty episodes runs its mutants.
+SUBJECT = """
+def triangle(a: int, b: int, c: int) -> str:
+    if a <= 0 or b <= 0 or c <= 0:
+        raise ValueError("a side is longer than nothing")
+    if a == b == c:
+        return "equilateral"
+    return "isosceles" if a == b or b == c or a == c else "scalene"
+"""
+
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_every_environment_with_a_subject_passes(name: str) -> None:
-    check_env_strict(f"fitgym.envs:{name}", steps=3, subject="colorsys", budget="40g", population=4)
+def test_every_environment_with_a_subject_passes(name: str, tmp_path: Path) -> None:
+    subject = tmp_path / "triangles.py"
+    subject.write_text(SUBJECT)
+    check_env_strict(f"fitgym.envs:{name}", steps=3, subject=str(subject), budget="40g", population=4)
 
 
 @pytest.mark.parametrize("name", WITHOUT_SUBJECT)
