@@ -260,7 +260,7 @@ def values(statement: Statement) -> list[object]:
     [
         ("hello world", lambda text: "w" in text, "w"),
         ("hello world", lambda text: True, ""),
-        (b"\x00abc", lambda text: len(text) >= 2, b"bc"),
+        (b"\x00abc", lambda text: len(text) >= 2, b"ab"),
         (-4711, lambda number: number < 0, -1),
         (4711, lambda number: number > 100, 200),
         (4711, lambda number: number % 2 == 1 and number > 12, 47),
@@ -269,6 +269,7 @@ def values(statement: Statement) -> list[object]:
         ("Größe\u2028", lambda text: len(text) > 4, "abcd "),
         ("fox.7 Fox 79", lambda text: len(text) == 12, "abc.0 Abc 01"),
         ("9042", lambda text: int(text or 0) > 4000, "5000"),
+        (b"fox.7", lambda text: len(text) == 5, b"abc.0"),
         (None, lambda value: True, None),
     ],
 )

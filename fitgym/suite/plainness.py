@@ -259,6 +259,8 @@ def _plainer_literal(text: str) -> Iterator[str]:
         if isinstance(value, str):
             yield from map(repr, _usual(value))
             yield from map(repr, _simpler(value))
+        elif value.isascii():
+            yield from (repr(simpler.encode()) for simpler in _simpler(value.decode()))
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from map(str, _rounder(value))
     elif isinstance(value, float) and math.isfinite(value):
