@@ -90,6 +90,20 @@ def test_what_a_test_case_shows_every_time_is_expected(subject):
     assert expected[bad].raises == Name("builtins", "KeyError") and expected[bad].position == 0
 
 
+def test_no_hash_is_expected(subject):
+    it = subject(
+        """
+        class Name:
+            def __init__(self, text: str):
+                self.text = text
+            def __hash__(self):
+                return hash(self.text)
+        """
+    )
+    test = it.test(("Name", -1, "'a'"), ("Name.__hash__", 0))
+    assert {fact.position for fact in it.expect(test)[test].facts} == {0}
+
+
 def test_each_way_to_be_killed(subject):
     it = subject(
         """
