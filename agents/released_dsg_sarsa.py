@@ -42,7 +42,8 @@ class ReleasedDSGSarsa(Agent):
         Almulla and Gay 2022, Learning How to Search, section 3.2, for the rule that was meant, and the code released
         with it. The variant called epsilon-greedy has the same schedule and weights for each action, but reads numbers
         that are not scaled and updates them out of line with what it reads; it is not reproduced. A masked action, which
-        the code does not know, gives way to the first allowed one of the list.
+        the code does not know, gives way to the first allowed one of the list. The code also gives every action a
+        population of its own: environments do with `populations="per-action"`.
     """
 
     learns: ClassVar[bool] = False

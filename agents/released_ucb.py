@@ -45,7 +45,8 @@ class ReleasedUCB(Agent):
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.1, for the rule that was meant, and the code released
-        with it. A masked action, which the code does not know, gives way to the first allowed one of the list.
+        with it. A masked action, which the code does not know, gives way to the first allowed one of the list. The code
+        also gives every action a population of its own: environments do with `populations="per-action"`.
     """
 
     learns: ClassVar[bool] = True

@@ -6,7 +6,7 @@ import copy
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from fitgym.engine import Engine, Variants, check_variants, parse_search
 from fitgym.envs.catalogue import action_name, catalogue
-from fitgym.errors import BudgetError, ResetNeeded
+from fitgym.errors import BudgetError, ResetNeeded, UnknownName
 from fitgym.evolution.budget import Budget
+from fitgym.evolution.individual import Individual
 from fitgym.execution.executor import Executor, Limits
 from fitgym.features import FeatureSet, Moment
 from fitgym.goals.base import Goal
@@ -27,6 +28,7 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["GOALS", "FitnessSelection"]
 
 GOALS = Registry("fitgym.goals", Goal, "goal")
+POPULATIONS = ("shared", "per-action")
 
 Observation = NDArray[np.float32]
 
@@ -71,6 +73,9 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * `variants`: of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
     * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
     * `population`: number of its individuals.
+    * `populations`: "shared", one that all actions work on; or "per-action": once as many decisions were made as there
+      are actions, an action that is not the one before goes on with the population that it left when it was last
+      chosen. That is what the code released with the paper does, and the paper does not say.
     * `generations_per_step`: 3, as published (3 to 5).
     * `render_mode`: "ansi" or None.
     * `timeout_s`: seconds that one test case may take.
@@ -99,6 +104,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         variants: Variants | None = None,
         search: str = "whole_suite",
         population: int = 50,
+        populations: Literal["shared", "per-action"] = "shared",
         generations_per_step: int = 3,
         render_mode: str | None = None,
         timeout_s: float = 2.0,
@@ -124,7 +130,10 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         parse_search(search)  # refused here rather than at the first reset
         self.variants = check_variants(variants or {})
         self.search = search
+        if populations not in POPULATIONS:
+            raise UnknownName("kind of populations", populations, POPULATIONS)
         self.population = population
+        self.populations = populations
         self.generations_per_step = generations_per_step
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(self.catalogue))
@@ -194,12 +203,14 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         if not 0 <= index < len(self.catalogue):
             raise ValueError(f"action {index} is not in the catalogue of {len(self.catalogue)} actions")
         started = time.perf_counter()
-        self.engine.activate(self.catalogue[index])
+        self.engine.activate(self.catalogue[index], self._left_by(index))
         for _ in range(self.generations_per_step):
             self.engine.step()
             if self.spent >= 1.0 or self.engine.late:
                 break
         reward = float(self.goal.reward(self.engine))
+        if self.populations == "per-action":
+            self.engine.kept[index] = list(self.engine.search.population)
         self._seconds.append(time.perf_counter() - started)
         self.actions_taken.append(index)
         self.rewards.append(reward)
@@ -271,6 +282,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             "reward": self.goal.reward_name,
             "variants": {name: dict(arguments) for name, arguments in self.variants.items()},
             "search": self.search,
+            "populations": self.populations,
             "budget": None if self.budget is None else str(self.budget),
             "seed": self.seed,
             "actions": [self.action_names[index] for index in self.actions_taken],
@@ -285,6 +297,14 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         if self.budget is None or self.engine is None:
             return 0.0
         return self.budget.spent(generations=self.engine.generation, executions=self.engine.executions)
+
+    def _left_by(self, index: int) -> list[Individual] | None:
+        """The population that an action goes on with, None for the one there is."""
+        assert self.engine is not None
+        taken = self.actions_taken
+        if self.populations == "shared" or len(taken) <= len(self.catalogue) or taken[-1] == index:
+            return None
+        return self.engine.kept.get(index)
 
     def _next(self, action: int) -> Moment:
         """What can be seen of the episode now that an action has been taken."""

@@ -282,6 +282,7 @@ def evaluate(
     budget: str = "3000x",
     reward: str = "gain",
     actions: str | None = None,
+    populations: Literal["shared", "per-action"] = "shared",
     seeds: int = 3,
     jobs: int = 1,
     against: str = "",
@@ -305,6 +306,8 @@ def evaluate(
         What the agents learn from: paper or gain.
     actions
         The catalogue of combinations to choose from (default: the goal's own).
+    populations
+        shared, or per-action: every action goes on with the population it left, as in the code released with the paper.
     seeds
         How many seeds, from 0 on.
     jobs
@@ -341,6 +344,7 @@ def evaluate(
         reward=reward,
         actions=actions,
         path=folder,
+        populations=populations,
         jobs=jobs,
     ):
         rows.append(row)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -130,6 +130,7 @@ class Engine:
         timings: seconds spent on running test cases ("execute"), on what they say, suites and the archive included
             ("measure"), and on proposing and selecting ("search").
         costs: what each set of active fitness functions took so far.
+        kept: populations that a caller may want to go back to (`activate`), by whatever name.
 
     Raises:
         UnknownName: a fitness function or algorithm that does not exist.
@@ -171,6 +172,7 @@ class Engine:
         self.executions = 0
         self.timings: dict[str, float] = {"execute": 0.0, "measure": 0.0, "search": 0.0}
         self.costs: dict[tuple[str, ...], Cost] = {}
+        self.kept: dict[Hashable, list[Individual]] = {}
         self._timed = 0.0  # seconds that are in `timings` already
         self._chunk = 16
         self._ill_typed: dict[tuple[str, str], None] = {}
@@ -180,11 +182,15 @@ class Engine:
 
     # ------------------------------------------------------------------ stepping
 
-    def activate(self, names: Sequence[str]) -> None:
+    def activate(self, names: Sequence[str], population: Sequence[Individual] | None = None) -> None:
         """Make the named fitness functions the active ones, from the next generation on.
 
         The population is kept and evaluated again; test cases are executed again only if a function needs probes that
         were off when they ran.
+
+        Args:
+            names: of the fitness functions.
+            population: one of `kept`, to go on with that one instead.
 
         Raises:
             InputError: no name is given.
@@ -197,16 +203,18 @@ class Engine:
             if name not in self.measurements.fitness:
                 fitness = FITNESS.load(name)(self.subject, **self.variants.get(name, {}))
                 self.measurements.register(name, fitness)
-        if chosen == self.active:
+        if chosen == self.active and population is None:
             return
-        before, self.active = self.active, chosen
+        before, self.active = (self.active, self.search.population), chosen
+        if population is not None:
+            self.search.population = list(population)
         with self._charged():
             self._close_covered()
             if self.search.population:
                 try:
                     self._evaluate(self.search.population)
                 except OutOfTime:
-                    self.active = before
+                    self.active, self.search.population = before
                     return
                 with self._spent_on("search"):
                     self.search.refresh(self)
@@ -479,7 +487,8 @@ class Engine:
             self.factory.exclude(frozenset())
 
     def _sweep(self) -> None:
-        """Forget what neither the population nor the archive needs."""
+        """Forget what neither a population nor the archive needs."""
         archived = self.archive.testcases()
-        self.measurements.retain(self.search.population, archived)
-        self.table.retain([*(t for individual in self.search.population for t in individual.testcases), *archived])
+        individuals = list(dict.fromkeys(chain(self.search.population, *self.kept.values())))
+        self.measurements.retain(individuals, archived)
+        self.table.retain([*(t for individual in individuals for t in individual.testcases), *archived])

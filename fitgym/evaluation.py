@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -41,6 +41,7 @@ class Cell:
         actions: name of a catalogue, None for the goal's own.
         path: a folder to look in first for the subject.
         features: name of the feature set that agents see; a trained agent needs the one it was trained with.
+        populations: "shared" or "per-action", see `FitnessSelection`.
     """
 
     agent: str
@@ -52,6 +53,7 @@ class Cell:
     actions: str | None = None
     path: str | None = None
     features: str = "full-v1"
+    populations: Literal["shared", "per-action"] = "shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,7 @@ def run_cell(cell: Cell) -> Row:
             reward=cell.reward,
             actions=cell.actions,
             features=cell.features,
+            populations=cell.populations,
         )
     except SubjectError as problem:
         return Row(cell, error=str(problem))
@@ -160,6 +163,7 @@ def evaluate(
     reward: str = "gain",
     actions: str | None = None,
     path: str | None = None,
+    populations: Literal["shared", "per-action"] = "shared",
     jobs: int = 1,
 ) -> Iterator[Row]:
     """Run every agent on every subject with every seed, and give each row as soon as there is one.
@@ -171,7 +175,7 @@ def evaluate(
         names: of the agents, with options after a colon.
         subjects: their texts, or the name of a corpus or of a split of one.
         seeds: at least one.
-        goal, budget, reward, actions: as in `Cell`.
+        goal, budget, reward, actions, populations: as in `Cell`.
         path: a folder to look in first; the corpus's own if it has one.
         jobs: processes at a time. With one the order is agent by agent; with more, as they finish.
 
@@ -188,7 +192,7 @@ def evaluate(
     for name in names:
         kind(name)
     cells = [
-        Cell(name, text, seed, goal, budget, reward, actions, path)
+        Cell(name, text, seed, goal, budget, reward, actions, path, populations=populations)
         for name in names
         for text in texts
         for seed in seeds

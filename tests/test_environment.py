@@ -266,3 +266,51 @@ def test_an_action_outside_the_catalogue_is_refused(env):
     env.reset(seed=0)
     with pytest.raises(ValueError, match="action 99 is not in the catalogue of 64 actions"):
         env.step(99)
+
+
+def switched(env, actions, monkeypatch):
+    """For each step the population that it was told to go on with, and the one that it left."""
+    env.reset(seed=0)
+    told, activate = [], env.engine.activate
+    monkeypatch.setattr(
+        env.engine, "activate", lambda names, population: (told.append(population), activate(names, population))
+    )
+    left = []
+    for action in actions:
+        env.step(action)
+        left.append(list(env.engine.search.population))
+    return told, left
+
+
+def test_an_action_goes_on_with_the_population_that_it_left_once_all_could_have_been_tried(monkeypatch):
+    with FitnessSelection(
+        TRIANGLE, actions=["exception", "exception+branch"], populations="per-action", population=4
+    ) as env:
+        told, left = switched(env, [0, 1, 0, 1, 1, 0, 1], monkeypatch)
+    # Three decisions are made as if there were one population; after them, only another action changes it.
+    assert told == [None, None, None, left[1], None, left[2], left[4]]
+
+
+def test_actions_share_one_population_by_default(monkeypatch, env):
+    told, _ = switched(env, [0, 1, 0, 1], monkeypatch)
+    assert told == [None] * 4 and env.engine.kept == {}
+
+
+def test_populations_that_were_left_survive_what_is_forgotten_and_are_copied_with_the_environment():
+    options = {
+        "actions": ["exception", "exception+branch", "exception+line"],
+        "populations": "per-action",
+        "population": 4,
+    }
+    with FitnessSelection(TRIANGLE, budget=None, generations_per_step=1, **options) as env:
+        env.reset(seed=0)
+        for step in range(45):  # longer than two sweeps; the third action is left alone for twenty steps and more
+            env.step(2 if step in (2, 44) else step % 2)
+        with env.fork() as twin:
+            assert twin.step(0)[1] == env.step(0)[1]
+        assert env.record()["populations"] == "per-action"
+
+
+def test_another_kind_of_populations_is_refused():
+    with pytest.raises(UnknownName, match="no kind of populations named 'per_action'; did you mean 'per-action'"):
+        FitnessSelection(TRIANGLE, populations="per_action")

@@ -33,6 +33,16 @@ def test_the_same_cell_gives_the_same_row_in_any_process() -> None:
     assert together == sorted(alone, key=lambda row: str(row.cell))
 
 
+def test_actions_with_populations_of_their_own_give_another_run() -> None:
+    options: dict[str, Any] = {"budget": "45g", "seeds": [0], "actions": "singles"}
+    shared, own = (
+        next(iter(evaluate(["uniform"], ("colorsys",), populations=kind, **options)))
+        for kind in ("shared", "per-action")
+    )
+    assert not own.error and own.cell.populations == "per-action"
+    assert own.steps > 9 and (own.rewards, own.executions) != (shared.rewards, shared.executions)
+
+
 def test_a_subject_that_cannot_be_used_is_a_row_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("1 / 0\n")
     rows = list(evaluate(["uniform"], ("no_such_module", "broken", "html"), path=str(tmp_path), **SMALL))
