@@ -38,6 +38,7 @@ ROOMS = {
     "fitgym.testing": 10,
     "fitgym.generation": 11,
     "fitgym.evaluation": 11,
+    "fitgym.comparison": 11,
     "fitgym.replay": 11,
     "fitgym.training": 11,
     "fitgym.study": 11,
