@@ -26,7 +26,6 @@ from fitgym.evolution.reach import Reach
 from fitgym.evolution.trials import tried
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Fitness
-from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.instrument.trace import Trace
 from fitgym.registry import Registry, parse_options
 from fitgym.search.base import Search
@@ -166,7 +165,7 @@ class Engine:
         options.setdefault("population", population)
         self.search = algorithm(self.factory, self.archive, self.rng, **options)
         self.keep_covered = options.get("use_archive") is False
-        self._needed: NDArray[np.bool_] | None = None  # mutants, once the search is over
+        self._needed: dict[str, NDArray[np.bool_]] = {}  # of mutants, once the search is over
         self.active: tuple[str, ...] = ()
         self.generation = 0
         self.executions = 0
@@ -307,37 +306,49 @@ class Engine:
 
     def _tried(self, testcases: Sequence[TestCase], traces: list[Trace]) -> list[Trace]:
         """The traces with what mutants do to the test cases."""
+        infected = np.zeros((len(traces), len(self.subject.mutants)), dtype=bool)
         for name, fitness in self.measurements.fitness.items():
-            if isinstance(fitness, StrongMutation):
-                wanted = ~self.archive.covered(name) if self._needed is None else self._needed
-                exhaustive = self.keep_covered or self._needed is not None
-                if self.keep_covered and self._needed is None:
-                    wanted = np.ones_like(wanted)
-                return tried(testcases, traces, fitness, wanted, self.executor, self.table, exhaustive=exhaustive)
-        return traces
+            if fitness.numbers is not None:
+                infected[:, fitness.numbers] |= fitness.infected(traces) & self._wanted(name)
+        exhaustive = self.keep_covered or bool(self._needed)
+        return tried(testcases, traces, infected, self.executor, self.table, exhaustive=exhaustive)
 
-    def kills(self, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        """Which of the mutants that the archive kills each test case kills, shape `(len(testcases), n_mutants)`.
+    def _wanted(self, name: str) -> NDArray[np.bool_]:
+        """Which mutants are worth running for the sake of a fitness function."""
+        if self._needed:
+            return self.needed(name)
+        covered = self.archive.covered(name)
+        return np.ones_like(covered) if self.keep_covered else ~covered
+
+    def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        """Which of the mutants that the archive kills each test case kills, shape `(len(testcases), n_targets)`.
 
         While a search goes on, a mutant is done with when one test case kills it; to find out what can be left out of a
         suite it must be known of all test cases.
 
+        Args:
+            name: of the fitness function whose targets are mutants.
+            testcases: any number.
+
         Raises:
             OutOfTime: the clock ran out.
         """
-        self._needed = self.archive.covered("strong_mutation")
+        self._needed = {name: self.archive.covered(name)}
         self._run(testcases)
-        return self.measurements.covers("strong_mutation", testcases)
+        return self.measurements.covers(name, testcases)
 
-    def need(self, mutants: NDArray[np.bool_]) -> None:
-        """From now on run test cases on these mutants and no others; what others said about them is forgotten."""
-        self._needed = mutants
+    def need(self, name: str, mutants: NDArray[np.bool_]) -> None:
+        """From now on run test cases on these mutants, targets of a fitness function, and on no others.
+
+        What others said about test cases is forgotten.
+        """
+        self._needed = {name: mutants}
         self.measurements.retain([], [])
 
     def needed(self, name: str) -> NDArray[np.bool_]:
         """Which targets of a fitness function a suite has to keep covered: all, but of mutants those of `need`."""
         every = np.ones(len(self.measurements.fitness[name].targets), dtype=bool)
-        return self._needed if name == "strong_mutation" and self._needed is not None else every
+        return self._needed.get(name, every)
 
     def _learn(self, unknown: Sequence[TestCase], traces: Sequence[Trace], needs: frozenset[str]) -> None:
         new = self.measurements.add(unknown, traces, needs)

@@ -108,17 +108,17 @@ def test_test_cases_are_run_on_what_they_infect_and_on_nothing_that_is_dead(exec
     fitness = StrongMutation(executor.subject)
     tests = grades(executor, table, 7, 3, 7)
     traces = executor.run(tests, table, NEEDS)
-    everything = np.ones(len(fitness.targets), dtype=bool)
-    found = tried(tests[:2], traces[:2], fitness, everything, executor, table)
+    infected = np.zeros((3, len(executor.subject.mutants)), dtype=bool)
+    infected[:, fitness.numbers] = fitness.infected(traces)
+    found = tried(tests[:2], traces[:2], infected[:2], executor, table)
     for trace, plain in zip(found, traces, strict=False):
         assert trace.plain is plain and replace(trace, effects=(), plain=None).reached == plain.reached
     quick, slow = sorted(found, key=lambda trace: trace.fuel)
     dead = {number for number, impact in quick.effects if impact == math.inf}
     assert dead and dead.isdisjoint(number for number, _ in slow.effects)
-    assert tried(tests, traces, fitness, ~everything, executor, table) == list(traces)
-    both = tried(tests[:2], traces[:2], fitness, everything, executor, table, exhaustive=True)
-    infected = fitness.infected(traces[:2])
-    assert [len(trace.effects) for trace in both] == infected.sum(axis=1).tolist()
+    assert tried(tests, traces, np.zeros_like(infected), executor, table) == list(traces)
+    both = tried(tests[:2], traces[:2], infected[:2], executor, table, exhaustive=True)
+    assert [len(trace.effects) for trace in both] == infected[:2].sum(axis=1).tolist()
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=1, max_size=6).map(np.array))
@@ -177,10 +177,10 @@ def test_what_the_archive_kills_it_infects(executor):
 def test_a_search_can_tell_which_of_its_dead_mutants_each_test_case_kills(executor):
     running = engine(executor)
     candidates = running.best_suite(["strong_mutation"])
-    kills = running.kills(candidates)
+    kills = running.kills("strong_mutation", candidates)
     assert kills.any(axis=0).tolist() == running.archive.covered("strong_mutation").tolist()
     few = minimal(kills)
-    running.need(few)
+    running.need("strong_mutation", few)
     assert running.needed("strong_mutation").tolist() == few.tolist()
     assert running.needed("weak_mutation").all()
     running.execute(candidates)

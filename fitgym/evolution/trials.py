@@ -10,7 +10,6 @@ import numpy as np
 
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Mask
-from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.instrument.trace import Trace
 from fitgym.testcase.statement import StatementTable, TestCase
 
@@ -20,8 +19,7 @@ __all__ = ["minimal", "tried"]
 def tried(
     testcases: Sequence[TestCase],
     traces: Sequence[Trace],
-    fitness: StrongMutation,
-    wanted: Mask,
+    infected: Mask,
     executor: Executor,
     table: StatementTable,
     *,
@@ -34,8 +32,7 @@ def tried(
 
     Args:
         testcases, traces: any number of test cases with their traces.
-        fitness: says which mutants they infect.
-        wanted: the targets of `fitness` that are worth it.
+        infected: on which mutants to run each test case, shape `(len(traces), n_mutants)`.
         executor: runs them.
         table: holds their statements.
         exhaustive: mutants that are killed go on being run.
@@ -43,7 +40,6 @@ def tried(
     Raises:
         OutOfTime: the deadline passed.
     """
-    infected = fitness.infected(traces) & wanted
     found = list(traces)
     rows = [row for row in np.flatnonzero(infected.any(axis=1)).tolist() if not traces[row].failure]
     if not rows:
@@ -55,7 +51,7 @@ def tried(
     trials: list[tuple[TestCase, int]] = []
     for row in rows:
         if testcases[row] in expected:
-            numbers = fitness.numbers[infected[row]].tolist()
+            numbers = np.flatnonzero(infected[row]).tolist()
             owners += [row] * len(numbers)
             trials += [(testcases[row], number) for number in numbers]
     effects: dict[int, dict[int, float]] = {}

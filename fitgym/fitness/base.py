@@ -125,7 +125,7 @@ class Fitness(ABC):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
-    """What must be recorded beyond counts, distances and calls: "direct", "output", "input", "infection"."""
+    """What must be recorded beyond counts, distances and calls: "direct", "output", "input", "infection", "effects"."""
 
     dynamic: ClassVar[bool] = False
     """Targets may be appended while traces are measured."""
@@ -138,6 +138,11 @@ class Fitness(ABC):
 
     reads_tests: ClassVar[bool] = False
     """Suites are valued by their test cases (`of_tests`), not by what traces say about columns."""
+
+    numbers: Index | None = None
+    """Where targets are mutants to be killed, the number of the one behind each target: its index in `Subject.mutants`.
+
+    Then test cases are run on mutants that they infect, and `Trace.effects` says what came of it."""
 
     together: ClassVar[np.ufunc] = np.add
     """What makes the executions of a suite out of those of its test cases (of which any above 2 may be read as 2)."""
@@ -166,6 +171,13 @@ class Fitness(ABC):
         suite tells numbers above 2 apart.
         """
         return None
+
+    def infected(self, traces: Sequence[Trace]) -> Mask:
+        """Which traces are to be run on the mutants of which targets, shape `(len(traces), len(targets))`.
+
+        Asked only where there are `numbers`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no mutants")
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
         """What the archive and the values of suites need: where `distances` are below 1, and `visits` above 0.

@@ -52,7 +52,6 @@ class StrongMutation(Fitness):
         number = {mutant.id: index for index, mutant in enumerate(subject.mutants)}
         self.targets = [Target("strong_mutation", (mutant.id,)) for mutant in self._weak.mutants]
         self.numbers: Index = np.array([number[mutant.id] for mutant in self._weak.mutants], dtype=np.intp)
-        """The number of the mutant behind each target, its index in `Subject.mutants`."""
         self._column = {number: column for column, number in enumerate(self.numbers.tolist())}
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
@@ -65,7 +64,6 @@ class StrongMutation(Fitness):
         return distances
 
     def infected(self, traces: Sequence[Trace]) -> Mask:
-        """Which trace infects which mutant, shape `(len(traces), n_targets)`."""
         infected = np.zeros((len(traces), len(self.targets)), dtype=bool)
         infected[self._weak.entries(traces).covered(len(self.targets))] = True
         return infected

@@ -127,7 +127,7 @@ def finish(
     score = mutation_score(engine, stable.tests, source, deadline)
     coverage = engine.coverage_of(testcases)
     if score is not None:  # not all of them were run while it was minimised
-        coverage["strong_mutation"] = (len(score.killed), score.total)
+        coverage[score.fitness] = (len(score.killed), score.total)
     return Finished(
         stable.tests,
         source,
@@ -172,38 +172,40 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
             engine.table,
             endings=endings,
             seen=seen,
-            kills=None if is_deadly or MINIMIZING * deadline.left < AMPLE else mutation.killed,
+            kills=None if deadly or MINIMIZING * deadline.left < AMPLE else mutation.killed,
             operations=engine.subject.operations,
         )
 
-    is_deadly = "strong_mutation" in names  # then mutants are among the targets
+    deadly = next((name for name in names if engine.measurements.fitness[name].numbers is not None), None)
     engine.deadline = deadline.until(MINIMIZING)
     candidates = engine.best_suite(names)
-    if not is_deadly or not candidates:
+    if not deadly or not candidates:
         return smaller(candidates)
-    return _deadly(engine, candidates, smaller)
+    return _deadly(engine, deadly, candidates, smaller)
 
 
 def _deadly(
-    engine: Engine, candidates: Sequence[TestCase], smaller: Callable[[Sequence[TestCase]], list[TestCase]]
+    engine: Engine, name: str, candidates: Sequence[TestCase], smaller: Callable[[Sequence[TestCase]], list[TestCase]]
 ) -> list[TestCase]:
     """Minimised test cases that kill as many mutants as the candidates do, as far as time allows.
+
+    The mutants are the targets of the fitness function of that name.
 
     Test cases are minimised for the few mutants that no other one implies. A shortened test case may lose mutants that
     the whole one was bound to kill; those that nobody kills then are what the next round is about.
     """
     kept: dict[TestCase, None] = {}
     try:
-        kills = engine.kills(candidates)
+        kills = engine.kills(name, candidates)
         alive = kills.any(axis=0)
         for _ in range(ROUNDS):
-            engine.need(minimal(kills & alive))
+            engine.need(name, minimal(kills & alive))
             kept.update(
                 dict.fromkeys(
                     smaller([candidates[row] for row in np.flatnonzero((kills & alive).any(axis=1)).tolist()])
                 )
             )
-            alive = kills.any(axis=0) & ~engine.kills(list(kept)).any(axis=0)
+            alive = kills.any(axis=0) & ~engine.kills(name, list(kept)).any(axis=0)
             if not alive.any():
                 break
     except OutOfTime:

@@ -12,7 +12,6 @@ from fitgym.errors import OutOfTime
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Trial
 from fitgym.execution.observation import Observation
-from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.imported import killed_when_imported
@@ -27,11 +26,13 @@ class MutationScore:
     """Which mutants a suite kills.
 
     Attributes:
+        fitness: the fitness function whose targets the mutants are.
         total: how many mutants the subject has, those left aside by the search included.
         killed: ids of those that a test kills, with the name of the quickest test that does, in the order of the list.
         survivors: ids of the others, in the order of the list.
     """
 
+    fitness: str
     total: int
     killed: tuple[tuple[str, str], ...]
     survivors: tuple[str, ...]
@@ -65,15 +66,18 @@ def mutation_score(
     infects is killed if a test fails where the file of the tests imports it, in a fresh interpreter.
 
     Args:
-        engine: whose measurements know strong mutation; None comes back where they do not, or when time runs out.
+        engine: with a fitness function about mutants; None comes back where it has none, or when time runs out.
         tests: as they are exported.
         source: their file.
         deadline: when to give up; with one, kills by time are not tried twice, and mutants that there is no time to
             import count as survivors.
     """
-    fitness = engine.measurements.fitness.get("strong_mutation")
-    if not isinstance(fitness, StrongMutation):
+    functions = engine.measurements.fitness
+    name = next((name for name, fitness in functions.items() if fitness.numbers is not None), "")
+    if not name:
         return None
+    fitness, of_target = functions[name], functions[name].numbers
+    assert of_target is not None
     names: dict[TestCase, str] = {}
     expected: dict[TestCase, Expectation] = {}
     for test in tests:
@@ -89,7 +93,7 @@ def mutation_score(
     trials = [
         (testcase, number)
         for testcase, row in zip(testcases, infected, strict=True)
-        for number in fitness.numbers[row & ~at_import].tolist()
+        for number in of_target[row & ~at_import].tolist()
     ]
     in_time = not math.isinf(deadline.hard)
     engine.deadline = deadline.hard if in_time else None
@@ -101,10 +105,11 @@ def mutation_score(
         engine.deadline = None
     killed = {number: names[testcase] for number, testcase in killers.items()}
     if tests:
-        numbers, order = fitness.numbers[at_import].tolist(), [test.name for test in tests]
+        numbers, order = of_target[at_import].tolist(), [test.name for test in tests]
         killed |= killed_when_imported(numbers, order, source, engine.subject, deadline)
     mutants = list(enumerate(engine.subject.mutants))
     return MutationScore(
+        name,
         len(mutants),
         tuple((mutant.id, killed[number]) for number, mutant in mutants if number in killed),
         tuple(mutant.id for number, mutant in mutants if number not in killed),
