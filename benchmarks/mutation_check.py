@@ -486,6 +486,18 @@ def table(scores: Sequence[dict[str, Any]], recorded: dict[str, Any] | None) -> 
     return shown
 
 
+def rates(report: dict[str, Any]) -> list[str]:
+    """How many mutants there were in a second for the record, and for each of the others."""
+    if not report["recorded_s"] or not report["recorded"]["total"]:
+        return []
+    rate = report["recorded"]["total"] / report["recorded_s"]
+    return [
+        f"{rate:.0f} mutants a second in the record, {1 / score['seconds_each']:.2f} of {score['by']} as files: "
+        f"{rate * score['seconds_each']:.0f} times as many"
+        for score in report["scores"]
+    ]
+
+
 def checked(folder: Path, options: argparse.Namespace, record_path: Path | None = None) -> dict[str, Any]:
     """The report on one output folder, written to `mutation_check.json`.
 
@@ -512,6 +524,7 @@ def checked(folder: Path, options: argparse.Namespace, record_path: Path | None 
         "most": options.most,
         "forks": options.forks,
         "recorded": recorded,
+        "recorded_s": record.get("seconds", {}).get("mutants"),
         "disagreements": disagreements(recorded, scores[0], options.most),
         "scores": [score.as_dict() for score in scores],
     }
@@ -622,6 +635,8 @@ def main(given: Sequence[str] | None = None) -> int:
     slowest, limit = report["unchanged_s"], report["limit_s"]
     console.print(f"{report['subject']}: {report['tests']} tests, {slowest:.2f} s unchanged, limit {limit:.1f} s")
     console.print(table(report["scores"], report["recorded"]))
+    for line in rates(report):
+        console.print(line, markup=False, highlight=False)
     for line in report["disagreements"]:
         console.print(line, markup=False, highlight=False)
     return int(bool(report["disagreements"]))

@@ -245,6 +245,8 @@ class _Job:
         finally:
             self.env.close()
         seconds = {"search": searched - self.started, "finish": ended - searched}
+        if finished.mutants is not None:  # part of finishing
+            seconds["mutants"] = finished.mutants_s
         record = self._record(finished, executions, value, seconds)
         if self.record_path is not None:
             write(json_format.dumps(record, indent=2) + "\n", self.record_path)

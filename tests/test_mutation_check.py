@@ -237,6 +237,13 @@ def test_a_set_has_a_row_for_each_subject_and_their_sums(script: Any) -> None:
     ]
 
 
+def test_rates_compare_the_record_with_each_re_run(script: Any) -> None:
+    score = script.Score("fitgym", [("a", "killed"), ("b", "survived")], 4.0).as_dict()
+    report = {"recorded": {"total": 100}, "recorded_s": 0.5, "scores": [score]}
+    assert script.rates(report) == ["200 mutants a second in the record, 0.50 of fitgym as files: 400 times as many"]
+    assert script.rates(report | {"recorded_s": None}) == script.rates({"recorded": None, "recorded_s": None}) == []
+
+
 def test_mutants_are_compared_one_by_one_where_the_record_names_the_survivors(script: Any) -> None:
     score = script.Score(
         "fitgym", [("a", "killed"), ("b", "survived"), ("c", "timeout"), ("d", "survived"), ("e", "error")]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_programs import random_program
 
 from fitgym.engine import Engine
 from fitgym.evolution.trials import minimal, tried
@@ -22,6 +23,7 @@ from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.fitness.weak_mutation import WeakMutation
 from fitgym.generation import generate
 from fitgym.goals.strong_mutation import StrongMutation as Goal
+from fitgym.subject.mutants import mutants as mutants_of
 from fitgym.subject.mutation import mutated_text
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
@@ -226,6 +228,30 @@ print("\\n" + json.dumps(verdicts))
 """
 
 
+def verdicts_on_mutated_files(path, suite):
+    """Of each mutant of a module the exit code of pytest where the suite imports the mutated source."""
+    source = path.read_text()
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_MUTANTS, path.stem, str(suite), str(path.parent)],
+        input=json.dumps([(mutant.id, mutated_text(source, mutant)) for mutant in mutants_of(source).made]),
+        capture_output=True,
+        text=True,
+        cwd=path.parent,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_the_record_says_what_the_suite_of_a_random_program_kills(seed, tmp_path):
+    path = tmp_path / f"random{seed}.py"
+    path.write_text(random_program(seed))
+    run = generate(str(path), goal="strong_mutation", budget="3g", population=6, output=tmp_path / "out")
+    verdicts = verdicts_on_mutated_files(path, run.suite_path)
+    assert run.record["mutants"]["killed"] > 0
+    assert run.record["mutants"]["survivors"] == [name for name, code in verdicts.items() if code == 0]
+
+
 def test_the_record_says_what_the_exported_suite_kills(tmp_path):
     path = tmp_path / "shop.py"
     path.write_text(
@@ -258,24 +284,14 @@ def test_the_record_says_what_the_exported_suite_kills(tmp_path):
     )
     run = generate(str(path), goal="strong_mutation", budget="6g", population=8, seed=3, output=tmp_path / "out")
     mutants = run.record["mutants"]
+    assert 0 < run.record["seconds"]["mutants"] < run.record["seconds"]["finish"]
     assert mutants["killed"] == sum(map(len, mutants["by_test"].values()))
     assert mutants["total"] == mutants["killed"] + len(mutants["survivors"])
     assert set(mutants["by_test"]) <= {
         n.name for n in ast.walk(ast.parse(run.source)) if isinstance(n, ast.FunctionDef)
     }
-    with Executor(locate(str(path))) as executor:
-        subject = executor.subject
-    assert mutants["total"] == len(subject.mutants)
-    texts = [(mutant.id, mutated_text(subject.source, mutant)) for mutant in subject.mutants]
-    done = subprocess.run(
-        [sys.executable, "-c", RUN_MUTANTS, "shop", str(run.suite_path), str(tmp_path)],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=True,
-    )
-    verdicts = json.loads(done.stdout.splitlines()[-1])
+    verdicts = verdicts_on_mutated_files(path, run.suite_path)
+    assert mutants["total"] == len(verdicts)
     survivors = [name for name, code in verdicts.items() if code == 0]
     assert survivors == mutants["survivors"]
     at_import = [name for name in verdicts if name.startswith("_steps:")]

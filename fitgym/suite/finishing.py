@@ -61,6 +61,7 @@ class Finished:
         dropped: tests that did not behave the same every time, or were not checked in time, with the reason.
         weakened: how many assertions were dropped for that reason.
         mutants: what the exported tests kill, None unless mutants were run in the search.
+        mutants_s: seconds that it took to find that out.
     """
 
     tests: tuple[FinishedTest, ...]
@@ -73,6 +74,7 @@ class Finished:
     dropped: tuple[Dropped, ...]
     weakened: int
     mutants: MutationScore | None = None
+    mutants_s: float = 0.0
 
 
 def finish(
@@ -124,7 +126,9 @@ def finish(
     if output is not None and source:
         path = output / file_name(engine.subject.reference)
         write(source, path)
+    started = time.monotonic()
     score = mutation_score(engine, stable.tests, source, deadline)
+    score_s = time.monotonic() - started
     coverage = engine.coverage_of(testcases)
     if score is not None:  # not all of them were run while it was minimised
         coverage[score.fitness] = (len(score.killed), score.total)
@@ -139,6 +143,7 @@ def finish(
         (*late, *stable.dropped),
         stable.weakened,
         score,
+        score_s,
     )
 
 
