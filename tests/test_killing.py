@@ -7,7 +7,7 @@ import pytest
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Executor
 from fitgym.execution.journal import IDLE
-from fitgym.execution.killing import Killing
+from fitgym.execution.killing import Care, Killing
 from fitgym.execution.limits import Limits
 from fitgym.execution.zygote import Broken
 from fitgym.subject.mutants import mutants
@@ -355,4 +355,17 @@ def test_what_a_child_asks_to_be_repeated_is_repeated_with_the_care_it_names():
 
     trials = [(test, 0) for test in TESTS]
     assert Killing(ask, EXPECTED, exhaustive=True, batch=8).run(trials) == [Effect()] * 3
-    assert cares == [(3, 0), (3, 2), (1, 0)]
+    assert cares == [(3, 0), (3, 2), (1, 2)]
+
+
+def test_care_outlasts_a_batch_and_a_call_and_wears_off():
+    cares = []
+
+    def ask(trials, expected, exhaustive, care):
+        cares.append(care)
+        return 1 if len(cares) == 1 else [Effect()] * len(trials)
+
+    care, trials = Care(), [(test, mutant) for test in TESTS for mutant in range(60)]
+    for _ in range(4):
+        Killing(ask, EXPECTED, exhaustive=True, batch=60, care=care).run(trials)
+    assert cares == [0, *[1] * 7, *[0] * 5]

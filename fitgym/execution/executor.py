@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from fitgym.errors import ExecutionError
 from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation
 from fitgym.execution.journal import IDLE
-from fitgym.execution.killing import Killing, Trial
+from fitgym.execution.killing import Care, Killing, Trial
 from fitgym.execution.limits import Limits
 from fitgym.execution.protocol import (
     ProtocolError,
@@ -144,6 +144,7 @@ class Executor:
         self._subject: Subject | None = None
         self._care = 0
         self._calm = 0
+        self._trial_care = Care()
         self._table: StatementTable | None = None
         self._run = _Run()
         self._reset_process()
@@ -318,6 +319,7 @@ class Executor:
                     expected,
                     exhaustive=exhaustive,
                     batch=_TRIALS * self.limits.batch,
+                    care=self._trial_care,
                 )
                 return killing.run(trials)
             except BaseException:

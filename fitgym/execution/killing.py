@@ -10,7 +10,7 @@ from fitgym.execution.journal import IDLE
 from fitgym.execution.zygote import Broken
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["Killing", "Trial"]
+__all__ = ["Care", "Killing", "Trial"]
 
 Trial = tuple[TestCase, int]
 """A test case and the number of a mutant to run it on."""
@@ -19,8 +19,33 @@ Ask = Callable[[Sequence[Trial], Mapping[TestCase, Expectation], bool, int], "li
 """Has a child run trials, see `Killing`."""
 
 _ALONE = 3  # the greatest care
+_CALM = 400  # trials in a row that need no repetition, after which there is less care
 _BROKEN: dict[str, Kill] = {"timeout": "clock", "exit": "exit"}
 _DOUBTED = ("clock", "memory")  # a process in which other trials have run may be to blame
+
+
+class Care:
+    """How much is compared after each trial before it is known that one of them leaves something behind.
+
+    Where trials often do so, to find out only at the end of a batch is to run every batch twice.
+
+    Attributes:
+        level: see `Killing`; no effect depends on it.
+    """
+
+    def __init__(self) -> None:
+        self.level = 0
+        self._calm = 0
+
+    def raise_to(self, level: int) -> None:
+        """A batch has to be repeated with so much care."""
+        self.level, self._calm = max(self.level, level), 0
+
+    def relax(self, n_trials: int) -> None:
+        """So many trials needed no repetition."""
+        self._calm += n_trials
+        if self._calm >= _CALM:
+            self.level, self._calm = max(0, self.level - 1), 0
 
 
 class Killing:
@@ -35,9 +60,19 @@ class Killing:
         expected: what the test cases should show.
         exhaustive: mutants that are killed go on being run.
         batch: trials that are sent at once, at most.
+        care: what is known of trials that were run before.
     """
 
-    def __init__(self, ask: Ask, expected: Mapping[TestCase, Expectation], *, exhaustive: bool, batch: int) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        expected: Mapping[TestCase, Expectation],
+        *,
+        exhaustive: bool,
+        batch: int,
+        care: Care | None = None,
+    ) -> None:
+        self._care = care or Care()
         self._ask = ask
         self._expected = expected
         self._exhaustive = exhaustive
@@ -49,12 +84,13 @@ class Killing:
         effects: list[Effect | None] = [None] * len(trials)
         segments = deque([(list(range(len(trials))), 0)])
         while segments:
-            indexes, care = segments.popleft()
+            indexes, known = segments.popleft()
             indexes = [index for index in indexes if trials[index][1] not in self._over]
+            care = max(known, self._care.level)
             size = 1 if care == _ALONE else self._window
             batch, rest = indexes[:size], indexes[size:]
             if rest:
-                segments.appendleft((rest, care))
+                segments.appendleft((rest, known))
             if not batch:
                 continue
             try:
@@ -67,8 +103,11 @@ class Killing:
                     segments.extendleft(reversed(_suspects(broken, batch, care)))
                 continue
             if isinstance(done, int):
+                self._care.raise_to(done)
                 segments.appendleft((batch, done))
                 continue
+            if care == self._care.level:
+                self._care.relax(len(done))
             doubted: list[int] = []
             for index, effect in zip(batch, done, strict=False):
                 if effect is not None and effect.killed in _DOUBTED and care != _ALONE:
@@ -77,7 +116,7 @@ class Killing:
                     self._settle(effect, index, trials, effects)
             if len(done) < len(batch):
                 self._window = max(1, self._window // 2)
-                segments.appendleft((batch[len(done) :], care if care == _ALONE else 0))
+                segments.appendleft((batch[len(done) :], known if known == _ALONE else 0))
             else:
                 self._window = min(self._batch, 2 * self._window)
             if doubted:
