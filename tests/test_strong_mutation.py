@@ -242,7 +242,7 @@ def verdicts_on_mutated_files(path, suite):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("seed", [3, 8])
+@pytest.mark.parametrize("seed", [3, 5])
 def test_the_record_says_what_the_suite_of_a_random_program_kills(seed, tmp_path):
     path = tmp_path / f"random{seed}.py"
     path.write_text(random_program(seed))
