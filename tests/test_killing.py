@@ -1,6 +1,7 @@
 """Which mutants test cases kill: the rule, case by case, and that no mutant can do harm to the rest."""
 
 import textwrap
+from array import array
 
 import pytest
 
@@ -9,6 +10,7 @@ from fitgym.execution.executor import Executor
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing
 from fitgym.execution.limits import Limits
+from fitgym.execution.observation import Observation
 from fitgym.execution.zygote import Broken
 from fitgym.subject.mutants import mutants
 from fitgym.subject.source import locate
@@ -163,6 +165,22 @@ def test_a_mutant_without_effect_has_no_impact_and_one_that_takes_another_way_ha
     assert effects['parity: text = "even" -> pass'] == Effect()  # it is assigned again
     other_way = effects["parity: n % 2 == 1 -> n % 2 == 1 and False"]
     assert not other_way.killed and other_way.impact > 0.0
+
+
+def test_what_assertions_run_is_recorded(subject):
+    it = subject("""
+        class Thing:
+            def __init__(self, n):
+                self.n = n
+            def __str__(self):
+                return "x" * self.n
+    """)
+    one = it.test(("Thing", -1, "2"))
+    (trace,) = it.executor.run([one], it.table)
+    says = Expectation((Observation(0, "", "text", Literal("'xx'")),))
+    (checked,) = it.executor.check([one], {one: says}, it.table, frozenset())
+    assert set(array("I", trace.reached[0])) < set(array("I", checked.reached[0]))
+    assert checked.calls == trace.calls
 
 
 def test_a_killed_mutant_is_left_out_of_later_test_cases(subject):

@@ -280,6 +280,24 @@ class Executor:
             return seen
         return replace(seen, observations=tuple(fact for fact in seen.observations if fact.position not in hashes))
 
+    def check(
+        self,
+        testcases: Sequence[TestCase],
+        expected: Mapping[TestCase, Expectation],
+        table: StatementTable,
+        needs: frozenset[str],
+    ) -> list[Trace]:
+        """What the tests record that assert all facts of the expectations: the test cases, and what the assertions run.
+
+        Args:
+            testcases: any number.
+            expected: what each shows.
+            table: holds their statements.
+            needs: what is recorded, see `run`.
+        """
+        wire = {testcase: encode_expectation(expected[testcase], self.limits.fuel) for testcase in testcases}
+        return self._work("check", testcases, table, (needs, wire), 0)
+
     def kill(
         self,
         trials: Sequence[Trial],
@@ -456,7 +474,7 @@ class Executor:
     # ------------------------------------------------------------------------------------------------ running them
 
     def _work(
-        self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str], care: int
+        self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: object, care: int
     ) -> list[Any]:
         with self._lock:
             started = time.perf_counter()
@@ -480,7 +498,7 @@ class Executor:
         self._table = table
 
     def _all(
-        self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str], care: int
+        self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: object, care: int
     ) -> list[Any]:
         if table is not self._table:
             self._switch(table)
@@ -521,7 +539,7 @@ class Executor:
                 self._relax(len(done), segment.care)
             for index, result in zip(batch, done, strict=False):
                 if result.failure == "timeout":  # what it had done by then is a matter of chance
-                    ran = len(result.calls) if mode == "run" else 0
+                    ran = len(result.calls) if mode in ("run", "check") else 0
                     hung = ran > 0 and not result.calls[-1].returned
                     banned = run.ban(testcases[index], "timeout", table, ran - 1 if hung else -1)
                     result = self._failed(mode, banned)
@@ -545,7 +563,7 @@ class Executor:
             self._care, self._calm = care - 1, 0
 
     def _batch(
-        self, mode: str, testcases: list[TestCase], table: StatementTable, needs: frozenset[str], care: int
+        self, mode: str, testcases: list[TestCase], table: StatementTable, needs: object, care: int
     ) -> list[Any] | int:
         """Results of the test cases up to the first that left something behind; if some unknown one did, with how much
         care to repeat them all.
@@ -578,7 +596,7 @@ class Executor:
         try:
             results, fresh, last, redo, lessons = read_untrusted(payload)
             child.memory += [self._interned(wire) for wire in fresh]
-            if mode == "run":
+            if mode in ("run", "check"):
                 results = [child.memory[number] for number in results]
             elif mode == "mutate":
                 results = [result and decode_effect(result) for result in results]

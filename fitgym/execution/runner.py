@@ -95,6 +95,7 @@ class Runner:
         self._haunted = False  # something of the last test case did not die quietly
         self._functions: Living = {}
         self._mutation: Mutation | None = None
+        self._checked: dict[tuple[int, ...], WireExpectation] = {}
 
     @classmethod
     def prepare(
@@ -173,8 +174,9 @@ class Runner:
 
         Args:
             request: what to do ("run"; "observe", with chance as it comes; "expect" and "expect otherwise", with one
-                fixed stream of chance or another; "mutate"), what to record (for "mutate" instead what each test case
-                should show, and whether mutants go on being run that are killed), new statements, test cases (for
+                fixed stream of chance or another; "check", as "run", with all checks of a test at the end; "mutate"), what
+                to record (for "check" with what each test case should show; for "mutate" instead that, and whether
+                mutants go on being run that are killed), new statements, test cases (for
                 "mutate" each with the number of a mutant), and how much state is compared after each test case rather
                 than after the batch: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because this process ends after its first test case; -1 the near state, and
                 nothing after the last one, because it is known what the test cases should give and this process ends.
@@ -195,6 +197,8 @@ class Runner:
         fresh: list[WireTrace] = []
         last = False
         trials = self._trials(*needs) if mode == "mutate" else None
+        if mode == "check":
+            needs, self._checked = needs
         for index, testcase in enumerate(testcases):
             if trials is None:
                 results.append(self._run(index, testcase, needs, mode, fresh))
@@ -236,6 +240,9 @@ class Runner:
         cells[1] = index
         try:
             outcome = self.program.run(testcase, needs)
+            if mode == "check":
+                cells[1] = index
+                self._check(testcase, outcome)
         except TimeUp:  # in the narrow gap after the last statement
             outcome = Outcome((), "timeout", [], [])
         cells[1] = IDLE
@@ -266,9 +273,16 @@ class Runner:
     def _described(
         self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure, mode: str, fresh: list[WireTrace]
     ) -> Any:
-        if mode != "run":
+        if mode not in ("run", "check"):
             return self._observed(testcase, outcome, failure)
         return self._number(outcome, failure, fresh)
+
+    def _check(self, testcase: tuple[int, ...], outcome: Outcome) -> None:
+        """Do what the assertions of a test do; whether they hold is not asked."""
+        from fitgym.execution.check import Checks
+
+        facts, raises, position, _, _ = self._checked[testcase]
+        Checks(facts, raises, position).judge(outcome.results, outcome.error)
 
     def _bury(self, index: int, outcome: Outcome) -> Failure:
         """Let all objects of the test case die while it still counts as running; what their finalizers did wrong."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fitgym.engine import Engine
@@ -88,7 +88,11 @@ def mutation_score(
         message = (Observation(position, "", "message", Literal(repr(test.match))),) if test.match else ()
         expected[testcase] = Expectation((*test.assertions, *message), test.raises, position, trace.reached, trace.fuel)
     testcases = sorted(expected, key=lambda testcase: expected[testcase].fuel)
+    checked = engine.executor.check(testcases, expected, engine.table, fitness.needs)  # assertions run code too
+    for testcase, trace in zip(testcases, checked, strict=True):
+        expected[testcase] = replace(expected[testcase], fuel=max(expected[testcase].fuel, trace.fuel))
     infected = fitness.infected([engine.measurements.trace(testcase) for testcase in testcases])
+    infected |= fitness.infected(checked)
     at_import = fitness.infected(engine.executor.run([()], engine.table, fitness.needs))[0]
     trials = [
         (testcase, number)
