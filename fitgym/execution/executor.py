@@ -318,7 +318,7 @@ class Executor:
             trials: test cases with the numbers of mutants (indexes in `subject.mutants`).
             expected: what the test cases should show.
             table: holds their statements.
-            exhaustive: a mutant that is killed is run with later test cases all the same.
+            exhaustive: a mutant that is killed is run with later test cases all the same, unless it takes too much time.
             patient: a mutant may burn twice the fuel that any test case may, whatever the original burns.
 
         Returns:

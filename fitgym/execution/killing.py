@@ -58,7 +58,8 @@ class Killing:
         ask: has a child run trials. Gives their effects up to the first that left something behind, or how carefully to
             repeat them all because some unknown one did. Raises `Broken` if the child did not answer.
         expected: what the test cases should show.
-        exhaustive: mutants that are killed go on being run.
+        exhaustive: mutants that are killed go on being run; not those that took too much time without burning fuel,
+            which costs seconds for each test case.
         batch: trials that are sent at once, at most.
         care: what is known of trials that were run before.
     """
@@ -80,7 +81,7 @@ class Killing:
         self._over: set[int] = set()
 
     def run(self, trials: Sequence[Trial]) -> list[Effect | None]:
-        """The effect of each trial, None where an earlier one has killed the mutant and that is enough."""
+        """The effect of each trial, None where an earlier one has killed the mutant and no further one is run."""
         effects: list[Effect | None] = [None] * len(trials)
         segments = deque([(list(range(len(trials))), 0)])
         while segments:
@@ -129,7 +130,7 @@ class Killing:
 
     def _settle(self, effect: Effect, index: int, trials: Sequence[Trial], effects: list[Effect | None]) -> None:
         effects[index] = effect
-        if effect.killed and not self._exhaustive:
+        if effect.killed and (not self._exhaustive or effect.killed == "clock"):
             self._over.add(trials[index][1])
 
 
