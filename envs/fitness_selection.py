@@ -14,8 +14,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.engine import Engine, Variants, check_variants, parse_search
-from fitgym.envs.catalogue import action_name, catalogue
-from fitgym.errors import BudgetError, ResetNeeded, UnknownName
+from fitgym.envs.action_form import Listed, action_form
+from fitgym.envs.catalogue import action_name
+from fitgym.errors import BudgetError, InputError, ResetNeeded, UnknownName
 from fitgym.evolution.budget import Budget
 from fitgym.evolution.individual import Individual
 from fitgym.execution.executor import Executor, Limits
@@ -41,7 +42,9 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     ## Action Space
     `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. The catalogue of the
     exception goal has 64, that of the diversity goal 44, that of strong mutation 31, as published; the coverage goal
-    takes "pairs", 36 of them.
+    takes "pairs", 36 of them. With `actions="bits"` it is `MultiBinary(n)`, a bit for each fitness function of the goal;
+    with `actions="weights"` `Box(-1, 1, (n,))`, where -1 is a function that is not active and x weighs (1 + x) / 2 in the
+    sum that guides the search. Agents of fitgym choose from `Discrete`; the others are for libraries that can more.
 
     ## Observation Space
     `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
@@ -67,7 +70,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * `path`: a folder that is searched first.
     * `goal`: name of a goal; the registered ids fix it.
     * `budget`: `200g` generations or `20000x` executions of test cases.
-    * `actions`: a catalogue, see `fitgym.envs.catalogue`; the goal's own if not given.
+    * `actions`: a catalogue, see `fitgym.envs.catalogue`, "bits" or "weights"; the goal's own catalogue if not given.
     * `features`: name of a feature set.
     * `reward`: "paper" or "gain".
     * `variants`: of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
@@ -121,10 +124,11 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             )
         if generations_per_step < 1:
             raise ValueError(f"generations_per_step is {generations_per_step}, expected at least 1")
-        self.catalogue = catalogue(
+        self.form = action_form(
             self.goal.catalogue if actions is None else actions, self.goal.functions, self.goal.required
         )
-        self.action_names = [action_name(functions) for functions in self.catalogue]
+        self.catalogue = self.form.combinations
+        self.action_names = self.form.names
         self.features = FeatureSet.load(features)
         self.feature_names = self.features.names(self.goal.functions)
         parse_search(search)  # refused here rather than at the first reset
@@ -132,17 +136,19 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.search = search
         if populations not in POPULATIONS:
             raise UnknownName("kind of populations", populations, POPULATIONS)
+        if populations == "per-action" and not isinstance(self.form, Listed):
+            raise InputError(f"actions '{actions}' have no populations of their own: use a catalogue, or shared ones")
         self.population = population
         self.populations = populations
         self.generations_per_step = generations_per_step
         self.render_mode = render_mode
-        self.action_space = spaces.Discrete(len(self.catalogue))
+        self.action_space = self.form.space
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
         self.executor = executor or Executor(locate(subject, path), Limits(seconds=timeout_s))
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
         self.seed: int | None = None
-        self.actions_taken: list[int] = []
+        self.actions_taken: list[str] = []
         self.rewards: list[float] = []
         self._seconds: list[float] = []
         self._moment = Moment()
@@ -199,22 +205,21 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         """
         if self.engine is None or self._ended:
             raise ResetNeeded("the episode has ended: call reset() before the next step()")
-        index = int(action)
-        if not 0 <= index < len(self.catalogue):
-            raise ValueError(f"action {index} is not in the catalogue of {len(self.catalogue)} actions")
+        chosen = self.form.read(action)
         started = time.perf_counter()
-        self.engine.activate(self.catalogue[index], self._left_by(index))
+        if chosen.functions:
+            self.engine.activate(chosen.functions, self._left_by(chosen.name), chosen.weights)
         for _ in range(self.generations_per_step):
             self.engine.step()
             if self.spent >= 1.0 or self.engine.late:
                 break
         reward = float(self.goal.reward(self.engine))
         if self.populations == "per-action":
-            self.engine.kept[index] = list(self.engine.search.population)
+            self.engine.kept[chosen.name] = list(self.engine.search.population)
         self._seconds.append(time.perf_counter() - started)
-        self.actions_taken.append(index)
+        self.actions_taken.append(chosen.name)
         self.rewards.append(reward)
-        self._moment = self._next(index)
+        self._moment = self._next(chosen.number)
         terminated = bool(self.spent >= 1.0 or self.goal.reached(self.engine))
         self._ended = terminated
         return self._observation(), reward, terminated, False, self._info()
@@ -245,16 +250,15 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         """
         if self.engine is None:
             return {"steps": [], "actions": {}}
-        names = [self.action_names[index] for index in self.actions_taken]
         return {
-            "steps": list(zip(names, self._seconds, strict=True)),
+            "steps": list(zip(self.actions_taken, self._seconds, strict=True)),
             "actions": {action_name(active): asdict(cost) for active, cost in self.engine.costs.items()},
             **self.engine.timings,
         }
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions make sense now, shape `(n_actions,)`; all of them, in this environment."""
-        return np.ones(len(self.catalogue), dtype=bool)
+        """Which actions make sense now, shape `(n_actions,)`, of bits two for each; all, in this environment."""
+        return self.form.mask()
 
     def fork(self, *, share_worker: bool = False) -> FitnessSelection:
         """An independent copy in the same state.
@@ -285,7 +289,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             "populations": self.populations,
             "budget": None if self.budget is None else str(self.budget),
             "seed": self.seed,
-            "actions": [self.action_names[index] for index in self.actions_taken],
+            "actions": list(self.actions_taken),
             "rewards": list(self.rewards),
         }
 
@@ -298,13 +302,13 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             return 0.0
         return self.budget.spent(generations=self.engine.generation, executions=self.engine.executions)
 
-    def _left_by(self, index: int) -> list[Individual] | None:
+    def _left_by(self, name: str) -> list[Individual] | None:
         """The population that an action goes on with, None for the one there is."""
         assert self.engine is not None
         taken = self.actions_taken
-        if self.populations == "shared" or len(taken) <= len(self.catalogue) or taken[-1] == index:
+        if self.populations == "shared" or len(taken) <= len(self.catalogue) or taken[-1] == name:
             return None
-        return self.engine.kept.get(index)
+        return self.engine.kept.get(name)
 
     def _next(self, action: int) -> Moment:
         """What can be seen of the episode now that an action has been taken."""

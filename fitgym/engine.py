@@ -167,6 +167,7 @@ class Engine:
         self.keep_covered = options.get("use_archive") is False
         self._needed: dict[str, NDArray[np.bool_]] = {}  # of mutants, once the search is over
         self.active: tuple[str, ...] = ()
+        self.weights: dict[str, float] = {}  # of active functions, 1 for those that have none
         self.generation = 0
         self.executions = 0
         self.timings: dict[str, float] = {"execute": 0.0, "measure": 0.0, "search": 0.0}
@@ -181,7 +182,12 @@ class Engine:
 
     # ------------------------------------------------------------------ stepping
 
-    def activate(self, names: Sequence[str], population: Sequence[Individual] | None = None) -> None:
+    def activate(
+        self,
+        names: Sequence[str],
+        population: Sequence[Individual] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
         """Make the named fitness functions the active ones, from the next generation on.
 
         The population is kept and evaluated again; test cases are executed again only if a function needs probes that
@@ -190,6 +196,7 @@ class Engine:
         Args:
             names: of the fitness functions.
             population: one of `kept`, to go on with that one instead.
+            weights: of the functions in the combined fitness, above 0; 1 for those that are not named.
 
         Raises:
             InputError: no name is given.
@@ -202,9 +209,10 @@ class Engine:
             if name not in self.measurements.fitness:
                 fitness = FITNESS.load(name)(self.subject, **self.variants.get(name, {}))
                 self.measurements.register(name, fitness)
-        if chosen == self.active and population is None:
+        if chosen == self.active and population is None and self.weights == dict(weights or {}):
             return
-        before, self.active = (self.active, self.search.population), chosen
+        before = self.active, self.search.population, self.weights
+        self.active, self.weights = chosen, dict(weights or {})
         if population is not None:
             self.search.population = list(population)
         with self._charged():
@@ -213,7 +221,7 @@ class Engine:
                 try:
                     self._evaluate(self.search.population)
                 except OutOfTime:
-                    self.active, self.search.population = before
+                    self.active, self.search.population, self.weights = before
                     return
                 with self._spent_on("search"):
                     self.search.refresh(self)
@@ -361,14 +369,14 @@ class Engine:
         self.archive.update(self._archived, unknown, self._confirm)
 
     def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
-        """The combined fitness of each suite: the sum over the active functions, each in [0, 1], 0 is best.
+        """The combined fitness of each suite: the weighted sum over the active functions, each in [0, 1], 0 is best.
 
         The targets that the archive has covered do not count, unless the search works without an archive.
         """
         total = np.zeros(len(individuals))
         with self._spent_on("measure"):
             for name in self.active:
-                total += self.measurements.suite_fitness(name, individuals)
+                total += self.weights.get(name, 1.0) * self.measurements.suite_fitness(name, individuals)
         return total
 
     # ------------------------------------------------------------------ looking

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from fitgym.agents.base import make as make_agent
 from fitgym.envs import ENVIRONMENTS
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.errors import BudgetError, InputError, ResetNeeded, SubjectError, UnknownName
+from fitgym.testing import check_env_strict
 
 PROGRAMS = Path(__file__).parent / "programs"
 TRIANGLE = str(PROGRAMS / "triangle.py")
@@ -272,9 +274,7 @@ def switched(env, actions, monkeypatch):
     """For each step the population that it was told to go on with, and the one that it left."""
     env.reset(seed=0)
     told, activate = [], env.engine.activate
-    monkeypatch.setattr(
-        env.engine, "activate", lambda names, population: (told.append(population), activate(names, population))
-    )
+    monkeypatch.setattr(env.engine, "activate", lambda names, kept, _: (told.append(kept), activate(names, kept)))
     left = []
     for action in actions:
         env.step(action)
@@ -314,3 +314,76 @@ def test_populations_that_were_left_survive_what_is_forgotten_and_are_copied_wit
 def test_another_kind_of_populations_is_refused():
     with pytest.raises(UnknownName, match="no kind of populations named 'per_action'; did you mean 'per-action'"):
         FitnessSelection(TRIANGLE, populations="per_action")
+
+
+# ------------------------------------------------------------------ other forms of actions
+
+
+def test_bits_say_which_functions_are_active_and_none_leaves_those_that_are():
+    with FitnessSelection(TRIANGLE, actions="bits", population=4, budget="30g") as env:
+        assert env.action_space == gymnasium.spaces.MultiBinary(8)
+        assert env.action_names == list(env.goal.functions)
+        env.reset(seed=0)
+        env.step(np.array([1, 0, 0, 1, 0, 0, 0, 0]))
+        assert env.engine.active == ("exception", "line")
+        observation, *_ = env.step(np.zeros(8, np.int8))
+        assert env.engine.active == ("exception", "line") and env.observation_space.contains(observation)
+        assert env.record()["actions"] == ["exception+line", ""]
+        for wrong in ([1] * 7, [2] + [0] * 7, 3):
+            with pytest.raises(ValueError, match="is not 8 bits, one for each fitness function"):
+                env.step(np.array(wrong))
+
+
+def test_weights_count_in_the_sum_that_guides_the_search():
+    with FitnessSelection(TRIANGLE, actions="weights", population=6, budget="30g", generations_per_step=1) as env:
+        assert env.action_space.shape == (8,) and (env.action_space.low == -1).all()
+        env.reset(seed=0)
+        x = np.full(8, -1.0, np.float32)
+        x[[0, 1]] = -0.5, 1.0
+        env.step(x)
+        engine = env.engine
+        assert engine.active == ("exception", "branch") and engine.weights == {"exception": 0.25, "branch": 1.0}
+        population = engine.search.population
+        expected = [0.25 * engine.fitness_of("exception", one) + engine.fitness_of("branch", one) for one in population]
+        assert engine.search.fitness == pytest.approx(expected)
+        assert sorted(expected) == expected
+        x[0] = 0.0
+        env.step(x)
+        assert engine.weights == {"exception": 0.5, "branch": 1.0}
+        env.step(np.full(8, -1.0, np.float32))
+        assert engine.weights == {"exception": 0.5, "branch": 1.0}
+        assert env.record()["actions"] == ["0.25*exception+1.0*branch", "0.5*exception+1.0*branch", ""]
+        with pytest.raises(ValueError, match="is not 8 numbers between -1 and 1"):
+            env.step(np.full(8, np.nan))
+
+
+@pytest.mark.parametrize("actions", ["bits", "weights"])
+def test_other_forms_of_actions_pass_the_strict_check(actions):
+    check_env_strict(
+        "fitgym.envs:fitgym/ExceptionDiscovery-v0",
+        **{"subject": TRIANGLE, "budget": "30g", "population": 4, "steps": 3, "actions": actions, "processes": False},
+    )
+
+
+@pytest.mark.parametrize("actions", ["bits", "weights"])
+def test_agents_that_choose_from_a_list_say_so(actions):
+    with FitnessSelection(TRIANGLE, actions=actions, population=4) as env:
+        space = env.action_space
+    with pytest.raises(InputError, match=r"chooses from Discrete\(n\) starting at 0, the action space is"):
+        make_agent("ucb", space)
+    with pytest.raises(InputError, match=f"actions '{actions}' have no populations of their own"):
+        FitnessSelection(TRIANGLE, actions=actions, populations="per-action")
+
+
+@pytest.mark.parametrize(("actions", "name"), [("bits", "PPO"), ("weights", "PPO"), ("bits", "MaskablePPO")])
+def test_libraries_learn_with_other_forms_of_actions(actions, name):
+    for library in ("stable_baselines3", "sb3_contrib"):
+        pytest.importorskip(library, reason="Stable-Baselines3 is in the extra 'deep'")
+    import sb3_contrib
+    import stable_baselines3
+
+    algorithm = getattr(sb3_contrib if name == "MaskablePPO" else stable_baselines3, name)
+    with FitnessSelection(TRIANGLE, actions=actions, population=4, budget="12g") as env:
+        model = algorithm("MlpPolicy", env, n_steps=4, batch_size=4, n_epochs=1, device="cpu", seed=0).learn(4)
+        observation, _ = env.reset(seed=0)
+        assert env.action_space.contains(model.predict(observation)[0])
