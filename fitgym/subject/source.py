@@ -13,7 +13,6 @@ import os
 import pkgutil
 import re
 import sys
-import sysconfig
 import tokenize
 from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
@@ -220,6 +219,8 @@ def _root(spec: ModuleSpec, locations: Sequence[str] | None) -> str:
 
 def _is_installed(folder: str) -> bool:
     """Every interpreter of this installation finds the folder by itself."""
+    import sysconfig  # from Python 3.12 on it loads threading, which the worker does without
+
     return os.path.realpath(folder) in {os.path.realpath(path) for path in sysconfig.get_paths().values()}
 
 
