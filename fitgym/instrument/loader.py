@@ -84,7 +84,8 @@ def load(reference: Reference, instrumented: Instrumented, factory: Callable[...
     for folder in reversed(reference.search_path):
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    importlib.invalidate_caches()
+    # Files that were written a moment ago are found too. `importlib.invalidate_caches` would load `importlib.metadata`.
+    sys.path_importer_cache.clear()
     with Hook(reference, instrumented, factory):
         previous = sys.modules.pop(reference.module, None)
         try:
