@@ -24,6 +24,7 @@ __all__ = [
     "finished_test",
     "finished_tests",
     "renamed",
+    "steadied",
     "weakened",
 ]
 
@@ -202,10 +203,26 @@ def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
     left = tuple(fact for index, fact in enumerate(test.assertions) if index not in failed)
     match = "" if MESSAGE in failed else test.match
     if not left and test.raises is None and test.assertions:
-        left = next((less for fact in test.assertions if (less := weaker(fact))), ())
+        left = next((less[:1] for fact in test.assertions if (less := weaker(fact))), ())
         if not left:
             return None
     return replace(test, assertions=left, match=match)
+
+
+def steadied(seen: Sequence[Observed]) -> list[Observed]:
+    """The observations of one test, each with what is the same of values that are others each time: class and length."""
+    if len({(one.position, one.failure) for one in seen}) > 1:
+        return list(seen)
+    shared = set.intersection(*(set(one.observations) for one in seen))
+    common: list[Observation] = []
+    for fact in seen[0].observations:
+        if fact not in shared:
+            others = [
+                {less for other in one.observations if other.position == fact.position for less in weaker(other)}
+                for one in seen[1:]
+            ]
+            common += [less for less in weaker(fact) if all(less in some for some in others)]
+    return [replace(one, observations=(*one.observations, *common)) for one in seen]
 
 
 def weaker(fact: Observation) -> tuple[Observation, ...]:

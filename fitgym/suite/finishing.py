@@ -17,7 +17,7 @@ from fitgym.engine import Discovery, Engine
 from fitgym.errors import OutOfTime
 from fitgym.evolution.trials import minimal
 from fitgym.execution.observation import Observation, Observed
-from fitgym.suite.assertions import FinishedTest, finished_tests, renamed
+from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, steadied
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import DIALECTS, Dialect
 from fitgym.suite.export import arranged, file_name, suite_text, write
@@ -38,6 +38,7 @@ OBSERVING = 0.4
 KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising with which it looks at mutants too
 ROUNDS = 4  # of minimising for mutants
+GLANCES = 3  # more at tests of which some do not show the same twice
 CHUNK = 16  # test cases that are observed at once where time may run out
 
 _LAZY = {("builtins", name) for name in ("enumerate", "filter", "map", "reversed", "zip")}
@@ -248,7 +249,7 @@ def _is_iterator(fact: Observation) -> bool:
 def _observed(
     engine: Engine, testcases: Sequence[TestCase], deadline: Deadline
 ) -> tuple[list[tuple[Observed, ...]], list[Observed | None]]:
-    """What two executions of each test case showed, and what could be seen before its last statement.
+    """What some executions of each test case showed, at least two, and what could be seen before its last statement.
 
     Out of time, what can be seen before is left out (None), and the observations end before those of all test cases.
     """
@@ -270,9 +271,11 @@ def _observed(
     with contextlib.suppress(OutOfTime):
         for start in range(0, len(testcases), max(1, size)):
             chunk = testcases[start : start + size]
-            first, second = observe(chunk), observe(chunk)
-            poor = [unknown(table.statements(t), seen, engine.subject) for t, seen in zip(chunk, first, strict=True)]
-            found += zip(ask(chunk, first, poor), ask(chunk, second, poor), strict=True)
+            seen = [observe(chunk), observe(chunk)]
+            if seen[0] != seen[1]:  # chance takes part: what is the same twice may be so by chance
+                seen += [observe(chunk) for _ in range(GLANCES)]
+            poor = [unknown(table.statements(t), one, engine.subject) for t, one in zip(chunk, seen[0], strict=True)]
+            found += [tuple(steadied(some)) for some in zip(*(ask(chunk, one, poor) for one in seen), strict=True)]
             wanted += poor
         earlier = [testcase[:-1] for testcase in testcases]
         still = [[one for one in some if one < len(t)] for some, t in zip(wanted, earlier, strict=True)]
