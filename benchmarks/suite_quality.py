@@ -35,6 +35,7 @@ from fitgym.subject.source import locate
 
 MODULES = HERE / "quality_subjects.txt"
 TOOLS = ("fitgym", "pynguin")
+RUNS = 5  # on the unchanged module
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Row:
     """One suite.
 
     Attributes:
-        failing: tests that do not pass on the unchanged module; they are left out of the mutation score.
+        failing: tests that do not pass each time on the unchanged module; they are left out of the mutation score.
         killed, mutants: of the sample that both suites were run on.
         load: of the machine when generating began, processes waiting for a core.
         problem: why there is no suite, "" if there is one.
@@ -140,7 +141,7 @@ def generate(tool: str, module: str, folder: Path, env: dict[str, str], options:
 def measure(tool: str, module: str, options: argparse.Namespace) -> tuple[Row, Path | None]:
     """Generate, read the file, run it on the unchanged module; the row without its score, and the suite to score.
 
-    Tests that fail on the unchanged module are not in the suite that is scored.
+    Tests that do not pass each time on the unchanged module are not in the suite that is scored.
     """
     folder = (options.results / f"{module}-{options.seed}" / tool).resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -158,8 +159,9 @@ def measure(tool: str, module: str, options: argparse.Namespace) -> tuple[Row, P
     row.statements = sum(shape.statements for shape in read)
     row.unchecked = sum(not shape.checks for shape in read)
     row.expected_failures = sum(shape.expected_failure for shape in read)
-    seen = outcomes(suite, env)
-    failing = {name.rpartition(".")[2] for name, outcome in seen.items() if outcome == "failed"}
+    runs = [outcomes(suite, env) for _ in range(RUNS)]
+    seen = [(name, outcome) for one in runs for name, outcome in one.items()]
+    failing = {name.rpartition(".")[2] for name, outcome in seen if outcome == "failed"}
     row.failing = len(failing)
     if not seen:
         row.problem = "pytest cannot run the suite"
