@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -203,47 +202,40 @@ def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
     left = tuple(fact for index, fact in enumerate(test.assertions) if index not in failed)
     match = "" if MESSAGE in failed else test.match
     if not left and test.raises is None and test.assertions:
-        left = next((less[:1] for fact in test.assertions if (less := weaker(fact))), ())
-        if not left:
+        less = [weak for fact in test.assertions if (weak := weaker(fact)) is not None]
+        if not less:
             return None
+        left = tuple(less[:1])
     return replace(test, assertions=left, match=match)
 
 
 def steadied(seen: Sequence[Observed]) -> list[Observed]:
-    """The observations of one test, each with what is the same of values that are others each time: class and length."""
+    """The observations of one test, each with the class of those values that are others each time.
+
+    That some of them are of the same length may be chance.
+    """
     if len({(one.position, one.failure) for one in seen}) > 1:
         return list(seen)
     shared = set.intersection(*(set(one.observations) for one in seen))
-    common: list[Observation] = []
-    for fact in seen[0].observations:
-        if fact not in shared:
-            others = [
-                {less for other in one.observations if other.position == fact.position for less in weaker(other)}
-                for one in seen[1:]
-            ]
-            common += [less for less in weaker(fact) if all(less in some for some in others)]
+    classes = [less for fact in seen[0].observations if fact not in shared and (less := weaker(fact)) is not None]
+    common = [less for less in classes if all(less in map(weaker, one.observations) for one in seen)]
     return [replace(one, observations=(*one.observations, *common)) for one in seen]
 
 
-def weaker(fact: Observation) -> tuple[Observation, ...]:
-    """What may still hold of a value that is another one each time: its class and, if it has one, its length.
+def weaker(fact: Observation) -> Observation | None:
+    """What may still hold of a value that is another one each time: its class.
 
     Nothing is left to say of what is sometimes None; that it is not None would be no check.
     """
     if fact.path or fact.kind not in ("equal", "is", "approx", "nan"):
-        return ()
+        return None
     expression = fact.expression
-    size = -1
     kind = kind_of_text(expression.text) if isinstance(expression, Literal) else ""
     if isinstance(expression, Collection):
         kind = expression.kind
-        size = len(expression.items) // (2 if kind == "dict" else 1)
-    elif isinstance(expression, Literal) and kind in ("str", "bytes"):
-        size = len(ast.literal_eval(expression.text))
     if kind in ("", "none", "ellipsis", "iter"):
-        return ()
-    found = replace(fact, kind="isinstance", expression=Name("builtins", kind))
-    return (found,) if size < 1 else (found, replace(fact, kind="length", expression=Literal(str(size))))
+        return None
+    return replace(fact, kind="isinstance", expression=Name("builtins", kind))
 
 
 def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raised: bool) -> Iterator[tuple[int, int]]:
