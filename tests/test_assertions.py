@@ -177,6 +177,15 @@ def test_a_number_that_each_interpreter_chooses_is_only_checked_to_be_one() -> N
     assert test.assertions == (Observation(1, "", "isinstance", Name("builtins", "int")),)
 
 
+@pytest.mark.parametrize(("operator", "kind"), [("__lt__", "truth"), ("__eq__", "truth"), ("__contains__", "is")])
+def test_what_a_comparison_gives_is_checked_by_its_truth(operator: str, kind: str) -> None:
+    operations = (*SUBJECT.operations, operation(12, "operator", f"Shelf.{operator}", operator=operator))
+    seen = Observed((Observation(1, "", "is", Literal("False")),))
+    test = finished_test([NEW_SHELF, Statement(12, 0)], [seen], replace(SUBJECT, operations=operations))
+    assert test is not None
+    assert [fact.kind for fact in test.assertions] == [kind]
+
+
 def test_the_name_says_what_is_left_to_check() -> None:
     (test,) = [one for one in finished() if one.name == "test_shelf_find_empty_string_returns_none"]
     without = replace(test, assertions=(Observation(1, "", "isinstance", Name("builtins", "int")),))

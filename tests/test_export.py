@@ -112,7 +112,7 @@ TRUE, FALSE = Literal("True"), Literal("False")
     ("operator", "expression", "expected"),
     [
         ("__eq__", TRUE, "assert shelf == 1"),
-        ("__eq__", FALSE, "assert result is False"),
+        ("__eq__", FALSE, "assert not result"),
         ("__lt__", FALSE, "assert not shelf < 1"),
         ("__contains__", TRUE, "assert 1 in shelf"),
         ("__contains__", FALSE, "assert 1 not in shelf"),
@@ -121,7 +121,8 @@ TRUE, FALSE = Literal("True"), Literal("False")
 )
 def test_a_comparison_is_asserted_as_it_is(operator: str, expression: Literal, expected: str) -> None:
     operations = (*SUBJECT.operations, operation(12, "operator", f"Shelf.{operator}", operator=operator))
-    kind: Any = "is" if expression in (TRUE, FALSE) else "equal"
+    orders = operator in ("__eq__", "__lt__")
+    kind: Any = "equal" if expression not in (TRUE, FALSE) else "truth" if orders else "is"
     test = FinishedTest("test_it", (NEW, Statement(12, 0, (text(1),))), (Observation(1, "", kind, expression),))
     assert suite_text([test], replace(SUBJECT, operations=operations)).splitlines()[-1] == f"    {expected}"
 

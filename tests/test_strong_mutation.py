@@ -278,6 +278,16 @@ def test_the_record_says_what_the_exported_suite_kills(tmp_path):
 
             def step(index: bool) -> int:
                 return STEPS[index + 1]
+
+
+            class Size:
+                def __init__(self, number: int) -> None:
+                    self.number = number
+
+                def __lt__(self, other: "Size") -> bool:
+                    if self.number > other.number:
+                        return False  # without this statement None comes back, which an assertion takes for False
+                    return self.number != other.number
             """
         )
     )

@@ -1,7 +1,8 @@
 """Checks: whether an observed fact still holds, decided as the assertion of an exported test would.
 
     "equal" v == e · "is" v is e · "approx" v == pytest.approx(e) · "nan" math.isnan(v) · "text" str(v) == e ·
-    "list" list(v) == e · "length" len(v) == e · "isinstance" isinstance(v, e) · "is not" v is not e
+    "list" list(v) == e · "length" len(v) == e · "isinstance" isinstance(v, e) · "is not" v is not e ·
+    "truth" v or not v
     "message" re.search(e, str(v)), where v is the exception that ended the test case
 
 A check may run code of the subject (an `__eq__`, a property on the way to the value), as the assertion would, so it
@@ -182,6 +183,10 @@ def _length(value: Any, expected: Step, results: Results) -> bool:
     return bool(len(value) == expected(results))
 
 
+def _truth(value: Any, expected: Step, results: Results) -> bool:
+    return bool(value) is expected(results)
+
+
 def _instance(value: Any, expected: Step, results: Results) -> bool:
     return isinstance(value, expected(results))
 
@@ -203,6 +208,7 @@ _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "list": _items,
     "length": _length,
     "isinstance": _instance,
+    "truth": _truth,
     "is not": _other,
     "message": _says,
 }

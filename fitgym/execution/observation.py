@@ -33,7 +33,9 @@ from fitgym.testcase.expression import Collection, CollectionKind, Expression, L
 
 __all__ = ["NOT_RUN", "Observation", "ObservationKind", "Observed", "agreement", "describe", "name_of", "observe"]
 
-ObservationKind = OneOf["equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance", "message"]
+ObservationKind = OneOf[
+    "equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance", "truth", "message"
+]
 
 MAX_ITEMS = 12  # a longer container is described by its length
 MAX_TEXT = 200  # characters of the source text of one expected value
@@ -60,6 +62,7 @@ class Observation:
             "list"        `list(v) == e`: views, ranges and deques
             "length"      `len(v) == e`
             "isinstance"  `isinstance(v, e)`
+            "truth"       `v` or `not v`, for what a comparison gives; never observed as a fact
             "message"     `re.search(e, str(v))` for the exception v that ended the test case; never observed as a fact
         expression: the expected value; a `Ref` is the result of another statement.
     """

@@ -27,6 +27,8 @@ __all__ = [
     "weakened",
 ]
 
+_ORDERS = frozenset({"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"})
+
 MAX_ASSERTIONS = 5
 DRAINED = 100  # elements that are taken from an iterator
 
@@ -181,6 +183,8 @@ def candidates(
     for position, share in _ranked(statements, subject, limit, raised):
         operation = subject.operations[statements[position].operation]
         facts = [fact for fact in observations if fact.position == position]
+        if operation.operator in _ORDERS:
+            facts = [_by_truth(fact) for fact in facts]
         if operation.operator == "__hash__":  # every interpreter chooses its own
             facts = [Observation(position, "", "isinstance", Name("builtins", "int"))] if facts else []
         telling = [fact for fact in facts if not _is_weak(fact, operation)]
@@ -192,6 +196,12 @@ def candidates(
         classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
         weak += [fact for fact in rest if fact not in classes]
     return strong, [*classes, *unchanged, *weak]
+
+
+def _by_truth(fact: Observation) -> Observation:
+    """What a comparison gives is checked as readers expect it, `assert a < b`, which holds for more than True."""
+    truths = (Literal("True"), Literal("False"))
+    return replace(fact, kind="truth") if fact.kind == "is" and fact.expression in truths and not fact.path else fact
 
 
 def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:

@@ -89,6 +89,8 @@ class Pytest:
                 return self._asserted(Bracket("isinstance(", (value, expected), ")", call=True))
             case "is" | "is not":
                 return self._compared(value, fact.kind, expected)
+            case "truth":
+                return self.holds(value if fact.expression == Literal("True") else f"not {value}")
             case "approx":
                 about = Bracket(f"{scope.module('pytest')}.approx(", (expected,), ")", call=True)
                 return self._compared(value, "==", about)
@@ -172,6 +174,8 @@ class Unittest:
                 return self._called("True", Bracket(f"{scope.module('math')}.isnan(", (value,), ")", call=True))
             case "isinstance":
                 return self._called("IsInstance", value, expected)
+            case "truth":
+                return self.holds(value if fact.expression == Literal("True") else f"not {value}")
             case "is" if expected == "None":
                 return self._called("IsNone", value)
             case "is":

@@ -274,7 +274,7 @@ def _kind(line: str) -> str:
 
 def _condition(comparison: str, fact: Observation) -> str:
     """What has to hold where a comparison is known to be true or false, "" if it is something else."""
-    if fact.kind != "is" or fact.expression not in (Literal("True"), Literal("False")):
+    if fact.kind not in ("is", "truth") or fact.expression not in (Literal("True"), Literal("False")):
         return ""
     if fact.expression == Literal("True"):
         return comparison

@@ -112,7 +112,9 @@ def fewest(candidates: Sequence[Observation], matrix: Kills) -> list[Observation
 
 def plainness(fact: Observation) -> int:
     """About how many characters the assertion takes; the less, the plainer."""
-    around = {"equal": 0, "is": 0, "approx": 15, "nan": 10, "text": 5, "list": 6, "length": 5}.get(fact.kind, 30)
+    around = {"equal": 0, "is": 0, "truth": 0, "approx": 15, "nan": 10, "text": 5, "list": 6, "length": 5}.get(
+        fact.kind, 30
+    )
     return around + len(fact.path) + _size(fact.expression)
 
 
