@@ -190,7 +190,8 @@ def score(made: Sequence[tuple[Row, Path | None]], options: argparse.Namespace) 
             continue
         with tempfile.TemporaryDirectory(prefix="suite_quality_") as name:
             scratch = Path(name)
-            check = Check(locate(row.module, options.subjects), suite, scratch, environment(options.subjects, scratch))
+            env = environment(options.subjects, scratch) | {"MUTATED_LATE": "1"}  # Pynguin's patch `random` before
+            check = Check(locate(row.module, options.subjects), suite, scratch, env)
             try:
                 _, limit = limit_of(check, forked=True)
             except SystemExit as failed:
@@ -235,15 +236,17 @@ def table(rows: Sequence[Row], options: argparse.Namespace) -> Table:
 
 
 def summary(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """For each tool the mean score of its modules, and shares and mean length over all of its tests."""
+    """For each tool the mean score of the modules of which every suite could be scored, and shares and mean length over
+    all of its tests."""
     found = {}
+    unscored = {row.module for row in rows if row.problem}
     for tool in TOOLS:
         own = [row for row in rows if row.tool == tool]
         tests = sum(row.tests for row in own)
         if own:
             found[tool] = {
                 "suites": len(own),
-                "score": statistics.fmean(row.score for row in own),
+                "score": statistics.fmean([row.score for row in own if row.module not in unscored] or [0.0]),
                 "tests": tests,
                 "unchecked": sum(row.unchecked for row in own) / max(1, tests),
                 "expected_failures": sum(row.expected_failures for row in own) / max(1, tests),

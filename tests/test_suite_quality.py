@@ -69,7 +69,8 @@ def test_scores_are_meant_by_module_and_shares_by_test(quality: Any) -> None:
     rows = [
         quality.Row("a", "fitgym", 1, tests=3, unchecked=3, statements=6, killed=1, mutants=2),
         quality.Row("b", "fitgym", 1, tests=1, statements=6, killed=2, mutants=2),
-        quality.Row("a", "pynguin", 1, problem="no suite"),
+        quality.Row("c", "fitgym", 1, killed=0, mutants=2),
+        quality.Row("c", "pynguin", 1, problem="no suite"),
     ]
     found = quality.summary(rows)
     assert found["fitgym"]["score"] == 0.75

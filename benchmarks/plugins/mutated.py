@@ -2,7 +2,8 @@
 
 What pytest itself has imported of the same package stays with pytest; the suite gets the copy, whatever it does to
 `sys.path`. If the copy cannot be imported the session ends with exit code `BROKEN`. Set `MUTATED_MODULE` and
-`MUTATED_ROOT`, the folder that the copy of its top-level package or module is in.
+`MUTATED_ROOT`, the folder that the copy of its top-level package or module is in. With `MUTATED_LATE` the suite imports
+the module itself, because it prepares something before; it must not change `sys.path` then.
 """
 
 import importlib
@@ -17,21 +18,33 @@ MEMORY = 4 << 30  # bytes; a mutant that asks for more fails its test
 
 _root, _module = os.environ["MUTATED_ROOT"], os.environ["MUTATED_MODULE"]
 _top = _module.partition(".")[0]
-_failure = ""
 
 resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 for _name in [name for name in sys.modules if name == _top or name.startswith(f"{_top}.")]:
     del sys.modules[_name]
 sys.path.insert(0, _root)
-try:
-    _origin = os.path.realpath(importlib.import_module(_module).__file__ or "")
-except BaseException as error:
-    _failure = f"{_module} cannot be imported: {error!r}"
-else:
-    if not _origin.startswith(os.path.realpath(_root) + os.sep):
-        _failure = f"{_module} was imported from {_origin}, not from the copy"
+
+
+def _import() -> str:
+    """Import the module; what is wrong with it, "" if nothing is."""
+    try:
+        origin = os.path.realpath(importlib.import_module(_module).__file__ or "")
+    except BaseException as error:
+        return f"{_module} cannot be imported: {error!r}"
+    if origin.startswith(os.path.realpath(_root) + os.sep):
+        return ""
+    return f"{_module} was imported from {origin}, not from the copy"
+
+
+_LATE = bool(os.environ.get("MUTATED_LATE"))
+_failure = "" if _LATE else _import()
 
 
 def pytest_configure() -> None:
     if _failure:
         pytest.exit(_failure, returncode=BROKEN)
+
+
+def pytest_collection_finish() -> None:
+    if _LATE and (failure := _import()):
+        pytest.exit(failure, returncode=BROKEN)
