@@ -70,7 +70,6 @@ class Tally:
         self._burnt_before = 0
         self.spent = False
         self._step = 0
-        self._check_at = 0
         # Looking at frames is expensive, so it is done once for each call, and at every probe only in functions that were
         # called both ways or can be resumed by others.
         self._unknown = [_UNKNOWN] * (max((site.function for site in self.sites), default=-1) + 1)
@@ -99,7 +98,7 @@ class Tally:
         self.fuel = fuel
         self.guard_failed = False
         self.spent = False
-        self._step = self._check_at = self.limit = fuel // 16 + 1
+        self._step = self.limit = fuel // 16 + 1
 
     def settle(self) -> None:
         self._burnt_before += self.burnt
@@ -120,16 +119,16 @@ class Tally:
 
     def interrupt(self) -> None:
         self.spent = True
-        self._check_at = self.limit = -1
+        self.limit = -1
 
     def check(self, number: int) -> None:
         """A block that burns was counted more often than `limit`: is there fuel left?"""
         visits = self.counts[number] - self._no_counts[number]
-        if visits > self._check_at:
+        if visits > self.limit:
             if self.fuel_left < 0:
                 self.interrupt()
                 raise OutOfFuel
-            self._check_at = self.limit = max(self._check_at, visits) + self._step
+            self.limit = max(self.limit, visits) + self._step
 
     # Distances
 
