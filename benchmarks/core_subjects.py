@@ -34,6 +34,7 @@ from remeasure import (
     run,
     source_file,
     subjects,
+    subjects_folder,
 )
 from rich.console import Console
 from rich.table import Table
@@ -201,9 +202,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=Path("results/core"), metavar="DIR")
     parser.add_argument("--json", type=Path, metavar="FILE", help="default: table.json in the results folder")
     options = parser.parse_args()
-    options.subjects = options.subjects or options.install
-    if options.subjects is None:
-        parser.error("say where the subjects are (--subjects) or are to be installed (--install)")
+    options.subjects = subjects_folder(parser, options)
     return options
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import gymnasium
 from gymnasium.utils import env_checker
-from remeasure import Subject, install, subjects
+from remeasure import Subject, install, subjects, subjects_folder
 from rich.console import Console
 from rich.table import Table
 
@@ -186,9 +186,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--strict", action="store_true", help="also check_env_strict, which takes as long again")
     parser.add_argument("--json", type=Path, metavar="FILE", default=Path("results/environments/table.json"))
     options = parser.parse_args()
-    options.subjects = options.subjects or options.install
-    if options.subjects is None:
-        parser.error("say where the subjects are (--subjects) or are to be installed (--install)")
+    options.subjects = subjects_folder(parser, options)
     unknown = [name for name in options.environments if name not in ENVIRONMENTS]
     if unknown:
         parser.error(f"there is no environment {unknown[0]} with a subject (there are: {', '.join(ENVIRONMENTS)})")

@@ -23,7 +23,7 @@ import uuid
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from remeasure import HERE, Subject, environment, install, subjects
+from remeasure import HERE, Subject, environment, install, subjects, subjects_folder
 from rich.console import Console
 from rich.table import Table
 
@@ -185,9 +185,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("results/hostile"), metavar="DIR")
     options = parser.parse_args()
-    options.subjects = options.subjects or options.install
-    if options.subjects is None:
-        parser.error("say where the subjects are (--subjects) or are to be installed (--install)")
+    options.subjects = subjects_folder(parser, options)
     if options.install:
         install(options.install)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

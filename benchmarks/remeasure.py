@@ -5,6 +5,7 @@ Nothing here uses fitgym: it takes a test file, the name of the module it tests,
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -63,6 +64,14 @@ def subjects(chosen_set: str, only: list[str]) -> list[Subject]:
         entries = tomllib.load(file)["subject"]
     found = [Subject(e["set"], e["package"], e["version"], e["module"], e.get("class", "")) for e in entries]
     return [s for s in found if s.set == chosen_set and (not only or any(part in s.text for part in only))]
+
+
+def subjects_folder(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Path:
+    """The folder of `--subjects`, or that of `--install`; without either the program ends with a sentence."""
+    folder: Path | None = options.subjects or options.install
+    if folder is None:
+        parser.error("say where the subjects are (--subjects) or are to be installed (--install)")
+    return folder
 
 
 def install(folder: Path) -> None:

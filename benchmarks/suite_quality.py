@@ -27,7 +27,7 @@ from core_subjects import seconds
 from mutation_check import Check, Score, limit_of, their_sources, tool_python
 from mutation_check import outcomes as outcomes_of
 from questions.peers import install_peers
-from remeasure import HERE, environment, install, outcomes, run
+from remeasure import HERE, environment, install, outcomes, run, subjects_folder
 from rich.console import Console
 from rich.table import Table
 
@@ -275,9 +275,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--results", type=Path, default=Path("results/quality"), metavar="DIR")
     options = parser.parse_args(given)
-    options.subjects = options.subjects or options.install
-    if options.subjects is None:
-        parser.error("say where the subjects are (--subjects) or are to be installed (--install)")
+    options.subjects = subjects_folder(parser, options)
     return options
 
 
