@@ -58,10 +58,10 @@ def test_the_golden_suites_pass_ruff(file: Path, rules: list[str]) -> None:
     assert_ruff_accepts(file, rules)
 
 
-def assert_ruff_accepts(file: Path, rules: list[str]) -> None:
-    command = [sys.executable, "-m", "ruff", *rules, "--isolated", "--no-cache", str(file)]
+def assert_ruff_accepts(path: Path, rules: list[str]) -> None:
+    command = [sys.executable, "-m", "ruff", *rules, "--isolated", "--no-cache", str(path)]
     done = subprocess.run(
-        [*command, *(["--diff"] if "format" in rules else [])], cwd=file.parent, capture_output=True, text=True
+        [*command, *(["--diff"] if "format" in rules else [])], cwd=path.parent, capture_output=True, text=True
     )
     if "No module named ruff" in done.stderr:
         pytest.skip("ruff is not installed")
@@ -296,13 +296,21 @@ def code_of(suite: str) -> str:
 def test_a_subject_elsewhere_is_found_by_a_relative_way(tmp_path: Path) -> None:
     code = code_of(suite_text([CALL], subject_in(tmp_path / "src", "shelf"), folder=tmp_path / "tests" / "made"))
     assert code.splitlines()[:6] == [
+        "import os",
         "import sys",
-        "from pathlib import Path",
         "",
-        'sys.path.insert(0, str(Path(__file__).resolve().parent / "../../src"))',
+        'sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../src"))',
         "",
         "from shelf import run",
     ]
+
+
+def test_the_way_to_the_subject_passes_ruff_however_long_it_is(tmp_path: Path) -> None:
+    for length in range(1, 80):
+        subject = subject_in(tmp_path / ("s" * length), "shelf")
+        export([CALL], subject, tmp_path / f"tests_{length}" / "test_it.py")
+    for rules in (["format", "--check"], ["check", "--select", "E4,E7,E9,F,I"]):
+        assert_ruff_accepts(tmp_path, rules)
 
 
 def test_a_subject_without_a_folder_says_what_has_to_be_on_the_path(tmp_path: Path) -> None:

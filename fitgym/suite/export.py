@@ -154,17 +154,17 @@ def _imports(reference: Reference, scope: Scope, folder: str | Path | None) -> l
         note = [f"# The folder of `{reference.module.partition('.')[0]}` has to be on PYTHONPATH.", ""] if root else []
         return [*note, *lines] if lines else []
     way = Path(os.path.relpath(root, folder)).as_posix()
+    scope.module("os")
     scope.module("sys")
-    scope.text("pathlib", "Path")
     lines = scope.imports(WIDTH, first_party=ours)
     # Everything of the subject's own project comes after the line that makes it importable.
     start = next((i for i, line in enumerate(lines) if _imported(line) in ours), len(lines))
     before, after = lines[:start], lines[start:]
     while before and not before[-1]:
         before.pop()
-    path, sys_module = scope.text("pathlib", "Path"), scope.module("sys")
-    here = f"{path}(__file__).resolve().parent"
-    target = f"str({here})" if way == "." else f"str({here} / {literal_source(repr(way))})"
+    paths, sys_module = f"{scope.module('os')}.path", scope.module("sys")
+    here = Bracket(f"{paths}.dirname(", ("__file__",), ")", call=True)
+    target = here if way == "." else Bracket(f"{paths}.join(", (here, literal_source(repr(way))), ")", call=True)
     extend = laid_out(Bracket(f"{sys_module}.path.insert(", ("0", target), ")", call=True), WIDTH)
     return [*before, "", *extend, "", *after]
 

@@ -8,12 +8,12 @@ not always a fault.
 
 import asyncio
 import math
+import os
 import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, os.path.dirname(__file__))
 
 from shelf import Book, Genre, Shelf, ShelfError, fetch, summary, thickness
 

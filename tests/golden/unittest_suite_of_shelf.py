@@ -8,11 +8,11 @@ not always a fault.
 
 import asyncio
 import math
+import os
 import sys
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, os.path.dirname(__file__))
 
 from shelf import Book, Genre, Shelf, ShelfError, fetch, summary, thickness
 
