@@ -34,6 +34,7 @@ from workload import bundled  # noqa: E402
 QUESTIONS = (
     "collection",
     "whole_loop",
+    "stages",
     "parts",
     "environment",
     "agents",

@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from fitgym.subject.dependence import branches
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 QUESTIONS = (
     *("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "parts", "startup"),
-    "agents",
+    *("agents", "stages"),
 )
 
 
@@ -36,7 +37,10 @@ def speed() -> Iterator[Any]:
         before = set(sys.modules)
         found = {name: importlib.import_module(f"questions.{name}") for name in QUESTIONS}
         found |= {name: importlib.import_module(name) for name in ("speed", "collect", "workload")}
-        found |= {name: importlib.import_module(f"collectors.{name}") for name in ("nothing", "fitgym_sites")}
+        found |= {
+            name: importlib.import_module(f"collectors.{name}")
+            for name in ("nothing", "fitgym_sites", "counting_probes")
+        }
         yield argparse.Namespace(**found)
         for name in set(sys.modules) - before:
             if name.partition(".")[0] in ("questions", "speed", "collect", "collectors", "workload", "workloads"):
@@ -227,9 +231,10 @@ def test_tests_of_the_bundled_subject_end_or_raise_what_it_declares(speed: Any, 
             assert type(error) is ValueError
 
 
-def test_collected_copies_do_what_the_plain_module_does(speed: Any, numeric: Any) -> None:
+@pytest.mark.parametrize("collector", ["fitgym_sites", "counting_probes"])
+def test_collected_copies_do_what_the_plain_module_does(speed: Any, numeric: Any, collector: str) -> None:
     plain = speed.nothing.collect("numeric", {}).module
-    probed = speed.fitgym_sites.collect("numeric", {"needs": "constants"}).module
+    probed = getattr(speed, collector).collect("numeric", {"needs": "constants"}).module
     assert probed.triangle.__code__.co_consts != plain.triangle.__code__.co_consts
     for sides in [(3, 4, 5), (2, 2, 3), (1, 1, 1), (1, 2, 3)]:
         assert probed.triangle(*sides) == plain.triangle(*sides)
@@ -289,6 +294,17 @@ def test_samples_count_for_the_innermost_file_that_is_known(speed: Any) -> None:
             while not seen:
                 pass
         assert set(seen) == {name}
+
+
+def test_stages_share_the_time_of_the_parent_and_leave_the_methods_as_they_were(speed: Any) -> None:
+    places = [place for methods in speed.stages.STAGES.values() for place in methods]
+    methods = [getattr(*place) for place in places]
+    started = time.process_time_ns()
+    taken, span = speed.stages.by_stage("numeric", speed.workload.BUNDLED, 3, 0, 3)
+    assert all(taken.values())
+    assert sum(taken.values()) < time.process_time_ns() - started  # what is in two stages counts once
+    assert span.executions > 0
+    assert [getattr(*place) for place in places] == methods
 
 
 def test_what_a_worker_was_asked_can_be_answered_again(speed: Any) -> None:

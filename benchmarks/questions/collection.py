@@ -49,6 +49,7 @@ WAYS = (
     Way(f"{C}, operands", "fitgym_sites", "", {"needs": "constants"}, {"FITGYM_SITES": "c"}, always=False),
     Way(PYTHON, "fitgym_sites", environment={"FITGYM_SITES": "python"}),
     Way(f"{PYTHON}, operands", "fitgym_sites", "", {"needs": "constants"}, {"FITGYM_SITES": "python"}, always=False),
+    Way("Python functions that only count", "counting_probes"),
     Way("coverage.py, branch", "coverage_py", "coverage"),
     Way("SlipCover, branch", "slipcover_probes", "slipcover"),
     Way("Pynguin, branch", "pynguin_tracer", "pynguin", {"metrics": "BRANCH"}, always=False),
