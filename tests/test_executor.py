@@ -447,6 +447,21 @@ def test_operands_are_learnt_if_needed(bank: Executor, calls: Calls) -> None:
     assert set(bank.learned().constants) == {"7", "41"}
 
 
+PLACES = """
+import os
+
+def is_here(path: str) -> bool:
+    return os.path.abspath(path) == os.getcwd() + "/x" or os.fsencode(path) in (os.getcwdb(), b"y")
+"""
+
+
+def test_nothing_is_learnt_from_where_the_private_folder_is(tmp_path: Path, sites: str) -> None:
+    with Executor(module(tmp_path, PLACES), Limits()) as executor:
+        calls = Calls(executor)
+        executor.run([calls(("is_here", "z"))], calls.table, frozenset({"constants"}))
+        assert executor.learned().constants == ("b'z'",)
+
+
 COMPARING = """
 def find(text: str, start: int) -> int:
     for at in range(start, 300):

@@ -19,7 +19,10 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-__all__ = ["Chance", "generator_state", "reseed"]
+__all__ = ["PRIVATE", "Chance", "generator_state", "reseed"]
+
+PRIVATE = "fitgym-private-"
+"""How the names of private folders begin. How they go on is a matter of chance, so nothing is learnt from such a text."""
 
 
 def generator_state(generator: Any) -> Any:

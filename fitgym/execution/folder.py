@@ -11,10 +11,11 @@ import shutil
 import stat
 import tempfile
 
+from fitgym.execution.chance import PRIVATE
+
 __all__ = ["Folder", "sweep"]
 
-_NAME = "fitgym-private-"
-_OURS = re.compile(_NAME + "[0-9a-f]{16}")
+_OURS = re.compile(PRIVATE + "[0-9a-f]{16}")
 
 
 class Folder:
@@ -33,7 +34,7 @@ class Folder:
         made = tempfile.mkdtemp(prefix=".fitgym-", dir=place)  # nobody sweeps it before it is locked
         self._lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self.path = os.path.join(place, _NAME + secrets.token_hex(8))
+        self.path = os.path.join(place, PRIVATE + secrets.token_hex(8))
         os.rename(made, self.path)
 
     def remove(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import SubjectError
-from fitgym.execution.chance import Chance
+from fitgym.execution.chance import PRIVATE, Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
@@ -216,7 +216,7 @@ class Runner:
         if redo:
             results, fresh, last = [], [], True
         returns, iterators = self.program.lessons.drain()
-        constants = list(self.recorder.constants)
+        constants = [text for text in self.recorder.constants if PRIVATE not in text]
         self.recorder.constants.clear()
         lessons = ({}, [], []) if redo else (returns, iterators, constants)
         return dumps((results, fresh, last, redo, lessons)), last
