@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Hold the probes in C and in Python to be equal: the same search with either, on each subject of a set.
+
+    python benchmarks/sites_check.py --install results/subjects
+    python benchmarks/sites_check.py --subjects results/subjects --set extra --executions 2000
+
+What the columns mean is in README.md of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from questions.processes import apart
+from questions.searching import engine_on
+from remeasure import install, subjects, subjects_folder
+from rich.console import Console
+from rich.table import Table
+
+from fitgym.execution.executor import Limits
+from fitgym.instrument.trace import Trace
+
+FACTORIES = ("c", "python")
+FITNESS = ("branch", "direct_branch", "weak_mutation")  # so counts, distances, direct ones and infection are recorded
+POPULATION = 10
+# Fuel has to end every loop before the clock does, with the slower probes too; the clock is a matter of chance.
+LIMITS = Limits(fuel=20_000, seconds=20.0)
+
+Seen = tuple[tuple[str, ...], tuple[Any, ...]]
+"""A test case, and what was recorded of it."""
+
+
+@dataclass
+class Row:
+    """One subject.
+
+    Attributes:
+        subject: as it is named.
+        executions: test cases of the search with each factory.
+        sites: sites that they reached.
+        failures: how many of them ended by what limit.
+        findings: what differs, and what could not be compared.
+    """
+
+    subject: str
+    executions: tuple[int, ...] = ()
+    sites: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    findings: list[str] = field(default_factory=list)
+
+
+def searched(subject: str, folder: Path, seed: int, executions: int) -> list[Seen]:
+    """Every test case that a search executes with the factory of this process, and what was recorded of it."""
+    seen: list[Seen] = []
+    with engine_on(subject, folder, seed=seed, limits=LIMITS, fitness=FITNESS, population=POPULATION) as engine:
+        run = engine.executor.run
+
+        def recording(testcases: Sequence[Any], table: Any, *more: Any, **named: Any) -> list[Trace]:
+            traces: list[Trace] = run(testcases, table, *more, **named)
+            for testcase, trace in zip(testcases, traces, strict=True):
+                seen.append((tuple(map(repr, table.statements(testcase))), recorded(trace)))
+            return traces
+
+        engine.executor.run = recording  # type: ignore[method-assign]
+        while engine.executions < executions:
+            engine.step()
+    return seen
+
+
+def recorded(trace: Trace) -> tuple[Any, ...]:
+    """All that a trace holds."""
+    calls = tuple(map(tuple, trace.calls))
+    return (trace.failure, trace.fuel, trace.reached, trace.direct, trace.infected, calls, trace.raised, trace.stops)
+
+
+NAMES = ("failure", "fuel", "reached", "direct", "infected", "calls", "raised", "stops")
+
+
+def check(subject: str, options: argparse.Namespace) -> Row:
+    """The same search with both factories."""
+    row, started = Row(subject), time.perf_counter()
+    folder = options.subjects.resolve()
+    try:
+        first, second = (
+            apart(searched, subject, folder, options.seed, options.executions, environment={"FITGYM_SITES": name})
+            for name in FACTORIES
+        )
+    except Exception as problem:
+        row.findings.append(f"{type(problem).__name__}: {' '.join(str(problem).split())[:300]}")
+        return row
+    row.executions = (len(first), len(second))
+    row.sites = len({site for _, data in first for site in memoryview(data[2][0]).cast("I")})
+    row.failures = dict(Counter(data[0] for _, data in first if data[0]))
+    row.findings += differences(first, second)
+    row.seconds = round(time.perf_counter() - started, 1)
+    return row
+
+
+def differences(first: list[Seen], second: list[Seen]) -> list[str]:
+    """The first thing that is not the same, in words; all that follows is a consequence of it."""
+    for number, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one[0] != other[0]:
+            return [f"test case {number} is another one, so something was learnt that no trace shows"]
+        parts = [name for name, a, b in zip(NAMES, one[1], other[1], strict=True) if a != b]
+        if parts:
+            return [f"test case {number} differs in {', '.join(parts)}: {'; '.join(one[0])[:300]}"]
+    return [] if len(first) == len(second) else [f"{len(first)} test cases against {len(second)}"]
+
+
+def table(rows: list[Row], options: argparse.Namespace) -> Table:
+    """The rows, and how many of them are as they should be."""
+    shown = Table(title=f"{options.executions} executions, seed {options.seed}", title_justify="left")
+    shown.add_column("subject", no_wrap=True)
+    for name in ("C", "Python", "sites", "stopped", "s"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("findings", overflow="fold")
+    for row in rows:
+        executions = [str(number) for number in row.executions] or ["-", "-"]
+        stopped = ", ".join(f"{number} {name}" for name, number in row.failures.items())
+        shown.add_row(
+            row.subject, *executions, str(row.sites), stopped or "-", f"{row.seconds:.1f}", "; ".join(row.findings)
+        )
+    shown.add_section()
+    shown.add_row(f"{sum(not row.findings for row in rows)} of {len(rows)} equal")
+    return shown
+
+
+def main() -> int:
+    """Check all chosen subjects; exit code 1 if one differs or could not be searched."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
+    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--set", default="core", choices=["core", "extra", "large"])
+    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects with this in their name")
+    parser.add_argument("--executions", type=int, default=500, help="of each search")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    options.subjects = subjects_folder(parser, options)
+    if options.install is not None:
+        install(options.install)
+    rows = []
+    for subject in subjects(options.set, options.only):
+        rows.append(check(subject.text, options))
+        print(f"{subject.text}: {'; '.join(rows[-1].findings) or 'equal'}", file=sys.stderr, flush=True)
+    if not rows:
+        parser.error(f"no subject of the set '{options.set}' has {' or '.join(options.only)} in its name")
+    Console(width=None if sys.stdout.isatty() else 200).print(table(rows, options))
+    return 1 if any(row.findings for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
