@@ -4,7 +4,7 @@
     fitgym generate semver.version --path results/subjects --goal strong_mutation --output out --json out/record.json
     python benchmarks/mutation_check.py out --subjects results/subjects
     python benchmarks/mutation_check.py out --subjects results/subjects --most 100 --jobs 2 --no-tool
-    python benchmarks/mutation_check.py --set core --install results/subjects --budget 300x --forks
+    python benchmarks/mutation_check.py --set core --install results/subjects --budget 300x --population 10 --forks
 
 What the columns mean is in README.md of this folder.
 """
@@ -540,6 +540,7 @@ def generated(subject: Subject, options: argparse.Namespace) -> Path:
     if not (folder / "record.json").exists():
         command = [sys.executable, "-m", "fitgym", "generate", subject.text, "--path", str(options.subjects), "--quiet"]
         command += ["--goal", "strong_mutation", "--budget", options.budget, "--seed", str(options.seed)]
+        command += ["--population", str(options.population)]
         command += ["--output", str(folder), "--json", str(folder / "record.json")]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
@@ -597,6 +598,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
         "--results", type=Path, default=Path("results/mutation"), metavar="DIR", help="of their folders"
     )
     several.add_argument("--budget", default="300x", help="of the runs that are not there yet")
+    several.add_argument("--population", type=int, default=50, help="suites in a generation of these runs")
     several.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(given)
     options.subjects = options.subjects or options.install
