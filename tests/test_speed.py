@@ -37,10 +37,7 @@ def speed() -> Iterator[Any]:
         before = set(sys.modules)
         found = {name: importlib.import_module(f"questions.{name}") for name in QUESTIONS}
         found |= {name: importlib.import_module(name) for name in ("speed", "collect", "workload")}
-        found |= {
-            name: importlib.import_module(f"collectors.{name}")
-            for name in ("nothing", "fitgym_sites", "counting_probes")
-        }
+        found |= {name: importlib.import_module(f"collectors.{name}") for name in ("nothing", "fitgym_sites", "floor")}
         yield argparse.Namespace(**found)
         for name in set(sys.modules) - before:
             if name.partition(".")[0] in ("questions", "speed", "collect", "collectors", "workload", "workloads"):
@@ -231,10 +228,19 @@ def test_tests_of_the_bundled_subject_end_or_raise_what_it_declares(speed: Any, 
             assert type(error) is ValueError
 
 
-@pytest.mark.parametrize("collector", ["fitgym_sites", "counting_probes"])
-def test_collected_copies_do_what_the_plain_module_does(speed: Any, numeric: Any, collector: str) -> None:
+@pytest.mark.parametrize(
+    ("collector", "options"),
+    [
+        ("fitgym_sites", {"needs": "constants"}),
+        ("floor", {"floor": "python"}),
+        ("floor", {"floor": "c"}),
+    ],
+)
+def test_collected_copies_do_what_the_plain_module_does(
+    speed: Any, numeric: Any, collector: str, options: dict[str, str]
+) -> None:
     plain = speed.nothing.collect("numeric", {}).module
-    probed = getattr(speed, collector).collect("numeric", {"needs": "constants"}).module
+    probed = getattr(speed, collector).collect("numeric", options).module
     assert probed.triangle.__code__.co_consts != plain.triangle.__code__.co_consts
     for sides in [(3, 4, 5), (2, 2, 3), (1, 1, 1), (1, 2, 3)]:
         assert probed.triangle(*sides) == plain.triangle(*sides)

@@ -49,7 +49,8 @@ WAYS = (
     Way(f"{C}, operands", "fitgym_sites", "", {"needs": "constants"}, {"FITGYM_SITES": "c"}, always=False),
     Way(PYTHON, "fitgym_sites", environment={"FITGYM_SITES": "python"}),
     Way(f"{PYTHON}, operands", "fitgym_sites", "", {"needs": "constants"}, {"FITGYM_SITES": "python"}, always=False),
-    Way("Python functions that only count", "counting_probes"),
+    Way("built-in functions that record nothing", "floor", "", {"floor": "c"}, {"FITGYM_SITES": "c"}),
+    Way("Python functions that only count", "floor", "", {"floor": "python"}),
     Way("coverage.py, branch", "coverage_py", "coverage"),
     Way("SlipCover, branch", "slipcover_probes", "slipcover"),
     Way("Pynguin, branch", "pynguin_tracer", "pynguin", {"metrics": "BRANCH"}, always=False),
@@ -125,26 +126,44 @@ class Costs:
 
 
 def measure(ways: list[Way], subject: str, settings: Settings) -> tuple[dict[str, Costs], dict[str, str]]:
-    """The costs of each way, repeated in turns, and the reason for each that has none."""
-    repeats, least = settings.choose((3, 2_000_000), (20, 10_000_000))
+    """The costs of each way, repeated in turns, and the reason for each that has none.
+
+    Where code and data come to lie in memory differs from process to process and matters by up to a tenth, so there are
+    several processes for each way, one after the other.
+    """
+    processes, repeats, least = settings.choose((1, 3, 2_000_000), (4, 6, 10_000_000))
     costs: dict[str, Costs] = {}
     failed: dict[str, str] = {}
+    for _ in range(processes):
+        _measure([way for way in ways if way.name not in failed], subject, settings, repeats, least, costs, failed)
+    return {name: found for name, found in costs.items() if name not in failed}, failed
+
+
+def _measure(
+    ways: list[Way],
+    subject: str,
+    settings: Settings,
+    repeats: int,
+    least: int,
+    costs: dict[str, Costs],
+    failed: dict[str, str],
+) -> None:
+    """Some repeats in one process for each way, added to the costs; those that end early are added to the failed ones."""
     collectors: dict[str, Collector] = {}
     try:
         for way in ways:
             collector = collectors[way.name] = Collector(way, settings)
             try:
                 introduced = collector.ask(subject=subject)
-                costs[way.name] = Costs(introduced["tests"], introduced["version"])
+                costs.setdefault(way.name, Costs(introduced["tests"], introduced["version"]))
             except CollectorFailed as reason:
                 failed[way.name] = str(reason)
         for number in range(repeats):
-            for name in list(costs)[:: -1 if number % 2 else 1]:
+            for name in [name for name in collectors if name not in failed][:: -1 if number % 2 else 1]:
                 try:
                     answer = collectors[name].ask(repeat=True, least=least)
                 except CollectorFailed as reason:
                     failed[name] = str(reason)
-                    del costs[name]
                     continue
                 for kind in ("bare", *KINDS):
                     if kind in answer:
@@ -153,7 +172,6 @@ def measure(ways: list[Way], subject: str, settings: Settings) -> tuple[dict[str
     finally:
         for collector in collectors.values():
             collector.close()
-    return costs, failed
 
 
 def answer(settings: Settings) -> Answer:
