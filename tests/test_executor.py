@@ -919,21 +919,27 @@ def test_a_worker_that_never_stays_alive_is_an_error(
     bank._restarts = 0
 
 
-def test_an_interrupt_in_the_middle_of_a_run_leaves_the_executor_usable(
-    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("where", ["_answer", "_send", "_hear"])
+def test_an_interrupt_leaves_the_executor_usable_wherever_it_comes(
+    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    testcase = calls(("numbers", 3))
-    bank.run([testcase], calls.table)
-    assert bank._zygote is not None
+    testcase, failing = calls(("numbers", 3)), calls(("Account", 1), ("Account.withdraw", 7))
+    expected = [plain(trace) for trace in bank.run([testcase, failing], calls.table)]
 
-    def interrupted(*_: object) -> bytes:
+    def interrupted(*_: object, **__: object) -> bytes:
         raise KeyboardInterrupt
 
+    zygote = bank._zygote
+    assert zygote is not None
     with monkeypatch.context() as patch:
-        patch.setattr(bank._zygote, "_answer", interrupted)
+        patch.setattr(zygote, where, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            bank.run([testcase], calls.table)
-    assert bank.run([testcase], calls.table)[0].failure == ""
+            bank.verify([testcase], calls.table)
+    # Asked for a child and not listened to, it says something later that would be taken for another answer.
+    assert zygote.is_ours is (where == "_answer")
+    for _ in range(2):
+        assert [plain(trace) for trace in bank.verify([failing, testcase], calls.table)] == expected[::-1]
+        assert [plain(trace) for trace in bank.run([testcase, failing], calls.table)] == expected
 
 
 def test_processes_of_a_worker_can_be_recognised(bank: Executor) -> None:

@@ -187,11 +187,17 @@ class Zygote:
             ProtocolError: it answers something else.
         """
         self.retire()
-        self._send(COMMAND.pack(FORK, 0))
-        message = self._hear(time.monotonic() + _PATIENCE_S)
-        if message[0] != "child" or not self._descriptors:
-            raise ExecutionError(f"the worker process cannot fork: {message[1]}")
-        self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal)
+        try:
+            self._send(COMMAND.pack(FORK, 0))
+            message = self._hear(time.monotonic() + _PATIENCE_S)
+            if message[0] != "child" or not self._descriptors:
+                raise ExecutionError(f"the worker process cannot fork: {message[1]}")
+            self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal)
+        except (
+            BaseException
+        ):  # an interrupt too: an answer that nobody has heard would be taken for that to the next question
+            self.close(patience=0.0)
+            raise
         return self.child
 
     def ready(self, fresh: bool) -> Child:
@@ -264,9 +270,9 @@ class Zygote:
             return
         child.connection.close()
         if child.pid not in self._gone:
-            self._ending.add(child.pid)
             with contextlib.suppress(ExecutionError):  # whoever asks next will find out
                 self._send(COMMAND.pack(KILL, child.pid))
+            self._ending.add(child.pid)  # nobody waits for one that nobody was told to end
 
     def close(self, patience: float = 2.0) -> None:
         """End the worker and everything below it, and remove its folder; closing twice is harmless.
