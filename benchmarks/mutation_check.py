@@ -25,7 +25,7 @@ import tempfile
 import time
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
@@ -46,6 +46,7 @@ BROKEN = 9  # see plugins/mutated.py
 LEAST_S, TIMES = 10.0, 5.0  # the limit of a run: as long as the slowest unchanged one TIMES over, LEAST_S at least
 LEAST_CPU_S = 3.0  # in a fork that limit is of processor time, with this at least;
 WAITING = 10.0  # so many times as long it may take by the clock
+AGAIN = 12  # runs of a mutant of which the record says something else
 BASELINES = 3
 
 # Runs in the environment of cosmic-ray: leave out what is outside of the lines of the class, and all but evenly spread
@@ -140,20 +141,42 @@ class Score:
         }
 
 
-def disagreements(recorded: dict[str, Any] | None, score: Score, most: int = 0) -> list[str]:
-    """What the record says of mutants that the re-run does not, mutant by mutant if it names the survivors."""
+def differing(recorded: dict[str, Any], score: Score) -> dict[str, str]:
+    """Of the mutants that the record names as survivors and the re-run kills, or the other way round: what both say."""
+    said = set(recorded["survivors"])
+    return {
+        name: f"{'survived' if name in said else 'killed'} in the record, {outcome} here"
+        for name, outcome in score.results
+        if outcome != "error" and (name in said) != (outcome == "survived")
+    }
+
+
+def disagreements(
+    recorded: dict[str, Any] | None, score: Score, most: int = 0, chance: Collection[str] = ()
+) -> list[str]:
+    """What the record says of mutants that the re-run does not, mutant by mutant if it names the survivors.
+
+    Args:
+        recorded: of the record.
+        score: of the re-run.
+        most: how many mutants were run again, 0 for all.
+        chance: those that the suite kills in one run and not in the next are left out.
+    """
     if not recorded:
         return []
     found = []
     if "survivors" in recorded:
-        said = set(recorded["survivors"])
-        for name, outcome in score.results:
-            if outcome != "error" and (name in said) != (outcome == "survived"):
-                found.append(f"{name}: {'survived' if name in said else 'killed'} in the record, {outcome} here")
+        found = [f"{name}: {what}" for name, what in differing(recorded, score).items() if name not in chance]
     if not most:
-        for what, here in (("total", score.total), ("killed", score.killed)):
-            if recorded[what] != here:
-                found.append(f"{what}: {recorded[what]} in the record, {here} here")
+        alive, results = set(recorded.get("survivors", ())), dict(score.results)
+        by_record = sum(name not in alive for name in chance)
+        by_rerun = sum(results[name] != "survived" for name in chance)
+        for what, said, here in (
+            ("total", recorded["total"], score.total),
+            ("killed", recorded["killed"] - by_record, score.killed - by_rerun),
+        ):
+            if said != here:
+                found.append(f"{what}: {said} in the record, {here} here")
     return found
 
 
@@ -351,6 +374,17 @@ def ours(check: Check, limit: float, most: int = 0, jobs: int = 1, forked: bool 
     return score
 
 
+def by_chance(check: Check, limit: float, names: Collection[str]) -> list[str]:
+    """Those of the mutants that the suite kills in one fresh interpreter and not in another: `AGAIN` runs of each."""
+    source = read(check.reference)
+    again = [one for one in mutants(source, check.reference.class_name).made if one.id in names]
+    sources = [(one.id, mutated_text(source, one)) for one in again for _ in range(AGAIN)]
+    survived: dict[str, set[bool]] = {}
+    for name, outcome in outcomes(check, limit, sources):
+        survived.setdefault(name, set()).add(outcome == "survived")
+    return [name for name, seen in survived.items() if len(seen) == 2]
+
+
 def outcomes(
     check: Check, limit: float, sources: Sequence[tuple[str, str]], jobs: int = 1, forked: bool = False
 ) -> list[tuple[str, str]]:
@@ -511,9 +545,11 @@ def checked(folder: Path, options: argparse.Namespace, record_path: Path | None 
         check = Check(reference, suite, scratch, environment(Path(options.subjects or "."), scratch))
         slowest, limit = limit_of(check, options.forks)
         scores = [ours(check, limit, options.most, max(1, options.jobs), options.forks)]
+        recorded = record.get("mutants")
+        differ = differing(recorded, scores[0]) if recorded and "survivors" in recorded else {}
+        chance = by_chance(check, max(limit, LEAST_S), differ) if differ else []
         if not options.no_tool:
             scores.append(theirs(check, limit, tool_python(options.tool_env), options.most))
-    recorded = record.get("mutants")
     report = {
         "subject": record["subject"],
         "suite": suite.name,
@@ -525,7 +561,8 @@ def checked(folder: Path, options: argparse.Namespace, record_path: Path | None 
         "forks": options.forks,
         "recorded": recorded,
         "recorded_s": record.get("seconds", {}).get("mutants"),
-        "disagreements": disagreements(recorded, scores[0], options.most),
+        "disagreements": disagreements(recorded, scores[0], options.most, chance),
+        "by_chance": chance,
         "scores": [score.as_dict() for score in scores],
     }
     path = options.json or folder / "mutation_check.json"
@@ -550,11 +587,22 @@ def generated(subject: Subject, options: argparse.Namespace) -> Path:
 
 def rows(reports: Sequence[dict[str, Any]]) -> Table:
     """One row for each subject: the record and the re-run, on the mutants that were run again."""
-    columns = ("tests", "mutants", "run", "killed", "re-run", "at import", "by time-out", "differ", "s each")
+    columns = (
+        "tests",
+        "mutants",
+        "run",
+        "killed",
+        "re-run",
+        "at import",
+        "by time-out",
+        "differ",
+        "by chance",
+        "s each",
+    )
     shown = Table("subject", *columns)
     for column in shown.columns[1:]:
         column.justify = "right"
-    sums = [0] * 8
+    sums = [0] * 9
     seconds = 0.0
     for report in reports:
         recorded, score = report["recorded"] or {"total": 0, "survivors": []}, report["scores"][0]
@@ -565,6 +613,7 @@ def rows(reports: Sequence[dict[str, Any]]) -> Table:
             sum(outcome != "survived" for _, outcome in ran),
             *(score["outcomes"].get(outcome, 0) for outcome in ("import", "timeout")),
             len(report["disagreements"]),
+            len(report["by_chance"]),
         ]
         shown.add_row(report["subject"], *map(str, figures), f"{score['seconds_each']:.3f}")
         sums = [a + b for a, b in zip(sums, figures, strict=True)]

@@ -225,15 +225,16 @@ def test_a_set_has_a_row_for_each_subject_and_their_sums(script: Any) -> None:
             "recorded": {"total": 9, "survivors": survivors},
             "scores": [score.as_dict()],
             "disagreements": ["x"] * differ,
+            "by_chance": ["y"] * 2 * differ,
         }
         for subject, score, survivors, differ in (("one", first, ["b"], 0), ("two", second, ["d", "e"], 1))
     ]
     shown = script.rows(reports)
     cells = list(zip(*(column.cells for column in shown.columns), strict=True))
     assert cells == [
-        ("one", "2", "9", "3", "2", "2", "0", "1", "0", "1.000"),
-        ("two", "2", "9", "2", "0", "1", "1", "0", "1", "1.000"),
-        ("all 2", "4", "18", "5", "2", "3", "1", "1", "1", "1.200"),
+        ("one", "2", "9", "3", "2", "2", "0", "1", "0", "0", "1.000"),
+        ("two", "2", "9", "2", "0", "1", "1", "0", "1", "2", "1.000"),
+        ("all 2", "4", "18", "5", "2", "3", "1", "1", "1", "2", "1.200"),
     ]
 
 
@@ -254,6 +255,21 @@ def test_mutants_are_compared_one_by_one_where_the_record_names_the_survivors(sc
     assert script.disagreements(recorded | {"total": 9}, score) == [*found, "total: 9 in the record, 4 here"]
     assert script.disagreements(recorded | {"total": 9}, score, most=5) == found  # only some were run
     assert script.disagreements(None, score) == []
+    assert script.disagreements(recorded, score, chance=["c"]) == [found[0], "killed: 2 in the record, 1 here"]
+    assert script.disagreements(recorded, score, chance=["b", "c"]) == []
+
+
+def test_a_mutant_that_is_killed_now_and_then_is_killed_by_chance(
+    script: Any, check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    always, sometimes = (one.id for one in script.mutants(script.read(check.reference), "").made[:2])
+    outcomes = iter(["killed"] * script.AGAIN + ["killed", "survived"] * (script.AGAIN // 2))
+
+    def ran(check: Any, limit: float, sources: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, next(outcomes)) for name, _ in sources]
+
+    monkeypatch.setattr(script, "outcomes", ran)
+    assert script.by_chance(check, 10.0, [always, sometimes]) == [sometimes]
 
 
 @pytest.mark.parametrize(
