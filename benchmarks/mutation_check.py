@@ -403,7 +403,8 @@ def outcomes(
     with ExitStack() as stack:
         for number in range(1, jobs + 1):
             outcome = stack.enter_context(Forks(check, number)).outcome if forked else check.outcome
-            places.put((check.copy(number), outcome))
+            places.put((copy := check.copy(number), outcome))
+            stack.callback(shutil.rmtree, copy)
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
         return list(pool.map(run, sources))
 

@@ -262,14 +262,15 @@ def test_mutants_are_compared_one_by_one_where_the_record_names_the_survivors(sc
 def test_a_mutant_that_is_killed_now_and_then_is_killed_by_chance(
     script: Any, check: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    always, sometimes = (one.id for one in script.mutants(script.read(check.reference), "").made[:2])
-    outcomes = iter(["killed"] * script.AGAIN + ["killed", "survived"] * (script.AGAIN // 2))
-
-    def ran(check: Any, limit: float, sources: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [(name, next(outcomes)) for name, _ in sources]
-
-    monkeypatch.setattr(script, "outcomes", ran)
-    assert script.by_chance(check, 10.0, [always, sometimes]) == [sometimes]
+    with check.suite.open("a") as suite:
+        suite.write(
+            "\ndef test_now_and_then():\n    import os\n    n = len(os.listdir())\n"
+            "    open(f'{n}', 'w').close()\n    assert not door.far(0) or n % 2\n"
+        )
+    monkeypatch.setattr(script, "AGAIN", 3)
+    always, sometimes = "far:1:15:unary:-x", "far:1:17:relational:!="  # far(3) is false; far(3) is true, and far(0) is
+    assert script.by_chance(check, 60.0, [always, sometimes]) == [sometimes]
+    assert script.by_chance(check, 60.0, [sometimes]) == [sometimes]  # what it has copied before is gone
 
 
 @pytest.mark.parametrize(
