@@ -268,7 +268,7 @@ def test_a_mutant_that_is_killed_now_and_then_is_killed_by_chance(
             "    open(f'{n}', 'w').close()\n    assert not door.far(0) or n % 2\n"
         )
     monkeypatch.setattr(script, "AGAIN", 3)
-    always, sometimes = "far:1:15:unary:-x", "far:1:17:relational:!="  # far(3) is false; far(3) is true, and far(0) is
+    always, sometimes = "far:1:11:unary:-x", "far:1:13:relational:!="  # far(3) is false; far(3) is true, and far(0) is
     assert script.by_chance(check, 60.0, [always, sometimes]) == [sometimes]
     assert script.by_chance(check, 60.0, [sometimes]) == [sometimes]  # what it has copied before is gone
 
