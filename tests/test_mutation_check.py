@@ -116,9 +116,11 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("change", "outcome"), CHANGES)
+@pytest.mark.parametrize("late", ["", "1"], ids=["early", "late"])
 def test_the_suite_meets_the_copy_although_it_names_the_original(
-    change: tuple[str, str], outcome: str, check: Any
+    change: tuple[str, str], outcome: str, late: str, check: Any
 ) -> None:
+    check.env["MUTATED_LATE"] = late
     copy = check.copy(1)
     file = check.file_in(copy)
     file.write_text(file.read_text().replace(*change))

@@ -3,13 +3,17 @@
 What pytest itself has imported of the same package stays with pytest; the suite gets the copy, whatever it does to
 `sys.path`. If the copy cannot be imported the session ends with exit code `BROKEN`. Set `MUTATED_MODULE` and
 `MUTATED_ROOT`, the folder that the copy of its top-level package or module is in. With `MUTATED_LATE` the suite imports
-the module itself, because it prepares something before; it must not change `sys.path` then.
+the module itself, because it prepares something before.
 """
 
 import importlib
 import os
 import resource
 import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 
 import pytest
 
@@ -22,7 +26,18 @@ _top = _module.partition(".")[0]
 resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 for _name in [name for name in sys.modules if name == _top or name.startswith(f"{_top}.")]:
     del sys.modules[_name]
-sys.path.insert(0, _root)
+
+
+class _Copy(MetaPathFinder):
+    """Finds the copy, wherever `sys.path` leads."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, [_root], target) if name == _top else None
+
+
+sys.meta_path.insert(0, _Copy())
 
 
 def _import() -> str:
