@@ -5,7 +5,10 @@
    which sites were touched since `begin`, so that beginning and taking a snapshot cost what was touched, not what exists.
 
    A probe may be entered again while it compares, by whatever the methods of the operands do, and any of these methods may
-   raise. So nothing is held in the site during such a call, and every function that runs code of the program can fail. */
+   raise. So nothing is held in the site during such a call, and every function that runs code of the program can fail.
+
+   Py_RETURN_NONE and its like are not used: the headers of 3.12 and 3.13 take these objects for immortal, and what is built
+   with them has to run on 3.11, where they are not. */
 
 #include "_distance.h"
 
@@ -353,7 +356,7 @@ burning(PyObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(c
     if ((int64_t)site->visits > site->owner->limit && beyond(site) < 0) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *
@@ -364,7 +367,7 @@ block(PyObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(cou
     if (site->owner->direct && record_direct(site, NULL) < 0) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *
@@ -387,7 +390,7 @@ catching(PyObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(
     if (owner->direct && record_direct(site, NULL) < 0) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static inline void
@@ -881,7 +884,7 @@ match(PyObject *self, PyObject *const *args, Py_ssize_t count)
     }
     if (stage != MATCHED && owner->guard_failed) {
         owner->guard_failed = false; /* the pattern matched, the guard did not; nothing ran in between */
-        Py_RETURN_FALSE;
+        return Py_NewRef(Py_False);
     }
     visit(site);
     return record(site, stage == MATCHED ? TRUE_ONLY : FALSE_ONLY) < 0 ? NULL : boolean(stage == MATCHED);
@@ -1052,7 +1055,7 @@ outcome(PyObject *self, PyObject *entered)
     if (truth < 0 || record_entered((Site *)self, truth) < 0) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyMethodDef outcome_method = {"outcome", outcome, METH_O, NULL};
@@ -1421,7 +1424,7 @@ sites_begin(PyObject *self, PyObject *args)
     owner->collect = collect;
     owner->infect = infect;
     restart(owner);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *
@@ -1437,14 +1440,14 @@ sites_settle(PyObject *self, PyObject *Py_UNUSED(none))
     for (Py_ssize_t word = 0; word < owner->words; word++) {
         owner->settled[word] |= owner->touched[word];
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *
 sites_interrupt(PyObject *self, PyObject *Py_UNUSED(none))
 {
     spend((Sites *)self);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static Site *
@@ -1479,7 +1482,7 @@ sites_flip(PyObject *self, PyObject *args)
     if (site == NULL || set_operator(site, operator) < 0) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* How often the site was visited, or visited directly. */
@@ -1545,7 +1548,7 @@ sites_infected(PyObject *self, PyObject *Py_UNUSED(none))
 {
     Sites *owner = (Sites *)self;
     if (!owner->infect) {
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     }
     Py_ssize_t count = 0;
     FOR_EACH_SITE(owner, site, owner->settled[word] | owner->touched[word]) {
