@@ -193,9 +193,8 @@ class Zygote:
             if message[0] != "child" or not self._descriptors:
                 raise ExecutionError(f"the worker process cannot fork: {message[1]}")
             self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal)
-        except (
-            BaseException
-        ):  # an interrupt too: an answer that nobody has heard would be taken for that to the next question
+        except BaseException:  # an interrupt too
+            # The answer that nobody has heard would be taken for that to the next question.
             self.close(patience=0.0)
             raise
         return self.child
