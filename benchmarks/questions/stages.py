@@ -21,7 +21,7 @@ from fitgym.testcase.factory import TestFactory
 from questions.answer import Answer, Settings, Table
 from questions.processes import apart
 from questions.searching import Span, engine_on, folder_of, spent
-from questions.whole_loop import SUBJECTS, recorded, replayed
+from questions.whole_loop import SUBJECTS, recorded, replayed, timed
 
 __all__ = ["answer"]
 
@@ -57,7 +57,7 @@ def clocked() -> Iterator[dict[str, int]]:
     spent_in = dict.fromkeys(STAGES, 0)
     within = [0]  # for each stage that is open, nanoseconds of stages in it; the first is of none
 
-    def timed(stage: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    def watched(stage: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def enter(*arguments: Any, **named: Any) -> Any:
             within.append(0)
             started = time.process_time_ns()
@@ -73,7 +73,7 @@ def clocked() -> Iterator[dict[str, int]]:
     places = [(stage, owner, name) for stage, methods in STAGES.items() for owner, name in methods]
     before = [getattr(owner, name) for _, owner, name in places]
     for (stage, owner, name), method in zip(places, before, strict=True):
-        setattr(owner, name, timed(stage, method))
+        setattr(owner, name, watched(stage, method))
     try:
         yield spent_in
     finally:
@@ -98,7 +98,7 @@ def answer(settings: Settings) -> Answer:
     for module in settings.pick(("semver.version",), SUBJECTS):
         folder = folder_of(module, settings.subjects)
         run = (module, folder, settings.seed, before, generations)
-        plain = apart(_span, *run)
+        plain, _ = apart(timed, *run)
         taken, span = apart(by_stage, *run)
         tests, imports, _ = apart(recorded, *run)
         bare = 1e6 * sum(map(min, apart(replayed, tests, imports, folder, repeats))) / len(tests)
@@ -117,9 +117,3 @@ def answer(settings: Settings) -> Answer:
         result.tables.append(Table(title, ("", "us", "times bare"), rows))
         result.figures[module] = {"stages": each, "bare": bare, "unwatched": unwatched, "executions": span.executions}
     return result
-
-
-def _span(module: str, folder: Path, seed: int, before: int, generations: int) -> Span:
-    with engine_on(module, folder, seed=seed) as engine:
-        spent(engine, before)
-        return spent(engine, generations)
