@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,11 @@ FITNESS = ("branch", "direct_branch", "weak_mutation")  # so counts, distances, 
 POPULATION = 10
 # Fuel has to end every loop before the clock does, with the slower probes too; the clock is a matter of chance.
 LIMITS = Limits(fuel=20_000, seconds=20.0)
+
+NAMES = ("failure", "fuel", "reached", "direct", "infected", "calls", "raised", "stops")
+"""All that a trace holds as long as no mutants are run."""
+
+recorded = attrgetter(*NAMES)
 
 Seen = tuple[tuple[str, ...], tuple[Any, ...]]
 """A test case, and what was recorded of it."""
@@ -76,15 +82,6 @@ def searched(subject: str, folder: Path, seed: int, executions: int) -> list[See
         while engine.executions < executions:
             engine.step()
     return seen
-
-
-def recorded(trace: Trace) -> tuple[Any, ...]:
-    """All that a trace holds."""
-    calls = tuple(map(tuple, trace.calls))
-    return (trace.failure, trace.fuel, trace.reached, trace.direct, trace.infected, calls, trace.raised, trace.stops)
-
-
-NAMES = ("failure", "fuel", "reached", "direct", "infected", "calls", "raised", "stops")
 
 
 def check(subject: str, options: argparse.Namespace) -> Row:
