@@ -18,22 +18,14 @@ from collectors.base import Collected
 from fitgym import __version__
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.binding import bound
+from fitgym.instrument.probes import COMPARE
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.subject import Site
 
 __all__ = ["collect", "version"]
 
-COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "is": operator.is_,
-    "is not": operator.is_not,
-}
+BUILT_IN: dict[str, Callable[[Any, Any], Any]] = {**COMPARE, "is": operator.is_, "is not": operator.is_not}
 
 
 def _built_in(site: Site) -> Callable[..., Any] | None:
@@ -54,7 +46,7 @@ def _applied(site: Site) -> Callable[[Any, Any], Any] | None:
     sign = site.operator.rstrip("=")
     if site.kind == "arithmetic":  # fitgym's record nothing either as long as no mutants are asked for
         return (APPLY if sign == site.operator else IN_PLACE)[sign]
-    return COMPARE.get(site.operator)
+    return BUILT_IN.get(site.operator)
 
 
 def _counting(site: Site, counts: list[int]) -> Callable[..., Any] | None:
@@ -76,7 +68,7 @@ def _counting(site: Site, counts: list[int]) -> Callable[..., Any] | None:
         case "arithmetic":
             return _applied(site)
         case "comparison" | "membership":
-            compare = COMPARE.get(site.operator) or (_inside if site.operator == "in" else _outside)
+            compare = BUILT_IN.get(site.operator) or (_inside if site.operator == "in" else _outside)
 
             def binary(left: Any, right: Any) -> Any:
                 counts[number] += 1

@@ -22,9 +22,9 @@ from fitgym.instrument.tally import DIRECT, INDIRECT, NO_OUTCOME, Tally
 from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
 from fitgym.subject.subject import Site, SiteKind
 
-__all__ = ["PROBES"]
+__all__ = ["COMPARE", "PROBES"]
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
     "==": operator.eq,
@@ -32,6 +32,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+"""What the comparisons do."""
 
 # By identity, because a metaclass may define `__eq__` and `__hash__`.
 _VIEWS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
@@ -149,7 +150,7 @@ def _comparison(tally: Tally, site: Site) -> Pair:
     less, same, more = site.slot, site.slot + 1, site.slot + 2
     below = tally.place[number]
     above = below + 1
-    compare, text, told = _OPERATORS[sign], distance.text, tally.told
+    compare, text, told = COMPARE[sign], distance.text, tally.told
     note, have_order = tally.note, infection.have_order
     on_less, on_same, on_more = compare(0, 1), compare(0, 0), compare(1, 0)
     kept_integers, kept_strings = tally.listener.kept[int], tally.listener.kept[str]
