@@ -34,6 +34,17 @@ enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, REMAINDER, POWER, AND, OR,
 /* How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine. */
 enum { DIRECT = 1, INDIRECT = 2, RESUMABLE = 4 };
 
+/* What the listener says of two code objects whose frames stand one upon the other, see `Relation` in factory.py. */
+enum { BY_RUNNER = 1, BY_SUBJECT = 2, PART_OF = 3, BY_OTHERS = 4 };
+
+/* So many of its answers are remembered: a generator is resumed from few places. */
+enum { RELATIONS = 64 };
+
+typedef struct {
+    PyObject *called, *caller; /* code objects; kept, so that no other ones can be at these addresses */
+    int relation;
+} Answer;
+
 typedef struct {
     PyTypeObject *sites_type, *site_type, *loop_type;
     PyObject *out_of_fuel, *compared, *async_loop;
@@ -74,7 +85,10 @@ struct Sites {
     uint32_t functions;
     uint8_t *ways;
     uint64_t familiar_ints[FAMILIAR], familiar_floats[FAMILIAR];
-    PyObject *stopped, *is_resumable, *is_direct, *keep; /* methods of the listener */
+    PyObject *stopped, *is_resumable, *relation, *keep; /* methods of the listener */
+    PyObject *entry_codes;
+    Answer answers[RELATIONS];
+    PyObject *f_back; /* the name */
     PyObject *kept_ints, *kept_floats, *kept_strings, *kept_bytes;
     PyObject *out_of_fuel, *compared, *async_loop;
     PyTypeObject *loop_type;
@@ -123,6 +137,72 @@ ask(PyObject *method)
     return truth;
 }
 
+/* What the listener says, or has said, of two code objects; -1 with an exception set. */
+static int
+relation_of(Sites *owner, PyObject *called, PyObject *caller)
+{
+    size_t at = ((size_t)called >> 5) * 31 + ((size_t)caller >> 5);
+    Answer *known = &owner->answers[at % RELATIONS];
+    if (known->called == called && known->caller == caller) {
+        return known->relation;
+    }
+    PyObject *answer = PyObject_CallFunctionObjArgs(owner->relation, called, caller, NULL);
+    long relation = answer == NULL ? -1 : PyLong_AsLong(answer);
+    Py_XDECREF(answer);
+    if (relation < 0) {
+        return -1;
+    }
+    Answer before = *known;
+    *known = (Answer){Py_NewRef(called), Py_NewRef(caller), (int)relation};
+    Py_XDECREF(before.called);
+    Py_XDECREF(before.caller);
+    return (int)relation;
+}
+
+/* The frame that called this one and its code object, or both NULL; -1 with an exception set. Lets go of `frame`. */
+static int
+outwards(Sites *owner, PyFrameObject **frame, PyObject **code)
+{
+    PyObject *back = PyObject_GetAttr((PyObject *)*frame, owner->f_back);
+    Py_DECREF(*frame);
+    *frame = NULL;
+    *code = NULL;
+    if (back == Py_None) {
+        Py_DECREF(back);
+    }
+    else if (back != NULL) {
+        *frame = (PyFrameObject *)back;
+        *code = (PyObject *)PyFrame_GetCode(*frame);
+    }
+    return back == NULL ? -1 : 0;
+}
+
+/* 1 if the subject's code that runs now was called by the runner, with nothing of the subject in between, 0 if not, -1
+   with an exception set. The same as `Recorder.is_direct`. */
+static int
+is_direct(Sites *owner)
+{
+    PyFrameObject *frame = owner->relation == NULL ? NULL : PyThreadState_GetFrame(PyThreadState_Get());
+    PyObject *called = frame == NULL ? NULL : (PyObject *)PyFrame_GetCode(frame), *caller = NULL;
+    int found = 0;
+    bool looking = frame != NULL;
+    while (looking && (found = outwards(owner, &frame, &caller)) == 0 && caller != NULL) {
+        int relation = relation_of(owner, called, caller);
+        if (relation == BY_SUBJECT && PySet_Size(owner->entry_codes) > 0) {
+            int entry = PySet_Contains(owner->entry_codes, caller);
+            relation = entry < 0 ? -1 : entry ? BY_OTHERS : BY_SUBJECT;
+        }
+        looking = relation == PART_OF || relation == BY_OTHERS;
+        found = relation < 0 ? -1 : relation == BY_RUNNER;
+        PyObject *passed = relation == PART_OF ? called : caller;
+        called = relation == PART_OF ? caller : called;
+        Py_DECREF(passed);
+    }
+    Py_XDECREF((PyObject *)frame);
+    Py_XDECREF(called);
+    return found;
+}
+
 /* Merges distances into those of direct visits and counts the visit, if it is one. */
 static int
 record_direct(Site *site, const double *found)
@@ -131,7 +211,7 @@ record_direct(Site *site, const double *found)
     uint8_t way = owner->ways[site->function];
     int direct = way == DIRECT;
     if (!direct && way != INDIRECT) {
-        direct = ask(owner->is_direct);
+        direct = is_direct(owner);
     }
     if (direct > 0) {
         site->direct_visits++;
@@ -339,7 +419,7 @@ beyond(Site *site)
     }
     if (site->enters) {
         int resumable = ask(owner->is_resumable);
-        int direct = resumable ? 0 : ask(owner->is_direct);
+        int direct = resumable ? 0 : is_direct(owner);
         if (resumable < 0 || direct < 0) {
             return -1;
         }
@@ -1244,7 +1324,8 @@ sites_traverse(PyObject *self, visitproc visit, void *arg)
     }
     Py_VISIT(owner->stopped);
     Py_VISIT(owner->is_resumable);
-    Py_VISIT(owner->is_direct);
+    Py_VISIT(owner->relation);
+    Py_VISIT(owner->entry_codes);
     Py_VISIT(owner->keep);
     Py_VISIT(owner->kept_ints);
     Py_VISIT(owner->kept_floats);
@@ -1265,8 +1346,12 @@ sites_clear(PyObject *self)
     owner->direct = owner->collect = false;
     Py_CLEAR(owner->stopped);
     Py_CLEAR(owner->is_resumable);
-    Py_CLEAR(owner->is_direct);
+    Py_CLEAR(owner->relation);
     Py_CLEAR(owner->keep);
+    for (int i = 0; i < RELATIONS; i++) {
+        Py_CLEAR(owner->answers[i].called);
+        Py_CLEAR(owner->answers[i].caller);
+    }
     owner->words = 0;
     for (Py_ssize_t i = 0; i < owner->count; i++) {
         owner->sites[i]->leads[0] = owner->sites[i]->leads[1] = NULL;
@@ -1284,6 +1369,8 @@ sites_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     sites_clear(self);
+    Py_XDECREF(owner->entry_codes);
+    Py_XDECREF(owner->f_back);
     Py_XDECREF(owner->kept_ints);
     Py_XDECREF(owner->kept_floats);
     Py_XDECREF(owner->kept_strings);
@@ -1304,15 +1391,16 @@ sites_dealloc(PyObject *self)
 static int
 attach(Sites *owner, PyObject *listener)
 {
-    const struct { const char *name; PyObject **place; } methods[] = {
+    const struct { const char *name; PyObject **place; } offers[] = {
         {"stopped", &owner->stopped},
         {"is_resumable", &owner->is_resumable},
-        {"is_direct", &owner->is_direct},
+        {"relation", &owner->relation},
         {"keep", &owner->keep},
+        {"entry_codes", &owner->entry_codes},
     };
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        *methods[i].place = PyObject_GetAttrString(listener, methods[i].name);
-        if (*methods[i].place == NULL) {
+    for (size_t i = 0; i < sizeof offers / sizeof offers[0]; i++) {
+        *offers[i].place = PyObject_GetAttrString(listener, offers[i].name);
+        if (*offers[i].place == NULL) {
             return -1;
         }
     }
@@ -1386,12 +1474,13 @@ sites_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         return NULL;
     }
     owner->fuel = fuel;
+    owner->f_back = PyUnicode_InternFromString("f_back");
     owner->out_of_fuel = Py_NewRef(module->out_of_fuel);
     owner->compared = Py_NewRef(module->compared);
     owner->async_loop = Py_NewRef(module->async_loop);
     owner->loop_type = (PyTypeObject *)Py_NewRef((PyObject *)module->loop_type);
     described = PySequence_Tuple(described);
-    if (described == NULL || attach(owner, listener) < 0 || fill(owner, module->site_type, described) < 0) {
+    if (described == NULL || owner->f_back == NULL || attach(owner, listener) < 0 || fill(owner, module->site_type, described) < 0) {
         Py_CLEAR(owner);
     }
     else {

@@ -7,13 +7,14 @@ called with.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from types import TracebackType
+from enum import IntEnum
+from types import CodeType, TracebackType
 from typing import Any, Protocol
 
 from fitgym.instrument.trace import Infected, Reached
 from fitgym.subject.subject import Site
 
-__all__ = ["MOST_OPERANDS", "TOLD", "Factory", "Listener", "OutOfFuel", "Probe"]
+__all__ = ["MOST_OPERANDS", "TOLD", "Factory", "Listener", "OutOfFuel", "Probe", "Relation"]
 
 MOST_OPERANDS = 20_000
 """Operands that are kept, by one process and of one search: who wants so many in all needs no more from each process."""
@@ -36,8 +37,28 @@ class OutOfFuel(BaseException):
     """
 
 
+class Relation(IntEnum):
+    """What two code objects say of each other whose frames stand one upon the other, or with others' frames in between.
+
+    Attributes:
+        BY_RUNNER: the caller is code of the runner.
+        BY_SUBJECT: the caller is code of the subject.
+        PART_OF: what is called is a comprehension of the caller, or a probe: who called the caller is what matters.
+        BY_OTHERS: the caller is anything else: who called it is what matters.
+    """
+
+    BY_RUNNER = 1
+    BY_SUBJECT = 2
+    PART_OF = 3
+    BY_OTHERS = 4
+
+
 class Listener(Protocol):
     """What probes ask and tell, aside from what they count."""
+
+    @property
+    def entry_codes(self) -> Set[CodeType]:
+        """Code of the subject that does not count as a caller now; always the same set."""
 
     @property
     def kept(self) -> Mapping[type, Set[Any]]:
@@ -51,6 +72,9 @@ class Listener(Protocol):
 
     def is_direct(self) -> bool:
         """The innermost frame that is not a probe was called by the runner, with nothing of the subject in between."""
+
+    def relation(self, called: CodeType, caller: CodeType) -> Relation:
+        """What `is_direct` looks at, frame by frame; the same for the same code at any time."""
 
     def keep(self, value: Any) -> None:
         """A comparison or membership test met this operand, in one of its first `TOLD` visits since `begin`."""

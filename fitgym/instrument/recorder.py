@@ -14,7 +14,7 @@ from typing import Any
 
 from fitgym.instrument import async_loop, probes, tally
 from fitgym.instrument.factories import chosen
-from fitgym.instrument.factory import MOST_OPERANDS, Factory, Probe
+from fitgym.instrument.factory import MOST_OPERANDS, Factory, Probe, Relation
 from fitgym.instrument.stops import COMPREHENSIONS, Stops
 from fitgym.instrument.trace import Infected, Reached, Stop
 from fitgym.subject.subject import Site
@@ -38,7 +38,8 @@ class Recorder:
         factory: what makes the probes; the one that `factories.chosen` names unless given.
 
     Attributes:
-        runner_codes: code objects of the runner; a frame of the subject right above one of them is direct.
+        runner_codes: code objects of the runner; a frame of the subject right above one of them is direct. All of them
+            must be known before direct calls are recorded first.
         entry_codes: code objects of wrappers around the operation that is called now; they do not count as callers.
         constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them, and is not
             told them again.
@@ -109,7 +110,7 @@ class Recorder:
         self._stops.begin()
         self._new.clear()
         direct = "direct" in needs
-        if direct:
+        if direct and len(self._runner_ids) < len(self.runner_codes):
             self._runner_ids = {id(code) for code in self.runner_codes}
         collect = "constants" in needs and self._n_kept < MOST_OPERANDS
         self._factory.begin(self.fuel, direct, collect, "infection" in needs)
@@ -211,23 +212,28 @@ class Recorder:
 
     def is_direct(self) -> bool:
         """The subject's code that runs now was called by the runner, with nothing of the subject in between."""
-        frame = _subject_frame()
-        if frame is None:
-            return False
-        filename = frame.f_code.co_filename
-        while frame.f_code.co_name in COMPREHENSIONS and frame.f_back is not None:
-            frame = frame.f_back
-            if id(frame.f_code) in self._runner_ids:
+        frame: FrameType | None = sys._getframe(1)
+        called = frame.f_code
+        while (frame := frame.f_back) is not None:
+            caller = frame.f_code
+            relation = self.relation(called, caller)
+            if relation == Relation.BY_RUNNER:
                 return True
-        caller = frame.f_back
-        while caller is not None:
-            code = caller.f_code
-            if id(code) in self._runner_ids:
-                return True
-            if code.co_filename == filename and not (self.entry_codes and code in self.entry_codes):
+            if relation == Relation.BY_SUBJECT and caller not in self.entry_codes:
                 return False
-            caller = caller.f_back
+            if relation == Relation.PART_OF:
+                called = caller
         return False
+
+    def relation(self, called: CodeType, caller: CodeType) -> Relation:
+        """Whether code was called by the runner, by the subject, or by others, or is a part of what calls it."""
+        if called.co_filename in _OWN_FILES:
+            return Relation.PART_OF
+        if id(caller) in self._runner_ids:
+            return Relation.BY_RUNNER
+        if called.co_filename != caller.co_filename:
+            return Relation.BY_OTHERS
+        return Relation.PART_OF if called.co_name in COMPREHENSIONS else Relation.BY_SUBJECT
 
     def keep(self, value: Any) -> None:
         """Remember an operand that can be written as a literal."""
