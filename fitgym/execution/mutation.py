@@ -282,29 +282,29 @@ def impact(before: Reached, after: Reached, unrecorded: frozenset[int], sites: S
         return 0.0
     old, new = _by_site(before, sites), _by_site(after, sites)
     blocks, total = 0, 0.0
-    for site in sorted(old.keys() | new.keys()):
-        if site in unrecorded or old.get(site) == new.get(site):
-            continue
+    for site in sorted({site for site, _ in old.items() ^ new.items()} - unrecorded):
         if not sites[site].width:
             blocks += sites[site].kind == "block"
         elif site not in old or site not in new:
             total += sites[site].width
         else:
-            for a, b in zip(old[site][1], new[site][1], strict=True):
+            for a, b in zip(array("d", old[site][1]), array("d", new[site][1]), strict=True):
                 if a != b:
                     gap = abs(a - b)
                     total += 1.0 if gap - gap != 0.0 else gap / (gap + 1.0)
     return blocks / (blocks + 1.0) + total
 
 
-def _by_site(reached: Reached, sites: Sequence[Site]) -> dict[int, tuple[int, array[float]]]:
-    ids, counts, distances = array("I", reached[0]), array("I", reached[1]), array("d", reached[2])
+def _by_site(reached: Reached, sites: Sequence[Site]) -> dict[int, tuple[int, bytes]]:
+    """Count and distances of each site; these as bytes, because most of them are only compared."""
+    ids, counts, distances = array("I", reached[0]), array("I", reached[1]), reached[2]
+    size = array("d").itemsize
     found = {}
     start = 0
     for site, count in zip(ids, counts, strict=True):
-        width = sites[site].width
-        found[site] = (count, distances[start : start + width])
-        start += width
+        end = start + size * sites[site].width
+        found[site] = (count, distances[start:end])
+        start = end
     return found
 
 

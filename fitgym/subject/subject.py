@@ -56,6 +56,8 @@ SiteKind = Literal[
     "value",  # a variable: counted, and which of other values differ from the one that it had; no slot
 ]
 
+_WIDTHS: dict[SiteKind, int] = {"comparison": 3, "block": 0, "arithmetic": 0, "value": 0}
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -124,7 +126,7 @@ class Site:
     @property
     def width(self) -> int:
         """How many distance slots the site has."""
-        return {"comparison": 3, "block": 0, "arithmetic": 0, "value": 0}.get(self.kind, 2)
+        return _WIDTHS.get(self.kind, 2)
 
 
 @dataclass(frozen=True, slots=True)
