@@ -212,9 +212,10 @@ class Recorder:
 
     def is_direct(self) -> bool:
         """The subject's code that runs now was called by the runner, with nothing of the subject in between."""
-        frame: FrameType | None = sys._getframe(1)
+        frame = sys._getframe(1)
         called = frame.f_code
-        while (frame := frame.f_back) is not None:
+        while frame.f_back is not None:
+            frame = frame.f_back
             caller = frame.f_code
             relation = self.relation(called, caller)
             if relation == Relation.BY_RUNNER:
