@@ -27,6 +27,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.wrappers import NormalizeReward
 
 import fitgym
 from fitgym.agents._deep import Deep
@@ -42,6 +43,7 @@ from fitgym.suite.export import write
 __all__ = ["Episode", "Trained", "Training", "train"]
 
 Progress = Callable[["Episode"], None]
+_Env = gymnasium.Env[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,9 @@ class Training:
         checkpoint: steps between two checkpoints, 0 for none.
         resume: go on from the last checkpoint in `output`, if there is one.
         tensorboard: also write events for TensorBoard; deep agents only.
+        normalise: divide rewards by the deviation of the discounted return so far, as `gymnasium.wrappers.NormalizeReward`
+            does: what one goal counts in units another counts in millions, and a network learns from neither. Deep agents
+            only; episodes are told with the rewards as they came.
     """
 
     agent: str
@@ -83,6 +88,7 @@ class Training:
     checkpoint: int = 0
     resume: bool = False
     tensorboard: bool = False
+    normalise: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
     env: Any = makers[0]() if request.envs == 1 else _side_by_side(makers)
     try:
-        names, features = env.names if request.envs == 1 else env.get_attr("names")[0]
+        names, features = _told(env, "names")[0]
         text = request.agent if earlier is None else str(earlier)
         agent = make(text, env.action_space, action_names=names, seed=request.seed)
         watcher = _Watcher(request, progress, done)
@@ -150,7 +156,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
             agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
         found = dict(unusable)
-        for failures in [env.failures] if request.envs == 1 else env.get_attr("failures"):
+        for failures in _told(env, "failures"):
             found.update(failures)
     finally:
         env.close()
@@ -197,7 +203,7 @@ class _Watcher:
         self._steps += 1
         info = transition.info
         rewards = self._open.setdefault(int(info["environment"]), [])
-        rewards.append(transition.reward)
+        rewards.append(float(info["reward"]))
         if transition.terminated or transition.truncated:
             episode = Episode(
                 self._steps, str(info["subject"]), float(info["goal_value"]), float(np.sum(rewards)), len(rewards)
@@ -218,7 +224,7 @@ class _Watcher:
 
 
 class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Tells the environments apart whose steps an agent sees in turns."""
+    """Tells the environments apart whose steps an agent sees in turns, and what the rewards were before any change."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], number: int) -> None:
         super().__init__(env)
@@ -226,7 +232,13 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return observation, reward, terminated, truncated, {**info, "environment": self._number}
+        return (
+            observation,
+            reward,
+            terminated,
+            truncated,
+            {**info, "environment": self._number, "reward": float(reward)},
+        )
 
     @property
     def failures(self) -> dict[str, str]:
@@ -246,9 +258,15 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self.env.get_wrapper_attr("action_masks")()
 
 
-def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Numbered:
+def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
     inner = FitnessSelection(subjects[0], path=path, **_arguments(request))
-    return _Numbered(AcrossSubjects(inner, subjects, path), number)
+    env = _Numbered(AcrossSubjects(inner, subjects, path), number)
+    return NormalizeReward(env) if request.normalise and issubclass(kind(request.agent), Deep) else env
+
+
+def _told(env: Any, name: str) -> list[Any]:
+    """An attribute of every environment inside."""
+    return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
 
 
 def _arguments(request: Training) -> dict[str, Any]:
@@ -257,7 +275,7 @@ def _arguments(request: Training) -> dict[str, Any]:
     return {name: getattr(request, name) for name in names}
 
 
-def _side_by_side(makers: Sequence[Callable[[], _Numbered]]) -> Any:
+def _side_by_side(makers: Sequence[Callable[[], _Env]]) -> Any:
     """A vector environment, each part in a process of its own."""
     try:
         from stable_baselines3.common.vec_env import SubprocVecEnv
