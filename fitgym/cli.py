@@ -283,6 +283,7 @@ def evaluate(
     reward: str = "gain",
     actions: str | None = None,
     populations: Literal["shared", "per-action"] = "shared",
+    population: int = 50,
     seeds: int = 3,
     jobs: int = 1,
     against: str = "",
@@ -308,6 +309,8 @@ def evaluate(
         The catalogue of combinations to choose from (default: the goal's own).
     populations
         shared, or per-action: every action goes on with the population it left, as in the code released with the paper.
+    population
+        Number of individuals of the search.
     seeds
         How many seeds, from 0 on.
     jobs
@@ -345,6 +348,7 @@ def evaluate(
         actions=actions,
         path=folder,
         populations=populations,
+        population=population,
         jobs=jobs,
     ):
         rows.append(row)

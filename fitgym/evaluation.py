@@ -24,7 +24,7 @@ from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.subject.corpus import Corpus
 
-__all__ = ["Cell", "Row", "evaluate", "play", "run_cell", "summary"]
+__all__ = ["Cell", "Row", "evaluate", "play", "run_cell", "run_cells", "summary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Cell:
         path: a folder to look in first for the subject.
         features: name of the feature set that agents see; a trained agent needs the one it was trained with.
         populations: "shared" or "per-action", see `FitnessSelection`.
+        population: individuals of the search.
     """
 
     agent: str
@@ -54,6 +55,7 @@ class Cell:
     path: str | None = None
     features: str = "full-v1"
     populations: Literal["shared", "per-action"] = "shared"
+    population: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ def run_cell(cell: Cell) -> Row:
             actions=cell.actions,
             features=cell.features,
             populations=cell.populations,
+            population=cell.population,
         )
     except SubjectError as problem:
         return Row(cell, error=str(problem))
@@ -164,6 +167,7 @@ def evaluate(
     actions: str | None = None,
     path: str | None = None,
     populations: Literal["shared", "per-action"] = "shared",
+    population: int = 50,
     jobs: int = 1,
 ) -> Iterator[Row]:
     """Run every agent on every subject with every seed, and give each row as soon as there is one.
@@ -175,7 +179,7 @@ def evaluate(
         names: of the agents, with options after a colon.
         subjects: their texts, or the name of a corpus or of a split of one.
         seeds: at least one.
-        goal, budget, reward, actions, populations: as in `Cell`.
+        goal, budget, reward, actions, populations, population: as in `Cell`.
         path: a folder to look in first; the corpus's own if it has one.
         jobs: processes at a time. With one the order is agent by agent; with more, as they finish.
 
@@ -187,16 +191,29 @@ def evaluate(
     seeds = list(seeds)
     if not (names and texts and seeds):
         raise InputError("there is nothing to run: name at least one agent, one subject and one seed")
-    if jobs < 1:
-        raise InputError(f"jobs is {jobs}, expected at least 1")
-    for name in names:
-        kind(name)
     cells = [
-        Cell(name, text, seed, goal, budget, reward, actions, path, populations=populations)
+        Cell(name, text, seed, goal, budget, reward, actions, path, populations=populations, population=population)
         for name in names
         for text in texts
         for seed in seeds
     ]
+    return run_cells(cells, jobs)
+
+
+def run_cells(cells: Sequence[Cell], jobs: int = 1) -> Iterator[Row]:
+    """Make these runs, and give each row as soon as there is one.
+
+    Args:
+        cells: in the order of the rows if there is one job.
+        jobs: processes at a time.
+
+    Raises:
+        InputError: there is no such agent, or `jobs` is below 1.
+    """
+    if jobs < 1:
+        raise InputError(f"jobs is {jobs}, expected at least 1")
+    for name in dict.fromkeys(cell.agent for cell in cells):
+        kind(name)
     return map(run_cell, cells) if jobs == 1 else _parallel(cells, jobs)
 
 
