@@ -77,10 +77,7 @@ def trained(agent: Agent) -> Agent:
         InputError: it has to be trained first.
     """
     if not agent.ready:
-        name = _name(type(agent))
-        raise InputError(
-            f"agent '{name}' knows nothing yet: train it with `fitgym train {name} ...` and name the folder it was saved in"
-        )
+        raise InputError(f"agent '{_name(type(agent))}' {agent.lacking}")
     return agent
 
 
@@ -252,6 +249,12 @@ class Agent(ABC):
     def ready(self) -> bool:
         """It can act sensibly; False for an agent that has to be trained first and was not."""
         return True
+
+    @property
+    def lacking(self) -> str:
+        """What an agent that is not ready lacks and what to do: the rest of a sentence that begins with its name."""
+        name = _name(type(self))
+        return f"knows nothing yet: train it with `fitgym train {name} ...` and name the folder it was saved in"
 
     def watch(self, env: gymnasium.Env[Any, Any]) -> None:  # noqa: B027 (meant to be optional)
         """The environment that it will act in; whoever runs an agent says so before the first episode.

@@ -38,7 +38,7 @@ class Cell:
         goal: name of the goal.
         budget: in generations or executions.
         reward: "paper" or "gain".
-        actions: name of a catalogue, None for the goal's own.
+        actions: name of a catalogue, or the combinations themselves; None for the goal's own catalogue.
         path: a folder to look in first for the subject.
         features: name of the feature set that agents see; a trained agent needs the one it was trained with.
         populations: "shared" or "per-action", see `FitnessSelection`.
@@ -51,7 +51,7 @@ class Cell:
     goal: str = "exceptions"
     budget: str = "3000x"
     reward: str = "gain"
-    actions: str | None = None
+    actions: str | tuple[str, ...] | None = None
     path: str | None = None
     features: str = "full-v1"
     populations: Literal["shared", "per-action"] = "shared"

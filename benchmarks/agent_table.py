@@ -1,0 +1,239 @@
+"""Which agents beat which baselines? Every agent on every subject of stdlib-v1:test, three goals, ten seeds.
+
+    python benchmarks/agent_table.py --jobs 2
+    python benchmarks/agent_table.py --goals exceptions --agents ucb uniform --seeds 3 --folder results/agents
+    python benchmarks/agent_table.py --seeds 0
+
+All runs of a goal have the same budget, counted in executions of test cases, and the same population; runs with the same
+subject and seed begin with the same one. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that
+stand there are not made again: what was cut off goes on, and `--seeds 0` only makes the table (table.md) and the figure
+(agents.svg, which needs matplotlib) again. What the columns mean is in README.md of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fitgym.comparison import Contrast, contrasts
+from fitgym.envs.fitness_selection import GOALS
+from fitgym.evaluation import Cell, Row, run_cells, summary
+from fitgym.subject.corpus import Corpus
+from fitgym.suite.export import write
+
+BUDGETS = {"exceptions": "1000x", "diversity": "1000x", "strong_mutation": "400x"}
+"""By goal; a run under strong mutation takes several times as long, because its test cases are run on mutants too."""
+
+POPULATION = 5
+"""Small, so that there are more decisions in a run than actions to choose from."""
+
+BASELINES = ("fixed own", "fixed all", "random_fixed", "uniform")
+AGENTS = (
+    *("ucb", "dsg_sarsa", "linucb", "pretrained"),
+    *BASELINES,
+    *("released_ucb", "released_dsg_sarsa", "oracle"),
+)
+COLUMNS = (
+    *("goal", "budget", "population", "agent", "subject", "seed"),
+    *("value", "rewards", "steps", "generations", "executions", "error"),
+)
+
+Key = tuple[str, str, str, str, str, str]
+"""The first six columns."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """An agent of the table: how it is called there, and the run that it makes."""
+
+    name: str
+    goal: str
+
+    def cell(self, subject: str, seed: int) -> Cell:
+        """The run of this agent on a subject."""
+        functions = GOALS.load(self.goal)("gain").functions
+        everything = "+".join(functions)
+        agents = {"fixed own": f"fixed:{functions[0]}", "fixed all": f"fixed:{everything}"}
+        return Cell(
+            agents.get(self.name, self.name),
+            subject,
+            seed,
+            self.goal,
+            BUDGETS[self.goal],
+            actions=(everything,) if self.name == "fixed all" else None,
+            populations="per-action" if self.name.startswith("released") else "shared",
+            population=POPULATION,
+        )
+
+    def key(self, subject: str, seed: int) -> Key:
+        """What the row of that run begins with."""
+        return self.goal, BUDGETS[self.goal], str(POPULATION), self.name, subject, str(seed)
+
+
+def known(path: Path) -> dict[Key, dict[str, str]]:
+    """The rows that are there."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        found = [row for row in csv.DictReader(file) if all(row[column] is not None for column in COLUMNS)]
+    return {tuple(row[column] for column in COLUMNS[:6]): row for row in found}  # type: ignore[misc]
+
+
+def make(wanted: dict[Key, Cell], path: Path, jobs: int) -> None:
+    """Make runs, a row each; one that was cut off while it was written is written again."""
+    rows = known(path)
+    missing = {cell: key for key, cell in wanted.items() if key not in rows}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(_text(rows.values()), path)
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        for done, row in enumerate(run_cells(list(missing), jobs), 1):
+            writer.writerow(_row(missing[row.cell], row))
+            file.flush()
+            what = row.error or f"{row.value:g}"
+            sys.stderr.write(f"{done} of {len(missing)}: {', '.join(missing[row.cell])}: {what}\n")
+    rows = known(path)
+    write(_text(rows[key] for key in sorted(rows, key=lambda key: (*key[:5], int(key[5])))), path)
+
+
+def _row(key: Key, row: Row) -> dict[str, Any]:
+    value = "" if row.value is None else repr(row.value)
+    found = (value, repr(row.rewards), row.steps, row.generations, row.executions, row.error)
+    return dict(zip(COLUMNS, (*key, *found), strict=True))
+
+
+def _text(rows: Iterable[dict[str, str]]) -> str:
+    lines = [",".join(COLUMNS)]
+    for row in rows:
+        cells = [row[column] for column in COLUMNS]
+        lines.append(",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' if set(c) & set(',"\n') else c for c in cells))
+    return "\n".join(lines) + "\n"
+
+
+def read(rows: Iterable[dict[str, str]], goal: str) -> list[Row]:
+    """The rows of one goal as evaluation gives them, each agent under its name in the table."""
+    return [
+        Row(
+            Cell(
+                row["agent"], row["subject"], int(row["seed"]), goal, row["budget"], population=int(row["population"])
+            ),
+            float(row["value"]) if row["value"] else None,
+            float(row["rewards"]),
+            int(row["steps"]),
+            int(row["generations"]),
+            int(row["executions"]),
+            row["error"],
+        )
+        for row in rows
+        if row["goal"] == goal and (row["budget"], row["population"]) == (BUDGETS[goal], str(POPULATION))
+    ]
+
+
+def compared(rows: Sequence[Row]) -> dict[tuple[str, str], Contrast]:
+    """Every agent beside every baseline that has rows."""
+    there = {row.cell.agent for row in rows if row.value is not None}
+    baselines = [name for name in BASELINES if name in there]
+    return {(found.agent, found.baseline): found for found in contrasts(rows, baselines)}
+
+
+def table(goal: str, rows: Sequence[Row], found: dict[tuple[str, str], Contrast]) -> str:
+    """One goal in Markdown."""
+    steps = sorted(row.steps for row in rows if row.value is not None)
+    lines = [
+        f"## {goal}, {BUDGETS[goal]}, population {POPULATION}",
+        "",
+        f"{len({row.cell.subject for row in rows})} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
+        f"{steps[len(steps) // 2]}. A12 [95 % interval] is the probability that a run of the agent reaches more than one "
+        "of the baseline; bold where the interval leaves 0.5 out.",
+        "",
+        "| agent | runs | failed | median | share of best | " + " | ".join(f"A12, {name}" for name in BASELINES) + " |",
+        "|---|---|---|---|---|" + "---|" * len(BASELINES),
+    ]
+    for line in summary(rows):
+        cells = [line["agent"], str(line["runs"]), str(line["failed"])]
+        cells += ["-", "-"] if line["share"] is None else [f"{line['median']:.4g}", f"{line['share']:.3f}"]
+        cells += [_shown(found.get((line["agent"], name))) for name in BASELINES]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _shown(contrast: Contrast | None) -> str:
+    if contrast is None:
+        return "-"
+    text = f"{contrast.a12:.2f} [{contrast.low:.2f}, {contrast.high:.2f}]"
+    return text if contrast.verdict == "open" else f"**{text}**"
+
+
+def figure(goals: dict[str, dict[tuple[str, str], Contrast]], path: Path) -> None:
+    """For each goal the agents beside each baseline, as points with their intervals."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "fitgym", "svg.fonttype": "none", "font.size": 9})
+    from matplotlib import pyplot
+
+    names = [name for name in AGENTS if any(name == agent for found in goals.values() for agent, _ in found)]
+    pane, axes = pyplot.subplots(
+        1, len(goals), figsize=(4 * len(goals), 0.5 * len(names) + 1.4), sharey=True, squeeze=False
+    )
+    for axis, (goal, found) in zip(axes[0], goals.items(), strict=True):
+        axis.axvline(0.5, color="0.6", linewidth=1)
+        for place, baseline in enumerate(BASELINES):
+            points = [(at, found[name, baseline]) for at, name in enumerate(names) if (name, baseline) in found]
+            if points:
+                x = [contrast.a12 for _, contrast in points]
+                y = [at + 0.18 * (place - 1.5) for at, _ in points]
+                ends = [[c.a12 - c.low for _, c in points], [c.high - c.a12 for _, c in points]]
+                axis.errorbar(x, y, xerr=ends, fmt="os^D"[place], markersize=4, linewidth=1, label=baseline)
+        axis.set_title(f"{goal}, {BUDGETS[goal]}")
+        axis.set_xlabel("A12: above 0.5 the agent reaches more")
+        axis.set_xlim(0, 1)
+    axes[0][0].set_yticks(range(len(names)), names)
+    axes[0][0].invert_yaxis()
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    pane.legend(handles, [f"against {name}" for name in labels], loc="upper center", ncols=4, frameon=False)
+    pane.tight_layout(rect=(0, 0, 1, 1 - 0.35 / pane.get_figheight()))
+    pane.savefig(path, metadata={"Date": None})
+
+
+def main() -> int:
+    """Make the runs that are missing, the table and the figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--goals", nargs="+", choices=list(BUDGETS), default=list(BUDGETS))
+    parser.add_argument("--agents", nargs="+", choices=AGENTS, default=[name for name in AGENTS if name != "oracle"])
+    parser.add_argument("--subjects", default="stdlib-v1:test")
+    parser.add_argument("--seeds", type=int, default=10, help="how many, from 0 on")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "agents", metavar="FOLDER")
+    parser.add_argument("--no-figure", action="store_true")
+    options = parser.parse_args()
+    runs = options.folder / "runs.csv"
+    contestants = [Contestant(name, goal) for goal in options.goals for name in options.agents]
+    wanted = {
+        one.key(subject, seed): one.cell(subject, seed)
+        for seed in range(options.seeds)
+        for one in contestants
+        for subject in Corpus.load(options.subjects).subjects
+    }
+    make(wanted, runs, options.jobs)
+    goals = {goal: read(known(runs).values(), goal) for goal in BUDGETS}
+    with_runs = {goal: rows for goal, rows in goals.items() if any(row.value is not None for row in rows)}
+    found = {goal: compared(rows) for goal, rows in with_runs.items()}
+    text = "\n".join(table(goal, rows, found[goal]) for goal, rows in with_runs.items())
+    sys.stdout.write(text)
+    write(text, options.folder / "table.md")
+    if not options.no_figure:
+        figure(found, options.folder / "agents.svg")
+    failed = {row.cell.subject: row.error for rows in goals.values() for row in rows if row.error}
+    for subject, error in failed.items():
+        sys.stderr.write(f"failed: {subject}: {error}\n")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
