@@ -28,14 +28,15 @@ class Pretrained(Agent):
     """The policy that was trained for these actions on `stdlib-v1:train`, selected on `stdlib-v1:validation`.
 
     There is one for the catalogue of each goal of the paper; which it is depends on the names of the actions alone. It
-    does not learn any more. Each comes with a `bundle.json` that says how it was made: with which subjects, budget,
+    does not learn any more, and it takes the action that the policy judges best: drawing from the policy would exchange the
+    fitness functions at nearly every step, which costs more than a good choice gains. Each comes with a `bundle.json` that says how it was made: with which subjects, budget,
     seed, hyper-parameters and versions. It sees what it was trained on, the features "full-v1"; with others it says so
     when it is asked first. For other actions there is none, which `ready` and `lacking` say; it then chooses by chance.
 
     Args:
         action_space: as for every agent.
         action_names: as for every agent; they decide which policy it is.
-        seed: as for every agent; of what the policy draws.
+        seed: as for every agent; not used where there is a policy.
     """
 
     def __init__(
@@ -60,13 +61,13 @@ class Pretrained(Agent):
         )
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
-        """As the policy does, from this agent's own generator."""
+        """What the policy judges best."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """What the policy says; without one any allowed action, the first if nothing may be drawn."""
+        """What the policy judges best; without one any allowed action, the first if nothing may be drawn."""
         if self.policy is not None:
-            return self.policy.choose(observation, allowed, rng)
+            return self.policy.choose(observation, allowed, None)
         among = np.flatnonzero(allowed)
         return int(among[0] if rng is None else rng.choice(among))
 
