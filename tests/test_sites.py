@@ -367,7 +367,7 @@ def test_an_interrupt_makes_the_next_block_raise():
 # Direct calls
 
 DIRECT = """
-import functools, contextlib
+import functools, contextlib, statistics
 def inner(x):
     return 1 if x > 0 else 2
 def outer(x):
@@ -393,6 +393,8 @@ def recursion(x):
     return recursion(x - 1) if x else 0
 def callback(f):
     return f()
+def spread(xs):
+    return statistics.mean(1 if x > 0 else 2 for x in xs)
 """
 
 
@@ -415,6 +417,7 @@ def run(function, *args):
         (lambda m: run(m["comprehension"], [1, 0]), 21, 2, 2),
         (lambda m: run(m["recursion"], 2), 23, 1, 3),
         (lambda m: run(m["callback"], lambda: m["inner"](1)), 3, 0, 1),  # called back by the subject
+        (lambda m: run(m["spread"], [1, 2]), 27, 2, 2),  # other code runs through what the function has written
     ],
 )
 def test_direct_is_what_the_runner_calls_itself(call, line, direct, all_):
