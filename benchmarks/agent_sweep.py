@@ -1,7 +1,7 @@
 """Which hyper-parameters should be the defaults? Every value of a small grid on subjects that nothing is reported on.
 
     python benchmarks/agent_sweep.py --seeds 3 --jobs 2 --json sweep.json
-    python benchmarks/agent_sweep.py --agents ucb softmax --goals exceptions --budget 2000x
+    python benchmarks/agent_sweep.py --agents ucb softmax --goals exceptions --budget 2000x --population 10
 
 For each family of agents: what each setting reached, as the share of the best that any setting of the family reached on
 the same subject and seed, averaged over seeds, subjects and goals; and how it stands to the present default (A12 with its
@@ -67,7 +67,8 @@ def main() -> int:
     parser.add_argument("--agents", nargs="+", choices=list(GRIDS), default=list(GRIDS))
     parser.add_argument("--subjects", default="stdlib-v1:validation")
     parser.add_argument("--goals", nargs="+", default=["exceptions", "diversity", "strong_mutation"])
-    parser.add_argument("--budget", default="2000x")
+    parser.add_argument("--budget", default="1000x")
+    parser.add_argument("--population", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path)
@@ -79,7 +80,13 @@ def main() -> int:
         for goal in options.goals:
             goals[goal] = []
             for row in evaluate(
-                names, options.subjects, seeds=range(options.seeds), goal=goal, budget=options.budget, jobs=options.jobs
+                names,
+                options.subjects,
+                seeds=range(options.seeds),
+                goal=goal,
+                budget=options.budget,
+                population=options.population,
+                jobs=options.jobs,
             ):
                 goals[goal].append(row)
                 sys.stderr.write(f"{goal}: {row.cell.agent} on {row.cell.subject}: {row.error or row.value}\n")
