@@ -219,7 +219,7 @@ class Engine:
             self._close_covered()
             if self.search.population:
                 try:
-                    self._evaluate(self.search.population)
+                    self._evaluate(self.search.living)
                 except OutOfTime:
                     self.active, self.search.population, self.weights = before
                     return
@@ -379,6 +379,11 @@ class Engine:
                 total += self.weights.get(name, 1.0) * self.measurements.suite_fitness(name, individuals)
         return total
 
+    def objectives(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
+        """How far each test case is from each open target of the active functions, `(len(testcases), n_open)`."""
+        with self._spent_on("measure"):
+            return np.hstack([self.measurements.objectives(name, testcases) for name in self.active])
+
     # ------------------------------------------------------------------ looking
 
     def fitness_of(self, name: str, individual: Individual) -> float:
@@ -508,6 +513,6 @@ class Engine:
     def _sweep(self) -> None:
         """Forget what neither a population nor the archive needs."""
         archived = self.archive.testcases()
-        individuals = list(dict.fromkeys(chain(self.search.population, *self.kept.values())))
+        individuals = list(dict.fromkeys(chain(self.search.living, *self.kept.values())))
         self.measurements.retain(individuals, archived)
         self.table.retain([*(t for individual in individuals for t in individual.testcases), *archived])

@@ -4,6 +4,7 @@ import copy
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fitgym.engine import FITNESS, SEARCH, Engine
@@ -70,6 +71,35 @@ def test_every_fitness_function_guides_a_search(executor, name):
     assert 0.0 <= running.search.fitness[0] <= 1.0
     covered, total = running.coverage()[name]
     assert covered > 0 or (total == 0 and running.measurements.fitness[name].reads_tests)
+
+
+@pytest.mark.parametrize("name", FITNESS.names())
+def test_objectives_are_the_distances_to_the_open_targets(executor, name):
+    running = engine(executor, fitness=(name, "branch"), search="mosa")
+    for _ in range(4):
+        running.step()
+    testcases = [individual.testcases[0] for individual in running.search.population]
+    found = running.objectives(testcases)
+    traces = [running.measurements.trace(testcase) for testcase in testcases]
+    expected = []
+    for function in dict.fromkeys((name, "branch")):
+        fitness = running.measurements.fitness[function]
+        if not fitness.reads_tests:
+            open_ = ~running.archive.covered(function)
+            expected.append(fitness.distances(traces)[:, : len(fitness.targets)][:, open_])
+    assert np.array_equal(found, np.hstack(expected))
+    running._sweep()
+    assert np.array_equal(running.objectives(testcases), found)
+
+
+def test_many_objective_search_covers_a_small_subject(executor):
+    running = engine(executor, search="mosa", population=20)
+    for _ in range(60):
+        running.step()
+    covered, total = running.coverage()["branch"]
+    assert covered >= total - 1
+    suite = running.coverage_of(running.search.best.testcases)["branch"][0]
+    assert suite == covered and running.fitness_of("branch", running.search.best) <= 1 / total
 
 
 def test_exchanging_functions_runs_nothing_again_unless_more_must_be_recorded(executor):

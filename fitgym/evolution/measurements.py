@@ -118,6 +118,12 @@ class Measurements:
             known.update(zip(missing, values.tolist(), strict=True))
         return np.array(list(map(known.__getitem__, individuals)))
 
+    def objectives(self, name: str, testcases: Sequence[TestCase]) -> Floats:
+        """The distance of each test case to each open target of a fitness function, `(len(testcases), n_open)`."""
+        rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
+        self._measure(name, rows)
+        return self._rows[name].objectives(rows, self._traces)
+
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
         """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""
         living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.ragged import Ragged
-from fitgym.fitness.base import Counts, Fitness, Floats, Index, Mask
+from fitgym.fitness.base import Counts, Fitness, Floats, Index, Mask, pad
 from fitgym.instrument.trace import Trace
 
 __all__ = ["Rows"]
@@ -36,6 +36,7 @@ class Rows:
         self._covered: Mask = np.zeros(0, dtype=bool)
         self._position: Index = np.zeros(0, dtype=np.intp)  # of each column among those that count, or -1
         self._stored = 0  # columns of which there are entries
+        self._dense: dict[int, Floats] = {}  # distances to all targets, of the rows that were asked for
         self._choose()
 
     @property
@@ -76,6 +77,26 @@ class Rows:
         positions, (targets,) = self._covers.gather(rows)
         return positions, targets
 
+    def objectives(self, rows: Index, traces: Sequence[Trace]) -> Floats:
+        """The distances of rows to the open targets, `(len(rows), n_open)`, approach levels included.
+
+        Args:
+            rows: that were measured.
+            traces: of all rows.
+        """
+        fitness = self.fitness
+        n = 0 if fitness.reads_tests else len(fitness.targets)
+        missing = list(dict.fromkeys(row for row in rows.tolist() if row not in self._dense)) if n else []
+        if missing:
+            found = fitness.distances([traces[row] for row in missing])
+            self._dense.update(zip(missing, found[:, : len(fitness.targets)], strict=True))
+        n = 0 if fitness.reads_tests else len(fitness.targets)
+        covered = np.zeros(n, dtype=bool)
+        covered[: min(n, len(self._covered))] = self._covered[:n]
+        distances = [pad(self._dense[row], n) for row in rows.tolist()] if n else []
+        matrix = np.array(distances) if distances else np.zeros((len(rows), n))
+        return matrix[:, ~covered]
+
     def of_suites(self, rows: Index, sizes: Index) -> Floats:
         """The fitness of suites, shape `(len(sizes),)`.
 
@@ -104,6 +125,7 @@ class Rows:
         self._measured = self._measured[rows[rows < len(self._measured)]]
         self._covers.retain(rows)
         self._near.retain(rows)
+        self._dense = {new: self._dense[old] for new, old in enumerate(rows.tolist()) if old in self._dense}
         self._values = {individual: value for individual, value in self._values.items() if individual in individuals}
 
     def _notice(self) -> None:

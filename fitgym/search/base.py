@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.statement import TestCase
 
 __all__ = ["Evaluation", "Search"]
 
@@ -22,6 +23,14 @@ class Evaluation(Protocol):
 
     def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
         """The combined fitness of each individual: the sum of its active suite fitness values, smaller is better."""
+        ...
+
+    def objectives(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
+        """How far each test case is from each open target, `(len(testcases), n_open)`; 0 is covered.
+
+        The columns are those of the active functions, one function after the other. A function that values whole suites
+        only, such as diversity, has none.
+        """
         ...
 
 
@@ -77,6 +86,11 @@ class Search(ABC):
             IndexError: `tell` has not been called yet.
         """
         return self.population[0]
+
+    @property
+    def living(self) -> list[Individual]:
+        """All individuals of which values may be asked."""
+        return self.population
 
     def _rank(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
         """Make `individuals` the population: smallest fitness first, ties by length, then by age."""

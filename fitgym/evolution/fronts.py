@@ -1,0 +1,124 @@
+"""Fronts: an order of test cases that are measured against many targets at once.
+
+All functions take a matrix with a row for each test case and a column for each target that counts, smaller is better.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.fitness.base import Floats, Index, Mask
+from fitgym.subject.patterns import Chance
+
+__all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "preferred", "subvector_distance"]
+
+_CELLS = 1 << 22  # of a block of comparisons, a byte each
+
+
+def preferred(values: Floats, lengths: Index, chance: Chance) -> Index:
+    """The test cases that are best for some target, ascending: the least value, then the shortest, then a draw.
+
+    Args:
+        values: `(n, n_targets)`.
+        lengths: of the test cases, `(n,)`.
+        chance: draws once for each target that several of them are best for.
+
+    References:
+        Panichella, Kifetew and Tonella 2015, Reformulating Branch Coverage as a Many-Objective Optimization Problem,
+        definition 3: the preference criterion.
+    """
+    if not values.size:
+        return np.zeros(0, dtype=np.intp)
+    least = values == values.min(axis=0)
+    sizes = np.where(least, lengths[:, None], np.inf)
+    best = sizes == sizes.min(axis=0)
+    chosen = best.argmax(axis=0)
+    for target in np.flatnonzero(best.sum(axis=0) > 1).tolist():
+        among = np.flatnonzero(best[:, target])
+        chosen[target] = among[int(chance.random() * len(among))]
+    return np.unique(chosen)
+
+
+def dominance(values: Floats) -> Mask:
+    """Which test case dominates which, `(n, n)`: nowhere worse and somewhere better."""
+    n = len(values)
+    dominates = np.zeros((n, n), dtype=bool)
+    step = max(1, _CELLS // max(1, values.size))
+    for first in range(0, n, step):
+        block = values[first : first + step, None, :]
+        dominates[first : first + step] = (block <= values).all(axis=2) & (block < values).any(axis=2)
+    return dominates
+
+
+def fronts(values: Floats, lengths: Index, size: int, chance: Chance) -> list[Index]:
+    """The test cases in fronts, best first; those beyond the `size` best are together in the last one.
+
+    First come the `preferred` ones. If there are fewer than `size`, the others follow by Pareto dominance: those that no
+    other dominates, then those that only these dominate, and so on.
+
+    References:
+        Panichella, Kifetew and Tonella 2015, algorithm 2; as in EvoSuite, which does not sort what will not survive.
+    """
+    first = preferred(values, lengths, chance)
+    rest = np.setdiff1d(np.arange(len(values)), first)
+    found = [first] if len(first) else []
+    dominates = dominance(values[rest]) if len(first) < size else np.zeros((len(rest), len(rest)), dtype=bool)
+    by = dominates.sum(axis=0)
+    left = np.ones(len(rest), dtype=bool)
+    ranked = len(first)
+    while left.any():
+        free = left & (by == 0) if ranked < size else left.copy()
+        found.append(rest[free])
+        ranked += int(free.sum())
+        left &= ~free
+        by -= dominates[free].sum(axis=0)
+    return found
+
+
+def beaten(values: Floats) -> NDArray[np.int64]:
+    """For each two test cases the number of targets for which the one is better than the other, `(n, n)`."""
+    n = len(values)
+    found = np.zeros((n, n), dtype=np.int64)
+    step = max(1, _CELLS // max(1, values.size))
+    for first in range(0, n, step):
+        found[first : first + step] = (values[first : first + step, None, :] < values).sum(axis=2)
+    return found
+
+
+def subvector_distance(values: Floats) -> Floats:
+    """How far each test case of a front stands out, `(n,)`: for how many targets it beats even the one most like it.
+
+        distance(p) = min over q of #{targets for which p is better than q}
+
+    References:
+        Köppen and Yoshida 2007, Substitute Distance Assignments in NSGA-II for Handling Many-Objective Optimization
+        Problems: subvector dominance. Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a
+        Many-Objective Optimisation Problem with Dynamic Selection of the Targets, section 3, name it.
+    """
+    if len(values) < 2:
+        return np.zeros(len(values))
+    found = beaten(values)
+    np.fill_diagonal(found, np.iinfo(np.int64).max)
+    least: Floats = found.min(axis=1).astype(np.float64)
+    return least
+
+
+def epsilon_distance(values: Floats) -> Floats:
+    """How far each test case of a front stands out, `(n,)`: the share of the others that are worse for its best target.
+
+        distance(p) = max over targets that p is best for of (n - m) / n
+
+    where n is the size of the front and m of them are as good; 0 for one that is best for nothing, and a target for which
+    all are equal does not count.
+
+    References:
+        Köppen and Yoshida 2007, fast epsilon-dominance assignment; what EvoSuite 1.0.7 uses for DynaMOSA.
+    """
+    found = np.zeros(len(values))
+    if values.size:
+        least, most = values.min(axis=0), values.max(axis=0)
+        best = (values == least) & (most > least)
+        share = (len(values) - best.sum(axis=0)) / len(values)
+        np.copyto(found, np.where(best, share, 0.0).max(axis=1))
+    return found

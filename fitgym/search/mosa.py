@@ -1,0 +1,155 @@
+"""MOSA: a genetic algorithm over test cases that pursues every target as an objective of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from fitgym.errors import UnknownName
+from fitgym.evolution.archive import Archive
+from fitgym.evolution.fronts import epsilon_distance, fronts, subvector_distance
+from fitgym.evolution.individual import Individual
+from fitgym.evolution.selection import rank_selection
+from fitgym.search.base import Evaluation, Search
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["MOSA"]
+
+DISTANCES = {"subvector": subvector_distance, "epsilon": epsilon_distance}
+
+
+class MOSA(Search):
+    """Many-objective sorting: individuals are single test cases, and the archive is the suite.
+
+    Each generation pairs parents, crosses them with probability `crossover`, mutates both and adds some new test cases.
+    Parents and offspring are sorted together: first those that are best for some open target, then by Pareto dominance
+    over the open targets (`fitgym.evolution.fronts`). As many as there were live on, whole fronts first, of the last one
+    those that stand out most; all that are best for some target do, even if they are more.
+
+    Args:
+        factory, archive, rng: see `Search`.
+        population: number of test cases.
+        crossover: probability that a pair of parents is crossed.
+        tournament: how many of the population are drawn for a parent, the best of whom it is; 0 for rank selection
+            instead, which EvoSuite has by default.
+        fresh: new test cases in each generation, as a share of the population; each is random, or with probability 1/2 a
+            copy from the archive, mutated `clone_mutations` times.
+        clone_mutations: see `fresh`.
+        distance: what it means to stand out: "subvector", as published, or "epsilon", as in the released code.
+
+    References:
+        Panichella, Kifetew and Tonella 2015, Reformulating Branch Coverage as a Many-Objective Optimization Problem.
+        Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a Many-Objective Optimisation Problem with
+        Dynamic Selection of the Targets: the archive.
+    """
+
+    def __init__(
+        self,
+        factory: TestFactory,
+        archive: Archive,
+        rng: np.random.Generator,
+        *,
+        population: int = 50,
+        crossover: float = 0.75,
+        tournament: int = 10,
+        fresh: float = 0.1,
+        clone_mutations: int = 2,
+        distance: Literal["subvector", "epsilon"] = "subvector",
+    ) -> None:
+        super().__init__(factory, archive, rng, population=population)
+        if distance not in DISTANCES:
+            raise UnknownName("distance", distance, tuple(DISTANCES))
+        self.crossover = crossover
+        self.tournament = tournament
+        self.fresh = fresh
+        self.clone_mutations = clone_mutations
+        self.distance = distance
+        self._offspring: list[Individual] = []
+        self._suite: Individual | None = None
+
+    def ask(self) -> list[Individual]:
+        if not self.population:
+            self._offspring = self._distinct([self.factory.random_test(self.chance) for _ in range(self.size)])
+            return self._offspring
+        proposed = [child for _ in range(self.size // 2) for child in self._pair()]
+        proposed += [self._new_test() for _ in range(round(self.fresh * self.size))]
+        there = {individual.testcases[0] for individual in self.population}
+        self._offspring = self._distinct([testcase for testcase in proposed if testcase not in there])
+        return self._offspring
+
+    def tell(self, evaluation: Evaluation) -> None:
+        self._survive([*self.population, *self._offspring], evaluation)
+
+    def refresh(self, evaluation: Evaluation) -> None:
+        """Sort the population again, because other targets count."""
+        if self.population:
+            self._survive(self.population, evaluation)
+
+    @property
+    def best(self) -> Individual:
+        """The suite of all that the archive holds; the first of the population while that is nothing."""
+        kept = self.archive.testcases()
+        if not kept:
+            return self.population[0]
+        if self._suite is None or self._suite.testcases != kept:
+            self._suite = Individual(kept)
+        return self._suite
+
+    @property
+    def living(self) -> list[Individual]:
+        """The population and the best suite."""
+        return [*self.population, self.best] if self.population else []
+
+    def _survive(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
+        """Make the best of them the population, best first."""
+        values = evaluation.objectives([individual.testcases[0] for individual in individuals])
+        lengths = np.array([individual.length for individual in individuals])
+        survivors: list[Individual] = []
+        ranks: list[float] = []
+        for rank, front in enumerate(fronts(values, lengths, self.size, self.chance)):
+            if rank and len(survivors) >= self.size:
+                break
+            apart = DISTANCES[self.distance](values[front])
+            ordered = front[np.lexsort((lengths[front], -apart))].tolist()
+            room = self.size - len(survivors)
+            is_preferred = rank == 0 and values.shape[1] > 0
+            chosen = ordered if is_preferred else ordered[:room]
+            survivors += [individuals[i] for i in chosen]
+            ranks += [float(rank)] * len(chosen)
+        self.population = survivors
+        self.fitness = np.array(ranks)
+
+    def _parent(self) -> TestCase:
+        """The best of a few; the population is sorted, so that is the first of them."""
+        n = len(self.population)
+        if not self.tournament:
+            return self.population[rank_selection(n, self.chance)].testcases[0]
+        return self.population[min(int(self.chance.random() * n) for _ in range(self.tournament))].testcases[0]
+
+    def _pair(self) -> list[TestCase]:
+        """The offspring of two parents that differ from them."""
+        parents = self._parent(), self._parent()
+        children = parents
+        if self.chance.random() < self.crossover:
+            children = self.factory.cross(*parents, self.chance)
+        return [mutant for child in children if (mutant := self._mutant(child)) and mutant not in parents]
+
+    def _mutant(self, testcase: TestCase) -> TestCase:
+        """A changed copy; a second attempt if the first one changed nothing."""
+        changed = self.factory.mutate(testcase, self.chance)
+        return self.factory.mutate(testcase, self.chance) if changed == testcase else changed
+
+    def _new_test(self) -> TestCase:
+        stored = self.archive.testcases()
+        if not stored or self.chance.random() < 0.5:
+            return self.factory.random_test(self.chance)
+        testcase = stored[int(self.chance.random() * len(stored))]
+        for _ in range(self.clone_mutations):
+            testcase = self.factory.mutate(testcase, self.chance) or testcase
+        return testcase
+
+    def _distinct(self, testcases: Sequence[TestCase]) -> list[Individual]:
+        return [Individual((testcase,)) for testcase in dict.fromkeys(testcases) if testcase]
