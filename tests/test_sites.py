@@ -701,6 +701,15 @@ def test_the_number_of_operands_is_bounded(monkeypatch):
         assert list(tiny.recorder.constants) == ["0", "1", "2", "3", "4"]
 
 
+@pytest.mark.parametrize("first", [0.0, -0.0])
+def test_of_two_zeros_it_makes_no_difference_which_one_came_first(first):
+    tiny = Tiny("def f(x):\n    return x < 2.5\n")
+    tiny.recorder.begin(frozenset({"constants"}))
+    for value in (first, -first, 1.5):
+        tiny["f"](value)
+    assert list(tiny.recorder.constants) == ["0.0", "2.5", "1.5"]
+
+
 def test_operands_are_told_again_when_they_have_been_taken_back():
     tiny = Tiny("def f(x):\n    return x == 0, x == 'a', x in (1, 2)\n")
     tiny.recorder.begin(frozenset({"constants"}))

@@ -251,6 +251,8 @@ class Recorder:
             return
         kept = self.kept[kind]
         if value not in kept:
+            if value == 0.0 and kind is float:
+                value = 0.0  # which equals -0.0: which of them is told must not depend on which one came first
             kept.add(value)
             text = repr(value)
             self.constants[text] = None

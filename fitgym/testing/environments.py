@@ -23,6 +23,8 @@ from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
+import fitgym.envs  # noqa: F401  (its environments can be named without importing it first)
+
 __all__ = ["check_env_strict", "digest", "elsewhere", "episode"]
 
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
