@@ -69,7 +69,7 @@ def generate(
         Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent
         (default: the goal's own).
     search
-        The search algorithm: whole_suite, mosa or random_search, with options after a colon: whole_suite:use_archive=false.
+        The search algorithm: whole_suite, mosa, dynamosa or random_search, with options after a colon: whole_suite:use_archive=false.
     budget
         60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations).
         Finishing has at least 15 seconds; what it has not seen pass by then is left out.

@@ -152,7 +152,8 @@ class Engine:
         self.executor = executor
         executor.require(frozenset().union(*(FITNESS.load(name).needs for name in (*fitness, *tracked, *usable))))
         self.subject: Subject = executor.subject
-        self.tracked = tuple(dict.fromkeys(tracked))
+        algorithm, options = parse_search(search)
+        self.tracked = tuple(dict.fromkeys((*tracked, *algorithm.tracks)))
         self.variants = check_variants(variants or {})
         self.search_name = search
         self.table = StatementTable()
@@ -161,7 +162,6 @@ class Engine:
         self.archive = Archive(self.measurements)
         self.reach = Reach(self.subject)
         self.rng = np.random.default_rng(seed)
-        algorithm, options = parse_search(search)
         options.setdefault("population", population)
         self.search = algorithm(self.factory, self.archive, self.rng, **options)
         self.keep_covered = options.get("use_archive") is False
@@ -379,10 +379,37 @@ class Engine:
                 total += self.weights.get(name, 1.0) * self.measurements.suite_fitness(name, individuals)
         return total
 
-    def objectives(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
-        """How far each test case is from each open target of the active functions, `(len(testcases), n_open)`."""
+    def objectives(self, testcases: Sequence[TestCase], *, released: bool = False) -> NDArray[np.float64]:
+        """How far each test case is from each open target of the active functions, `(len(testcases), n_open)`.
+
+        Args:
+            testcases: that were executed.
+            released: only the targets that nothing keeps from being reached, see `released`.
+        """
         with self._spent_on("measure"):
-            return np.hstack([self.measurements.objectives(name, testcases) for name in self.active])
+            found = [
+                self.measurements.objectives(name, testcases, self.released(name) if released else None)
+                for name in self.active
+            ]
+            return np.hstack(found)
+
+    def released(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function have a place that can be reached, `(n_targets,)`.
+
+        A place can be reached if it is control dependent on no branch, on one that the archive covers, or on code outside
+        of what is under test. Targets without a place always can.
+
+        References:
+            Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a Many-Objective Optimisation Problem
+            with Dynamic Selection of the Targets, section 3.2, algorithm 2.
+        """
+        fitness = self.measurements.fitness[name]
+        if fitness.sites is None:
+            return np.ones(len(fitness.targets), dtype=bool)
+        covered = self.archive.covered("branch").tolist()
+        closed = {(b.site, b.outcome) for b, done in zip(self.subject.branches, covered, strict=True) if not done}
+        after = [not pairs or not closed.issuperset(pairs) for pairs in self.subject.dependences]
+        return np.array([any(after[site] for site in sites) for sites in fitness.sites], dtype=bool)
 
     # ------------------------------------------------------------------ looking
 

@@ -118,11 +118,17 @@ class Measurements:
             known.update(zip(missing, values.tolist(), strict=True))
         return np.array(list(map(known.__getitem__, individuals)))
 
-    def objectives(self, name: str, testcases: Sequence[TestCase]) -> Floats:
-        """The distance of each test case to each open target of a fitness function, `(len(testcases), n_open)`."""
+    def objectives(self, name: str, testcases: Sequence[TestCase], among: Mask | None = None) -> Floats:
+        """The distance of each test case to each open target of a fitness function, `(len(testcases), n_open)`.
+
+        Args:
+            name: of the fitness function.
+            testcases: that were executed.
+            among: only these targets, all by default.
+        """
         rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
         self._measure(name, rows)
-        return self._rows[name].objectives(rows, self._traces)
+        return self._rows[name].objectives(rows, self._traces, among)
 
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
         """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""

@@ -77,25 +77,25 @@ class Rows:
         positions, (targets,) = self._covers.gather(rows)
         return positions, targets
 
-    def objectives(self, rows: Index, traces: Sequence[Trace]) -> Floats:
+    def objectives(self, rows: Index, traces: Sequence[Trace], among: Mask | None = None) -> Floats:
         """The distances of rows to the open targets, `(len(rows), n_open)`, approach levels included.
 
         Args:
             rows: that were measured.
             traces: of all rows.
+            among: only these targets, all by default.
         """
         fitness = self.fitness
-        n = 0 if fitness.reads_tests else len(fitness.targets)
-        missing = list(dict.fromkeys(row for row in rows.tolist() if row not in self._dense)) if n else []
-        if missing:
+        if fitness.reads_tests:
+            return np.zeros((len(rows), 0))
+        if missing := list(dict.fromkeys(row for row in rows.tolist() if row not in self._dense)):
             found = fitness.distances([traces[row] for row in missing])
             self._dense.update(zip(missing, found[:, : len(fitness.targets)], strict=True))
-        n = 0 if fitness.reads_tests else len(fitness.targets)
-        covered = np.zeros(n, dtype=bool)
-        covered[: min(n, len(self._covered))] = self._covered[:n]
-        distances = [pad(self._dense[row], n) for row in rows.tolist()] if n else []
-        matrix = np.array(distances) if distances else np.zeros((len(rows), n))
-        return matrix[:, ~covered]
+        n = len(fitness.targets)
+        open_ = np.ones(n, dtype=bool) if among is None else among.copy()
+        open_[: len(self._covered)] &= ~self._covered
+        distances = [pad(self._dense[row], n) for row in rows.tolist()]
+        return np.array(distances).reshape(len(rows), n)[:, open_]
 
     def of_suites(self, rows: Index, sizes: Index) -> Floats:
         """The fitness of suites, shape `(len(sizes),)`.

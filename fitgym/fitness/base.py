@@ -144,6 +144,9 @@ class Fitness(ABC):
 
     Then test cases are run on mutants that they infect, and `Trace.effects` says what came of it."""
 
+    sites: Sequence[Collection[int]] | None = None
+    """By target the sites of which one is visited when it is covered, by id; None where targets have no such place."""
+
     together: ClassVar[np.ufunc] = np.add
     """What makes the executions of a suite out of those of its test cases (of which any above 2 may be read as 2)."""
 

@@ -54,6 +54,7 @@ class Branch(Fitness):
         self._rows = self._approach.outcomes((branch.site, branch.outcome) for branch in branches)
         self._outcomes = Outcomes(subject, [(branch.site, branch.outcome) for branch in branches])
         self._sites = np.array([branch.site for branch in branches], dtype=np.intp)
+        self.sites = [(branch.site,) for branch in branches]
         column = {(branch.site, branch.outcome): index for index, branch in enumerate(branches)}
         self._opposite = np.array([column.get((b.site, not b.outcome), -1) for b in branches], dtype=np.intp)
 

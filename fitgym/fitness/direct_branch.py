@@ -56,6 +56,7 @@ class DirectBranch(Fitness):
         self._rows = self._approach.outcomes((branch.site, branch.outcome) for branch in branches)
         self._outcomes = Outcomes(subject, [(branch.site, branch.outcome) for branch in branches])
         self._sites = np.array([branch.site for branch in branches], dtype=np.intp)
+        self.sites = [(branch.site,) for branch in branches]
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
         """Approach level plus normalised branch distance of direct calls, shape `(len(traces), n_columns)`."""

@@ -59,6 +59,7 @@ class Line(Fitness):
         self.targets = [Target("line", (number,)) for number in sorted(of_line)]
         self._column = {number: column for column, number in enumerate(sorted(of_line))}
         self._blocks_of = [of_line[number] for number in sorted(of_line)]
+        self.sites = self._blocks_of
         # Most lines have one block; the second, third, ... blocks of the others come with the columns they are for.
         self._first = np.array([self._position[found[0]] for found in self._blocks_of], dtype=np.intp)
         self._others: list[tuple[Index, Index]] = []

@@ -49,6 +49,7 @@ class StrongMutation(Fitness):
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self._weak = WeakMutation(subject)
+        self.sites = self._weak.sites
         number = {mutant.id: index for index, mutant in enumerate(subject.mutants)}
         self.targets = [Target("strong_mutation", (mutant.id,)) for mutant in self._weak.mutants]
         self.numbers: Index = np.array([number[mutant.id] for mutant in self._weak.mutants], dtype=np.intp)

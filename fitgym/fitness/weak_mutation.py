@@ -98,6 +98,7 @@ class WeakMutation(Fitness):
                 for block, line in places.blocks(mutant):
                     of_line.setdefault(block, {}).setdefault(line, []).append(column)
             sites.append(sorted({site for site, _ in found} or {block for block, _ in places.blocks(mutant)}))
+        self.sites = sites
         self._n_parts, self._first_part = _lengths([len(found) for found in parts])
         flat = [part for found in parts for part in found]
         self._columns = np.array([part.column for part in flat], dtype=np.intp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,16 @@ class Evaluation(Protocol):
         """The combined fitness of each individual: the sum of its active suite fitness values, smaller is better."""
         ...
 
-    def objectives(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
+    def objectives(self, testcases: Sequence[TestCase], *, released: bool = False) -> NDArray[np.float64]:
         """How far each test case is from each open target, `(len(testcases), n_open)`; 0 is covered.
 
         The columns are those of the active functions, one function after the other. A function that values whole suites
         only, such as diversity, has none.
+
+        Args:
+            testcases: that were executed.
+            released: only the targets whose place depends on no branch, or on one that the archive covers; branches must
+                be tracked for that (`Search.tracks`).
         """
         ...
 
@@ -48,9 +53,12 @@ class Search(ABC):
         population: number of individuals.
 
     Attributes:
+        tracks: fitness functions whose targets the archive must know whatever is active.
         chance: a stream of its own, seeded from `rng`, for single numbers: making a test case takes some thirty, and
             `random.Random` draws one in a tenth of the time that a `Generator` needs.
     """
+
+    tracks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self, factory: TestFactory, archive: Archive, rng: np.random.Generator, *, population: int = 50

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fitgym.errors import UnknownName
 from fitgym.evolution.archive import Archive
@@ -105,7 +106,7 @@ class MOSA(Search):
 
     def _survive(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
         """Make the best of them the population, best first."""
-        values = evaluation.objectives([individual.testcases[0] for individual in individuals])
+        values = self._objectives([individual.testcases[0] for individual in individuals], evaluation)
         lengths = np.array([individual.length for individual in individuals])
         survivors: list[Individual] = []
         ranks: list[float] = []
@@ -121,6 +122,10 @@ class MOSA(Search):
             ranks += [float(rank)] * len(chosen)
         self.population = survivors
         self.fitness = np.array(ranks)
+
+    def _objectives(self, testcases: Sequence[TestCase], evaluation: Evaluation) -> NDArray[np.float64]:
+        """The distances that are pursued."""
+        return evaluation.objectives(testcases)
 
     def _parent(self) -> TestCase:
         """The best of a few; the population is sorted, so that is the first of them."""
