@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.errors import InputError, OutOfTime
+from fitgym.errors import InputError, OutOfBudget
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
@@ -220,7 +220,7 @@ class Engine:
             if self.search.population:
                 try:
                     self._evaluate(self.search.living)
-                except OutOfTime:
+                except OutOfBudget:
                     self.active, self.search.population, self.weights = before
                     return
                 with self._spent_on("search"):
@@ -257,7 +257,7 @@ class Engine:
         version = self.archive.version
         try:
             self._evaluate(candidates)
-        except OutOfTime:
+        except OutOfBudget:
             if not self.search.population:  # what there was time for is the first population
                 known = [Individual(tuple(t for t in c.testcases if t in self.measurements)) for c in candidates]
                 self.search.population = [individual for individual in known if individual.testcases] or known[:1]
@@ -287,12 +287,12 @@ class Engine:
         """Run the test cases that are not known yet, learn from them and offer them to the archive.
 
         Raises:
-            OutOfTime: the clock ran out before all of them were run.
+            OutOfBudget: the clock ran out before all of them were run.
         """
         unknown = self.measurements.unknown(testcases, self.needs)
         while unknown and self.deadline is not None:
             if self.late:
-                raise OutOfTime
+                raise OutOfBudget
             started = time.monotonic()
             self._run(unknown[: self._chunk])
             unknown = unknown[self._chunk :]
@@ -339,7 +339,7 @@ class Engine:
             testcases: any number.
 
         Raises:
-            OutOfTime: the clock ran out.
+            OutOfBudget: the clock ran out.
         """
         self._needed = {name: self.archive.covered(name)}
         self._run(testcases)
@@ -510,7 +510,7 @@ class Engine:
         try:
             with self._spent_on("execute"):
                 again = self.executor.verify(testcases, self.table, self._needs_of(testcases), known)
-        except OutOfTime:
+        except OutOfBudget:
             return [False] * len(testcases)
         confirmed = np.ones(len(testcases), dtype=bool)
         # Equal executions share one trace.

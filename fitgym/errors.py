@@ -6,7 +6,7 @@
     │   ├── SubjectError      the module or class under test cannot be used
     │   └── BudgetError       a budget that cannot be read
     ├── ExecutionError        the worker process cannot be kept alive
-    ├── OutOfTime             a deadline passed before the work was done
+    ├── OutOfBudget           the budget was used up before the work was done
     └── ResetNeeded           an environment was stepped after its episode had ended
 
 A failure *inside* the code under test is data (a field of its trace), never one of these.
@@ -22,7 +22,7 @@ __all__ = [
     "ExecutionError",
     "FitgymError",
     "InputError",
-    "OutOfTime",
+    "OutOfBudget",
     "ResetNeeded",
     "SubjectError",
     "UnknownName",
@@ -72,8 +72,8 @@ class ExecutionError(FitgymError):
     """The worker process died again and again without a test case to blame."""
 
 
-class OutOfTime(FitgymError):
-    """A deadline passed before the work was done; what was done before is kept."""
+class OutOfBudget(FitgymError):
+    """Time or executions were used up before the work was done; what was done before is kept."""
 
 
 class ResetNeeded(FitgymError):

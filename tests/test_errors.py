@@ -13,7 +13,7 @@ from fitgym.errors import FitgymError, InputError, UnknownName
 def test_the_drawing_in_the_docstring_names_every_error() -> None:
     assert errors.__doc__ is not None
     drawn = [line.replace("│", " ").strip("├└─ ").split()[0] for line in errors.__doc__.splitlines() if "Error" in line]
-    drawn += [name for name in ("UnknownName", "OutOfTime", "ResetNeeded") if f"── {name} " in errors.__doc__]
+    drawn += [name for name in ("UnknownName", "OutOfBudget", "ResetNeeded") if f"── {name} " in errors.__doc__]
     assert sorted(errors.__all__) == sorted(drawn)
 
 

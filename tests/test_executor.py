@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from trace_by_hand import counted
 
-from fitgym.errors import ExecutionError, OutOfTime, SubjectError
+from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
 from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
 from fitgym.execution.protocol import read_untrusted
@@ -536,9 +536,9 @@ def test_at_the_deadline_a_run_is_given_up_and_the_executor_stays_usable(tmp_pat
         waits, returns = calls(("wait", 1)), calls(("wait", 0))
         (before,) = executor.run([returns], calls.table)
         executor.deadline = time.monotonic() + 0.2
-        with pytest.raises(OutOfTime):
+        with pytest.raises(OutOfBudget):
             executor.run([returns, waits], calls.table)
-        with pytest.raises(OutOfTime):
+        with pytest.raises(OutOfBudget):
             executor.verify([returns], calls.table)
         executor.deadline = None
         assert executor.run([returns], calls.table) == [before]

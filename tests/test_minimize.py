@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fitgym.errors import OutOfTime
+from fitgym.errors import OutOfBudget
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter
 from fitgym.suite.minimize import Kills, Seen, connected, minimize, needed, without
@@ -201,7 +201,7 @@ def test_a_spent_budget_costs_length_but_no_coverage(
 
     def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         if world.batches >= batches:
-            raise OutOfTime
+            raise OutOfBudget
         return world.covered(testcases)
 
     after = minimize(before, covered, table)
@@ -451,7 +451,7 @@ def test_out_of_time_for_mutants_nothing_is_asked_of_tests() -> None:
     mutants = Mutants(StatementTable(), has("w"))
 
     def late(asked: object) -> list[frozenset[int]]:
-        raise OutOfTime
+        raise OutOfBudget
 
     test = mutants.table.testcase([Statement(1, -1, (argument("hello world"),))])
     (after,) = minimize([test], mutants.covered, mutants.table, kills=late)

@@ -38,7 +38,7 @@ def tried(
         exhaustive: mutants that are killed go on being run.
 
     Raises:
-        OutOfTime: the deadline passed.
+        OutOfBudget: the deadline passed.
     """
     found = list(traces)
     rows = [row for row in np.flatnonzero(infected.any(axis=1)).tolist() if not traces[row].failure]

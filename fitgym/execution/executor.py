@@ -206,7 +206,7 @@ class Executor:
 
         Raises:
             ExecutionError: "infection" is needed, but was not required.
-            OutOfTime: the deadline passed.
+            OutOfBudget: the deadline passed.
         """
         if "infection" in needs and not self.infection:
             raise ExecutionError('"infection" is needed, but the code has no probes for it: `require` it first')
@@ -325,7 +325,7 @@ class Executor:
             An effect for each trial, None for those left out because an earlier trial has killed the mutant.
 
         Raises:
-            OutOfTime: the deadline passed.
+            OutOfBudget: the deadline passed.
         """
         with self._lock:
             if table is not self._table:
@@ -570,7 +570,7 @@ class Executor:
 
         Raises:
             Broken: the child did not answer.
-            OutOfTime: the deadline passed.
+            OutOfBudget: the deadline passed.
         """
         return self._ask(mode, needs, testcases, testcases, table, care)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import fitgym
-from fitgym.errors import ExecutionError, OutOfTime, SubjectError
+from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.limits import Limits
@@ -248,10 +248,10 @@ class Zygote:
 
         Raises:
             Broken: the child died, hung or wrote something else.
-            OutOfTime: the deadline passed; the child is no longer of use.
+            OutOfBudget: the deadline passed; the child is no longer of use.
         """
         if deadline is not None and time.monotonic() >= deadline:
-            raise OutOfTime("the deadline has passed")
+            raise OutOfBudget("the deadline has passed")
         child = self.child
         assert child is not None, "ask a child after fork()"
         child.fresh = False
@@ -423,7 +423,7 @@ class Zygote:
                     raise self._broken(child, "crash")
             now = time.monotonic()
             if deadline is not None and now >= deadline:
-                raise OutOfTime("the deadline has passed")
+                raise OutOfBudget("the deadline has passed")
             if journal.count != count:
                 count, since = journal.count, now
                 if now - noted > limit / 10:

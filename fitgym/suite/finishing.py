@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.engine import Discovery, Engine
-from fitgym.errors import OutOfTime
+from fitgym.errors import OutOfBudget
 from fitgym.evolution.trials import minimal
 from fitgym.execution.observation import Observation, Observed
 from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, steadied
@@ -153,7 +153,7 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
 
     def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         if engine.late:
-            raise OutOfTime
+            raise OutOfBudget
         engine.execute(testcases)
         rows = [engine.measurements.covers(name, testcases) & engine.needed(name) for name in names]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
@@ -164,7 +164,7 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
 
     def seen(testcases: Sequence[TestCase]) -> list[Seen]:
         if engine.late:
-            raise OutOfTime
+            raise OutOfBudget
         shown = engine.executor.observe(testcases, engine.table)
         return [
             Seen(_written_out(one), _iterators(engine, testcase, one))
@@ -214,7 +214,7 @@ def _deadly(
             alive = kills.any(axis=0) & ~engine.kills(name, list(kept)).any(axis=0)
             if not alive.any():
                 break
-    except OutOfTime:
+    except OutOfBudget:
         return list(kept) or list(candidates)
     return list(kept)
 
@@ -268,7 +268,7 @@ def _observed(
     found: list[tuple[Observed, ...]] = []
     before: list[Observed | None] = []
     wanted: list[list[int]] = []
-    with contextlib.suppress(OutOfTime):
+    with contextlib.suppress(OutOfBudget):
         for start in range(0, len(testcases), max(1, size)):
             chunk = testcases[start : start + size]
             seen = [observe(chunk), observe(chunk)]
@@ -297,5 +297,5 @@ def _killed(
     engine.deadline = deadline.until(KILLING)
     try:
         return mutation.matrix(testcases, observed, before)
-    except OutOfTime:
+    except OutOfBudget:
         return None

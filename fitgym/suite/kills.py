@@ -47,7 +47,7 @@ def kills_of(
         traces: what each recorded.
         mutants: all mutants of the subject.
         subject: the code under test.
-        kill: runs test cases on mutants; may raise `OutOfTime`.
+        kill: runs test cases on mutants; may raise `OutOfBudget`.
     """
     expected = {
         testcase: Expectation(

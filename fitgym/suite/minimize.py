@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.errors import OutOfTime
+from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation
 from fitgym.suite.plainness import Change, arguments, changed, plainer, weight
 from fitgym.testcase.expression import Expression, Ref
@@ -88,15 +88,15 @@ def minimize(
     Args:
         candidates: the suite, supplemented from the archive.
         covered: judges test cases; must be a function of the test case alone. Its own cache decides what an
-            execution costs; the same test case may be asked for again. Once it raises `OutOfTime` nothing is executed
+            execution costs; the same test case may be asked for again. Once it raises `OutOfBudget` nothing is executed
             any more: tests being worked on stay as far as they got, the remaining targets take their shortest candidate
             whole, and the result covers the same. If it does so at once, the candidates are the result.
         table: where the statements of the candidates are; the shortened statements are added to it.
         endings: how test cases end. Those that return are preferred, because they can check a value, and stay so; one
             that raises goes on to raise the same, or comes to return. None treats all alike.
-        seen: what is known of the results of test cases; None knows nothing. May raise `OutOfTime`.
+        seen: what is known of the results of test cases; None knows nothing. May raise `OutOfBudget`.
         kills: which mutants test cases kill. What a test that returns kills before its arguments are made plainer, and
-            none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise `OutOfTime`.
+            none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise `OutOfBudget`.
         operations: of the subject, by id; arguments then become such as annotations ask for.
         wave: how many targets are worked on at once.
 
@@ -116,7 +116,7 @@ def minimize(
 
     try:
         first = covered(tests)
-    except OutOfTime:
+    except OutOfBudget:
         return tests
     targets = first.shape[1]
     wanted: NDArray[np.bool_] = np.logical_or.reduce(first, axis=0)
@@ -171,7 +171,7 @@ def _give_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None
     returning = [one for one in reductions if one.row.ending is None]
     if kills is None or not returning:
         return
-    with contextlib.suppress(OutOfTime):
+    with contextlib.suppress(OutOfBudget):
         taken: set[int] = set()
         every = kills([(one.best, None) for one in returning])
         times = Counter(mutant for killed in every for mutant in killed)
@@ -187,7 +187,7 @@ def _known(
     """What is known of the results of the test cases, nothing if there is no time to find out."""
     found: Sequence[Seen] = [Seen()] * len(testcases)
     if seen is not None and testcases:
-        with contextlib.suppress(OutOfTime):
+        with contextlib.suppress(OutOfBudget):
             found = seen(testcases)
     return dict(zip(testcases, found, strict=True))
 
@@ -207,7 +207,7 @@ def _split(
         if kills is not None and any(asked.values()):
             killed = kills([(part, asked[part]) for part in pending])
             rows = {part: rows[part]._replace(kills=some) for part, some in zip(pending, killed, strict=True)}
-    except OutOfTime:
+    except OutOfBudget:
         return list(reductions)
     result: list[_Reduction] = []
     for one in reductions:
@@ -515,7 +515,7 @@ def _in_step(
             rows = [[known[testcase] for testcase in proposals] for _, _, proposals in waiting]
             if kills is not None:
                 _add_kills(waiting, rows, kills)
-        except OutOfTime:
+        except OutOfBudget:
             return
         still: list[tuple[_Reduction, Steps, list[TestCase]]] = []
         for (one, steps, _), some in zip(waiting, rows, strict=True):

@@ -36,7 +36,7 @@ class Mutation:
         asserts all that it can.
 
         Raises:
-            OutOfTime: there is no time to find out.
+            OutOfBudget: there is no time to find out.
         """
         engine = self._engine
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
@@ -74,7 +74,7 @@ class Mutation:
             before: what each showed before its last statement, if that is known.
 
         Raises:
-            OutOfTime: there is no time to find out.
+            OutOfBudget: there is no time to find out.
         """
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fitgym.engine import Engine
-from fitgym.errors import OutOfTime
+from fitgym.errors import OutOfBudget
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Trial
 from fitgym.execution.observation import Observation
@@ -103,7 +103,7 @@ def mutation_score(
     engine.deadline = deadline.hard if in_time else None
     try:
         killers = _killers(engine, trials, expected, twice=not in_time)
-    except OutOfTime:
+    except OutOfBudget:
         return None
     finally:
         engine.deadline = None
