@@ -186,6 +186,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             search=self.search,
             seed=self.seed,
             population=self.population,
+            budget=self.budget,
             deadline=self.deadline,
         )
         self.engine.step()
@@ -211,7 +212,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             self.engine.activate(chosen.functions, self._left_by(chosen.name), chosen.weights)
         for _ in range(self.generations_per_step):
             self.engine.step()
-            if self.spent >= 1.0 or self.engine.late:
+            if self.engine.over:
                 break
         reward = float(self.goal.reward(self.engine))
         if self.populations == "per-action":
@@ -298,9 +299,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     @property
     def spent(self) -> float:
         """The share of the budget that is used up, in [0, 1]; 0 without a budget."""
-        if self.budget is None or self.engine is None:
-            return 0.0
-        return self.budget.spent(generations=self.engine.generation, executions=self.engine.executions)
+        return 0.0 if self.engine is None else self.engine.spent
 
     def _left_by(self, name: str) -> list[Individual] | None:
         """The population that an action goes on with, None for the one there is."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fitgym.errors import InputError, OutOfBudget
 from fitgym.evolution.archive import Archive
+from fitgym.evolution.budget import Budget
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.evolution.reach import Reach
@@ -123,9 +124,12 @@ class Engine:
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
         seed: of everything random in the run.
         population: number of individuals, unless `search` says so.
+        budget: in generations or executions of test cases. Of executions there is never one more: the generation in which
+            they run out is given up.
         deadline: of `time.monotonic`, for budgets in seconds; no run with one can be repeated.
 
     Attributes:
+        budget: as given; None from the moment on when the search is over and its suite is finished.
         timings: seconds spent on running test cases ("execute"), on what they say, suites and the archive included
             ("measure"), and on proposing and selecting ("search").
         costs: what each set of active fitness functions took so far.
@@ -147,8 +151,10 @@ class Engine:
         search: str = "whole_suite",
         seed: int = 0,
         population: int = 50,
+        budget: Budget | None = None,
         deadline: float | None = None,
     ) -> None:
+        self.budget = budget
         self.executor = executor
         executor.require(frozenset().union(*(FITNESS.load(name).needs for name in (*fitness, *tracked, *usable))))
         self.subject: Subject = executor.subject
@@ -178,6 +184,7 @@ class Engine:
         self._ill_typed: dict[tuple[str, str], None] = {}
         executor.begin()
         self.deadline = deadline
+        self._began = time.monotonic()
         self.activate(fitness)
 
     # ------------------------------------------------------------------ stepping
@@ -227,8 +234,8 @@ class Engine:
                     self.search.refresh(self)
 
     def step(self) -> None:
-        """One generation; with a deadline it may be given up half way, which loses nothing but its offspring."""
-        if self.late and self.search.population:
+        """One generation; at the end of the budget it may be given up half way, which loses nothing but its offspring."""
+        if self.over and self.search.population:
             return
         with self._charged() as cost:
             self._step()
@@ -247,11 +254,31 @@ class Engine:
         self.executor.deadline = deadline
 
     @property
+    def spent(self) -> float:
+        """The share of the budget that is used up, in [0, 1]; 0 without a budget."""
+        if self.budget is None:
+            return 0.0
+        return self.budget.spent(generations=self.generation, executions=self.executions)
+
+    @property
+    def over(self) -> bool:
+        """The budget is used up, or the deadline has passed."""
+        return self.spent >= 1.0 or self.late
+
+    @property
     def late(self) -> bool:
         """The deadline has passed."""
         return self.deadline is not None and time.monotonic() >= self.deadline
 
+    @property
+    def _progress(self) -> float:
+        """How much of the search is over, in [0, 1]: the share of the budget, or else of the time until the deadline."""
+        if self.deadline is None or self.budget is not None:
+            return self.spent
+        return min(1.0, (time.monotonic() - self._began) / max(1e-9, self.deadline - self._began))
+
     def _step(self) -> None:
+        self.search.progress = self._progress
         with self._spent_on("search"):
             candidates = self.search.ask()
         version = self.archive.version
@@ -287,9 +314,27 @@ class Engine:
         """Run the test cases that are not known yet, learn from them and offer them to the archive.
 
         Raises:
-            OutOfBudget: the clock ran out before all of them were run.
+            OutOfBudget: time or executions ran out before all of them were run.
         """
         unknown = self.measurements.unknown(testcases, self.needs)
+        affordable = len(unknown) if self._left is None else max(0, self._left)
+        self._run_in_time(unknown[:affordable])
+        if affordable < len(unknown):
+            raise OutOfBudget
+
+    @property
+    def _left(self) -> int | None:
+        """How many executions the budget leaves; None if it does not count them."""
+        if self.budget is None or self.budget.unit != "x":
+            return None
+        return int(self.budget.amount) - self.executions
+
+    def _run_in_time(self, unknown: Sequence[TestCase]) -> None:
+        """Run test cases as long as the deadline has not passed.
+
+        Raises:
+            OutOfBudget: it has.
+        """
         while unknown and self.deadline is not None:
             if self.late:
                 raise OutOfBudget

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from fitgym.engine import FITNESS, SEARCH, Engine
 from fitgym.errors import ExecutionError, InputError, UnknownName
+from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
 
@@ -51,6 +53,41 @@ def test_the_same_seed_gives_the_same_run_for_every_search(executor, search):
             running.step()
         states.append(state(running))
     assert states[0] == states[1]
+
+
+@pytest.mark.parametrize("search", SEARCH.names())
+@pytest.mark.parametrize("amount", [1, 13, 200])
+def test_no_search_makes_one_execution_more_than_its_budget(executor, search, amount):
+    running = engine(executor, search=search, budget=Budget(amount, "x"))
+    for _ in range(60):
+        running.step()
+    assert running.executions == amount and running.over and running.spent == 1.0
+    generations = running.generation
+    running.step()
+    running.activate(("line", "output"))
+    assert running.generation == generations and running.executions == amount
+
+
+def test_what_ran_before_the_budget_was_used_up_is_archived(executor):
+    running = engine(executor, budget=Budget(30, "x"), population=50)
+    running.step()
+    assert running.executions == 30 and running.coverage()["branch"][0] > 0
+    assert running.best_suite() and running.generation == 1
+
+
+def test_a_search_knows_how_much_of_it_is_over(executor):
+    running = engine(executor, budget=Budget(8, "g"))
+    seen = []
+    for _ in range(8):
+        running.step()
+        seen.append(running.search.progress)
+    assert seen == [generation / 8 for generation in range(8)] and running.over
+    running = engine(executor)
+    running.step()
+    assert running.search.progress == 0.0 and not running.over
+    running = engine(executor, deadline=time.monotonic() + 3600)
+    running.step()
+    assert 0.0 < running.search.progress < 0.1 and running.spent == 0.0
 
 
 @pytest.mark.parametrize("search", SEARCH.names())

@@ -53,6 +53,7 @@ class Search(ABC):
         population: number of individuals.
 
     Attributes:
+        progress: how much of the search is over, in [0, 1], as the engine says before each generation.
         tracks: fitness functions whose targets the archive must know whatever is active.
         chance: a stream of its own, seeded from `rng`, for single numbers: making a test case takes some thirty, and
             `random.Random` draws one in a tenth of the time that a `Generator` needs.
@@ -70,6 +71,7 @@ class Search(ABC):
         self.rng = rng
         self.chance = random.Random(int(rng.integers(2**63)))
         self.size = population
+        self.progress = 0.0
         self.population: list[Individual] = []
         self.fitness: NDArray[np.float64] = np.empty(0)
 

@@ -90,7 +90,7 @@ def finish(
     """Minimise, assert, check and export what a search has found.
 
     Args:
-        engine: a search between two generations.
+        engine: a search between two generations; it has no budget any more afterwards.
         names: the fitness functions whose targets the suite has to keep covered.
         output: folder for the file, made if it is missing; None writes nothing.
         command: repeats the run; for the header of the file.
@@ -98,6 +98,7 @@ def finish(
         deadline: with little time left less is minimised and checked less often, but the exported file has always
             passed as it is, in its order and in reverse; what has not by the last moment is dropped.
     """
+    engine.budget = None
     try:
         mutation = Mutation(engine)
         kept = _minimized(engine, mutation, names, deadline)
