@@ -13,7 +13,8 @@ from fitgym.evolution.archive import Archive
 from fitgym.evolution.fronts import epsilon_distance, fronts, subvector_distance
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.selection import rank_selection
-from fitgym.search.base import Evaluation, Search
+from fitgym.search._testcases import TestCaseSearch
+from fitgym.search.base import Evaluation
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import TestCase
 
@@ -22,7 +23,7 @@ __all__ = ["MOSA"]
 DISTANCES = {"subvector": subvector_distance, "epsilon": epsilon_distance}
 
 
-class MOSA(Search):
+class MOSA(TestCaseSearch):
     """Many-objective sorting: individuals are single test cases, and the archive is the suite.
 
     Each generation pairs parents, crosses them with probability `crossover`, mutates both and adds some new test cases.
@@ -69,7 +70,6 @@ class MOSA(Search):
         self.clone_mutations = clone_mutations
         self.distance = distance
         self._offspring: list[Individual] = []
-        self._suite: Individual | None = None
 
     def ask(self) -> list[Individual]:
         if not self.population:
@@ -88,21 +88,6 @@ class MOSA(Search):
         """Sort the population again, because other targets count."""
         if self.population:
             self._survive(self.population, evaluation)
-
-    @property
-    def best(self) -> Individual:
-        """The suite of all that the archive holds; the first of the population while that is nothing."""
-        kept = self.archive.testcases()
-        if not kept:
-            return self.population[0]
-        if self._suite is None or self._suite.testcases != kept:
-            self._suite = Individual(kept)
-        return self._suite
-
-    @property
-    def living(self) -> list[Individual]:
-        """The population and the best suite."""
-        return [*self.population, self.best] if self.population else []
 
     def _survive(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
         """Make the best of them the population, best first."""
@@ -155,6 +140,3 @@ class MOSA(Search):
         for _ in range(self.clone_mutations):
             testcase = self.factory.mutate(testcase, self.chance) or testcase
         return testcase
-
-    def _distinct(self, testcases: Sequence[TestCase]) -> list[Individual]:
-        return [Individual((testcase,)) for testcase in dict.fromkeys(testcases) if testcase]
