@@ -229,6 +229,20 @@ def test_the_order_of_a_set_is_the_same_again(module: types.ModuleType, change: 
     assert list(module.pair) == before
 
 
+def test_a_set_that_was_filled_and_emptied_again_leaves_no_order_behind() -> None:
+    module = types.ModuleType("sets")
+    module.one = set()  # type: ignore[attr-defined]
+    module.other = []  # type: ignore[attr-defined]
+    state = State([module])
+    module.one.update([0, 1])
+    module.one.discard(0)
+    module.one.discard(1)  # their places stay taken, so 0 would now come behind 8
+    module.other.append(1)
+    assert state.changed() and state.restore()
+    module.one.update([0, 8])
+    assert list(module.one) == [0, 8]
+
+
 @given(
     st.lists(st.integers(0, 99)),
     st.booleans(),
