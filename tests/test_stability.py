@@ -356,6 +356,23 @@ def test_before_the_last_batch_all_go_that_failed_once(monkeypatch: pytest.Monke
     assert names_of(session.stabilize(monkeypatch)) == names[1:7]
 
 
+def test_two_tests_that_break_all_after_them_do_not_cost_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"t{number}" for number in range(5)]
+
+    def fails(name: str, before: list[str]) -> bool:  # each order begins with one that breaks the rest
+        return name in ("t0", "t4") or "t0" in before or "t4" in before
+
+    for hard in (4.0, 100.0):
+        session = Session(dict.fromkeys(names, 0.0), fails, hard=hard)
+        assert names_of(session.stabilize(monkeypatch)) == names[1:4]
+
+
+def test_when_all_tests_fail_for_themselves_it_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session({f"t{number}": 0.1 for number in range(40)}, lambda name, before: True)
+    assert names_of(session.stabilize(monkeypatch)) == []
+    assert len(session.runs) == 8
+
+
 def test_what_passes_is_not_given_up_for_a_longer_run(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session({"a": 0.1, "b": 0.2}, hard=1.4)  # half of it would not do even for one
     assert names_of(session.stabilize(monkeypatch)) == ["a", "b"]

@@ -165,6 +165,8 @@ def stabilize(
             else:
                 failures = _failures(reruns)
                 blamed = _without_victims(failures, reruns, work.tests)
+                if len(blamed) == len(work.tests) and failed < WEAKENINGS:
+                    blamed = _first(failures, reruns)
                 if hurried:
                     unseen = _unseen(reruns, work.tests)
                     seen = len(work.tests) - len(unseen)
@@ -348,6 +350,15 @@ def _without_victims(
         size = {test.name: len(test.statements) for test in tests}
         blamed = min((one for one in failed if one), key=lambda one: sum(size.get(n, 0) for n in one), default=hard)
     return {name: verdict for name, verdict in failures.items() if name not in hard or name in blamed}
+
+
+def _first(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
+    """Of the failures those that came first in a run, so that no other test can be to blame for them.
+
+    For when all tests fail: two that break whatever runs after them do that to all others, one in each order.
+    """
+    failed = [[name for name, verdict in rerun.verdicts.items() if not verdict.passed] for rerun in reruns]
+    return {name: failures[name] for names in failed for name in names[:1]}
 
 
 _MISSING = Verdict(False, (), "it was not run")
