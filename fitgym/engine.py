@@ -438,6 +438,10 @@ class Engine:
             ]
             return np.hstack(found)
 
+    def targets(self) -> list[tuple[str, int]]:
+        """The open targets, in the order of the columns of `objectives`: name of the function, and which of its targets."""
+        return [(name, column) for name in self.active for column in self.measurements.open(name).tolist()]
+
     def released(self, name: str) -> NDArray[np.bool_]:
         """Which targets of a fitness function have a place that can be reached, `(n_targets,)`.
 

@@ -130,6 +130,10 @@ class Measurements:
         self._measure(name, rows)
         return self._rows[name].objectives(rows, self._traces, among)
 
+    def open(self, name: str) -> Index:
+        """The columns of the open targets of a fitness function, ascending; none if it reads test cases."""
+        return np.flatnonzero(self._rows[name].open)
+
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
         """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""
         living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))

@@ -77,13 +77,20 @@ class Rows:
         positions, (targets,) = self._covers.gather(rows)
         return positions, targets
 
+    @property
+    def open(self) -> Mask:
+        """Which targets count, `(n_targets,)`: all that are not covered, and none of a function that reads test cases."""
+        open_ = np.full(len(self.fitness.targets), not self.fitness.reads_tests)
+        open_[: len(self._covered)] &= ~self._covered
+        return open_
+
     def objectives(self, rows: Index, traces: Sequence[Trace], among: Mask | None = None) -> Floats:
         """The distances of rows to the open targets, `(len(rows), n_open)`, approach levels included.
 
         Args:
             rows: that were measured.
             traces: of all rows.
-            among: only these targets, all by default.
+            among: only these targets, all by default; it may be too short for those just found, which count.
         """
         fitness = self.fitness
         if fitness.reads_tests:
@@ -92,8 +99,9 @@ class Rows:
             found = fitness.distances([traces[row] for row in missing])
             self._dense.update(zip(missing, found[:, : len(fitness.targets)], strict=True))
         n = len(fitness.targets)
-        open_ = np.ones(n, dtype=bool) if among is None else among.copy()
-        open_[: len(self._covered)] &= ~self._covered
+        open_ = self.open
+        if among is not None:
+            open_[: len(among)] &= among
         distances = [pad(self._dense[row], n) for row in rows.tolist()]
         return np.array(distances).reshape(len(rows), n)[:, open_]
 

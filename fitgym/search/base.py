@@ -38,6 +38,13 @@ class Evaluation(Protocol):
         """
         ...
 
+    def targets(self) -> list[tuple[str, int]]:
+        """The open targets, in the order of the columns of `objectives`: name of the function, and which of its targets.
+
+        Measuring may append targets, so ask after `objectives`.
+        """
+        ...
+
 
 class Search(ABC):
     """A search algorithm.
@@ -54,18 +61,20 @@ class Search(ABC):
 
     Attributes:
         progress: how much of the search is over, in [0, 1], as the engine says before each generation.
+        least_population: the smallest number of individuals that makes sense.
         tracks: fitness functions whose targets the archive must know whatever is active.
         chance: a stream of its own, seeded from `rng`, for single numbers: making a test case takes some thirty, and
             `random.Random` draws one in a tenth of the time that a `Generator` needs.
     """
 
+    least_population: ClassVar[int] = 2
     tracks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self, factory: TestFactory, archive: Archive, rng: np.random.Generator, *, population: int = 50
     ) -> None:
-        if population < 2:
-            raise ValueError(f"population is {population}, expected at least 2")
+        if population < self.least_population:
+            raise ValueError(f"population is {population}, expected at least {self.least_population}")
         self.factory = factory
         self.archive = archive
         self.rng = rng

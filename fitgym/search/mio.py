@@ -1,0 +1,235 @@
+"""MIO: many independent objectives, a small population for each target, and ever fewer of them at a time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fitgym.evolution.archive import Archive
+from fitgym.evolution.individual import Individual
+from fitgym.fitness.base import Floats
+from fitgym.search._testcases import TestCaseSearch
+from fitgym.search.base import Evaluation
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["MIO"]
+
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(slots=True)
+class _Line:
+    """A test case that is mutated several times, and what became of it.
+
+    Attributes:
+        testcase: that the next mutation starts from.
+        left: how many more mutations there will be.
+    """
+
+    testcase: TestCase
+    left: int
+
+
+@dataclass(slots=True)
+class _Nearest:
+    """The population of one target: the test cases that are nearest to it, nearest first, the shorter of two alike.
+
+    Attributes:
+        keys: distance and length of each.
+        testcases: in the same order.
+        sampled: how often one of them was chosen since a better one came.
+    """
+
+    keys: list[tuple[float, int]] = field(default_factory=list)
+    testcases: list[TestCase] = field(default_factory=list)
+    sampled: int = 0
+
+    def offer(self, distance: float, testcase: TestCase, limit: int) -> None:
+        """Keep a test case if there is room or if it is not worse than the last one, which then goes."""
+        key = distance, len(testcase)
+        full = len(self.keys) >= limit
+        if testcase in self.testcases or (full and key > self.keys[-1]):
+            return
+        if not self.keys or key < self.keys[-1]:
+            self.sampled = 0
+        place = bisect_left(self.keys, key)
+        self.keys.insert(place, key)
+        self.testcases.insert(place, testcase)
+        self.shrink(limit)
+
+    def shrink(self, limit: int) -> None:
+        """Keep only so many."""
+        del self.keys[limit:], self.testcases[limit:]
+
+
+class MIO(TestCaseSearch):
+    """Many Independent Objective algorithm: every target has a population of its own, the archive is the suite.
+
+    A test case is in the population of a target if it executes the decision behind it (its distance is below 1). Each
+    evaluation is either that of a new random test case, with probability P_r, or of a mutant of a test case from the
+    population of one target, which is mutated up to m times in a row: a mutant goes on instead of it unless it is worse
+    for some open target and better for none. The target is the one that was chosen least often since something better
+    was found for it (feedback-directed sampling), so that targets which cannot be covered are left alone.
+
+    With the share p of the budget that is used up, three numbers go from exploring to focusing, linearly until
+    p = `focus` and no further:
+
+        P_r: `random_rate` -> 0        n, largest population of a target: `kept` -> 1        m: 1 -> `mutations`
+
+    Without a budget they stay as they are at the beginning.
+
+    Args:
+        factory, archive, rng: see `Search`.
+        population: how many test cases are proposed together; with 1 each is evaluated before the next is chosen, as
+            published. More of them cost less time each, and as many test cases are mutated side by side.
+        random_rate: P_r at the beginning.
+        kept: n at the beginning.
+        mutations: m at the end.
+        focus: F, the share of the budget after which the search is focused.
+        feedback: with False the target is drawn.
+
+    References:
+        Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 3; what happens to a
+        mutant, when a counter is reset, and that the first of several least chosen targets is taken, as in EvoMaster.
+    Differs from the paper: the heuristic is not kept but the distance, which orders alike; a covering test case is
+    replaced when a shorter one is found, not by one that is as long and better for other targets (the archive is shared
+    by all searches); a mutant is judged by the targets that are open now, in EvoMaster by those that were open when its
+    ancestor was chosen.
+    """
+
+    least_population = 1
+
+    def __init__(
+        self,
+        factory: TestFactory,
+        archive: Archive,
+        rng: np.random.Generator,
+        *,
+        population: int = 50,
+        random_rate: float = 0.5,
+        kept: int = 10,
+        mutations: int = 10,
+        focus: float = 0.5,
+        feedback: bool = True,
+    ) -> None:
+        super().__init__(factory, archive, rng, population=population)
+        self.random_rate = random_rate
+        self.kept = kept
+        self.mutations = mutations
+        self.focus = focus
+        self.feedback = feedback
+        self._targets: list[tuple[str, int]] = []  # the open ones, in the order of the columns
+        self._nearest: dict[tuple[str, int], _Nearest] = {}  # also of functions that are not active now
+        self._bar = np.zeros(0)  # what is farther than this from a target is not kept for it
+        self._proposed: list[tuple[TestCase, _Line | None]] = []
+
+    @property
+    def limit(self) -> int:
+        """n, how many test cases are kept for one target now."""
+        return round(self._between(self.kept, 1))
+
+    def ask(self) -> list[Individual]:
+        for target in self._targets:
+            self._nearest[target].shrink(self.limit)
+        going_on = [line for _, line in self._proposed if line is not None and line.left > 0]
+        counts = self._counts()
+        self._proposed = [self._mutated(line) for line in going_on[: self.size]]
+        while len(self._proposed) < self.size:
+            self._proposed.append(self._sampled(counts))
+        return self._distinct(testcase for testcase, _ in self._proposed)
+
+    def tell(self, evaluation: Evaluation) -> None:
+        proposed = [(testcase, line) for testcase, line in self._proposed if testcase]
+        testcases = [testcase for testcase, _ in proposed]
+        lines = [line for _, line in proposed if line is not None]
+        values = self._values([*testcases, *(line.testcase for line in lines)], evaluation)
+        ancestors = iter(values[len(testcases) :])
+        for (testcase, line), row in zip(proposed, values, strict=False):
+            if line is not None:
+                if _subsumes(next(ancestors), line.testcase, row, testcase):
+                    continue
+                line.testcase = testcase
+            self._store(testcase, row)
+        self._gather(testcases[:1])
+
+    def refresh(self, evaluation: Evaluation) -> None:
+        """Offer what there is to the targets that are open now."""
+        testcases = [t for individual in self.population for t in individual.testcases]
+        for testcase, row in zip(testcases, self._values(testcases, evaluation), strict=True):
+            self._store(testcase, row)
+        self._gather(testcases[:1])
+
+    def _between(self, first: float, last: float) -> float:
+        """What lies between two values now: linear in time until the search is focused."""
+        share = min(1.0, self.progress / self.focus) if self.focus > 0.0 else 1.0
+        return first + (last - first) * share
+
+    def _counts(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """How often the population of each open target was chosen; the largest number if it is empty."""
+        near = [self._nearest[target] for target in self._targets]
+        return np.array([one.sampled if one.keys else _NEVER for one in near], dtype=np.int64)
+
+    def _sampled(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[TestCase, _Line | None]:
+        """A new test case, or the first mutant of one that is kept."""
+        chosen: Sequence[TestCase] = ()
+        if self.chance.random() >= self._between(self.random_rate, 0.0):
+            filled = np.flatnonzero(counts != _NEVER)
+            if len(filled):
+                column = filled[int(self.chance.random() * len(filled))] if not self.feedback else counts.argmin()
+                counts[column] += 1
+                nearest = self._nearest[self._targets[column]]
+                nearest.sampled += 1
+                chosen = nearest.testcases
+            else:
+                chosen = self.archive.testcases()
+        if not chosen:
+            return self.factory.random_test(self.chance), None
+        line = _Line(chosen[int(self.chance.random() * len(chosen))], round(self._between(1, self.mutations)))
+        return self._mutated(line)
+
+    def _mutated(self, line: _Line) -> tuple[TestCase, _Line]:
+        """The next mutant of a test case."""
+        line.left -= 1
+        return self.factory.mutate(line.testcase, self.chance), line
+
+    def _values(self, testcases: Sequence[TestCase], evaluation: Evaluation) -> Floats:
+        """The distances to the open targets, which are noted if they are not those of before."""
+        values = evaluation.objectives(testcases)
+        targets = evaluation.targets()
+        if targets != self._targets:
+            gone = [key for key in self._nearest if self.archive.covered(key[0])[key[1]]]
+            for key in gone:
+                del self._nearest[key]
+            for key in targets:
+                self._nearest.setdefault(key, _Nearest())
+            self._targets = targets
+        self._bar = np.array([self._worst(self._nearest[target]) for target in targets])
+        return values
+
+    def _worst(self, nearest: _Nearest) -> float:
+        return nearest.keys[-1][0] if len(nearest.keys) >= self.limit else np.nextafter(1.0, 0.0)
+
+    def _store(self, testcase: TestCase, row: Floats) -> None:
+        """Keep a test case for the targets that it is near; one that covers a target is in the archive."""
+        for column in np.flatnonzero((row <= self._bar) & (row > 0.0)).tolist():
+            nearest = self._nearest[self._targets[column]]
+            nearest.offer(float(row[column]), testcase, self.limit)
+            self._bar[column] = self._worst(nearest)
+
+    def _gather(self, otherwise: Sequence[TestCase]) -> None:
+        """Make the population of all that is kept for any target, and of what is being mutated."""
+        kept = dict.fromkeys(t for target in self._nearest.values() for t in target.testcases)
+        kept.update(dict.fromkeys(line.testcase for _, line in self._proposed if line is not None))
+        self.population = self._distinct(kept or otherwise)
+        self.fitness = np.zeros(len(self.population))
+
+
+def _subsumes(values: Floats, testcase: TestCase, others: Floats, other: TestCase) -> bool:
+    """The one test case is at least as good as the other for every target, and better for one: nearer, or shorter."""
+    if bool((others < values).any()):
+        return False
+    return bool((values < others).any()) or (len(testcase) < len(other) and bool(values.size))
