@@ -92,6 +92,24 @@ def test_what_a_test_case_shows_every_time_is_expected(subject):
     assert expected[bad].raises == Name("builtins", "KeyError") and expected[bad].position == 0
 
 
+def test_of_a_test_case_that_ends_its_process_now_and_then_nothing_is_expected(subject):
+    it = subject(
+        """
+        import os, time
+        def maybe(n: int):
+            if time.perf_counter_ns() // 100 % 3 == 0:
+                os._exit(1)
+            return n
+        """
+    )
+    tests = [it.test(("maybe", -1, str(n))) for n in range(30)]
+    traces = it.executor.run(tests, it.table)
+    survived = {test for test, trace in zip(tests, traces, strict=True) if not trace.failure}
+    expected = dict(zip(tests, it.executor.expect(tests, traces, it.table), strict=True))
+    always = {test for test, one in expected.items() if one is not None}
+    assert always < survived
+
+
 def test_no_hash_is_expected(subject):
     it = subject(
         """
