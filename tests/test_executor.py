@@ -299,6 +299,24 @@ def test_state_that_cannot_be_compared_cheaply_is_found_after_the_batch(tmp_path
         assert all(trace.reached == traces[0].reached for trace in traces)
 
 
+def test_a_name_that_is_left_among_the_builtins_costs_no_process(tmp_path: Path) -> None:
+    source = """
+    import builtins
+
+    def install(n: int) -> bool:
+        there = hasattr(builtins, "_")
+        builtins._ = n
+        return there
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        observed = executor.observe([calls(("install", n)) for n in range(6)], calls.table)
+        assert {o.observations[0].expression for o in observed} == {Literal("False")}
+        executor.run([calls(("install", n)) for n in range(6)], calls.table)
+        child = executor._zygote.child if executor._zygote is not None else None
+        assert child is not None  # the one that ran them goes on
+
+
 def test_care_that_nothing_calls_for_any_more_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = """
     import os

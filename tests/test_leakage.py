@@ -229,6 +229,17 @@ def test_the_order_of_a_set_is_the_same_again(module: types.ModuleType, change: 
     assert list(module.pair) == before
 
 
+def test_of_a_shallow_module_the_names_are_put_back_and_nothing_else(module: types.ModuleType) -> None:
+    other = types.ModuleType("other")
+    other.kept, other.items = 1, []  # type: ignore[attr-defined]
+    state = State([module], shallow=[other])
+    other.items.append(1)
+    assert not state.changed()
+    other.new, other.kept = 2, 3  # type: ignore[attr-defined]
+    assert state.changed() and state.restore()
+    assert other.kept == 1 and not hasattr(other, "new") and other.items == [1]
+
+
 def test_a_set_that_was_filled_and_emptied_again_leaves_no_order_behind() -> None:
     module = types.ModuleType("sets")
     module.one = set()  # type: ignore[attr-defined]

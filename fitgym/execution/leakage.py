@@ -64,6 +64,7 @@ class State:
         modules: whose globals are the roots; classes and functions are followed only if one of these defines them.
         also: further objects to look at.
         around: modules that belong to them and are watched elsewhere, so that their objects are not those of a library.
+        shallow: modules of which only the globals are put back, and what these hold is not followed.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class State:
         modules: Iterable[types.ModuleType],
         also: Iterable[object] = (),
         around: Iterable[types.ModuleType] = (),
+        shallow: Iterable[types.ModuleType] = (),
     ) -> None:
         roots = list(modules)
         self._names = frozenset(module.__name__ for module in roots)
@@ -96,6 +98,8 @@ class State:
         for module in roots:
             self._container(vars(module), dict(vars(module)), _fix_namespace)
             queue.extend(vars(module).values())
+        for module in shallow:
+            self._container(vars(module), dict(vars(module)), _fix_namespace)
         queue.extend(also)
         while queue and len(self._seen) < _MAX_OBJECTS:
             thing = queue.popleft()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import gc
 import resource
@@ -133,7 +134,7 @@ class Runner:
         """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        self._near = State([self._module], around=self._neighbours)
+        self._near = State([self._module], around=self._neighbours, shallow=[builtins])
         self._far = State(self._neighbours, _shared_objects(), around=[self._module])
         self._chance.settle()
         self._signal_rules = signal_rules()
