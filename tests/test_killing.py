@@ -110,6 +110,23 @@ def test_of_a_test_case_that_ends_its_process_now_and_then_nothing_is_expected(s
     assert always < survived
 
 
+def test_a_mutant_is_made_once_for_all_children_to_come(subject):
+    it = subject(
+        """
+        import os
+        def leave(n: int):
+            os.environ["LEFT"] = str(n)
+            return n * 2
+        """
+    )
+    tests = [it.test(("leave", -1, str(n))) for n in range(4)]
+    first = it.kill(*tests, exhaustive=True)
+    zygote = it.executor._zygote
+    zygote.retire()  # the next child is one to which nothing has happened
+    assert it.kill(*tests, exhaustive=True) == first
+    assert zygote._made == set(range(len(it.mutants)))
+
+
 def test_no_hash_is_expected(subject):
     it = subject(
         """

@@ -145,6 +145,7 @@ class Executor:
         self._care = 0
         self._calm = 0
         self._trial_care = Care()
+        self._tried_mutants: tuple[int, ...] = ()
         self._table: StatementTable | None = None
         self._run = _Run()
         self._reset_process()
@@ -331,6 +332,7 @@ class Executor:
             if table is not self._table:
                 self._switch(table)
             started = time.perf_counter()
+            self._tried_mutants = tuple(dict.fromkeys(number for _, number in trials))
             try:
                 killing = Killing(
                     functools.partial(self._tried, table, patient),
@@ -450,6 +452,7 @@ class Executor:
             try:
                 if mutants:
                     zygote.mutate()
+                    zygote.make(self._tried_mutants)
                 return zygote, zygote.ready(fresh)
             except (ExecutionError, ProtocolError, OSError):  # how often that may happen is counted in `_running`
                 zygote.close(patience=0.0)

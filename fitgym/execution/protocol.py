@@ -24,6 +24,7 @@ __all__ = [
     "COMMAND",
     "FORK",
     "KILL",
+    "MAKE",
     "MAX_FRAME",
     "MUTATE",
     "TOKEN_SIZE",
@@ -45,13 +46,16 @@ __all__ = [
 
 TOKEN_SIZE: Final = 16
 COMMAND: Final = struct.Struct("<cI")
-"""What the parent tells the zygote: a command and the process id it is about, 0 if about none."""
+"""What the parent tells the zygote: a command and the number it is about, 0 if about none."""
 
 FORK: Final = b"F"
 """Hand out a fresh child."""
 
 KILL: Final = b"K"
-"""End this child."""
+"""End the child with this process id."""
+
+MAKE: Final = b"C"
+"""Make the mutant of this number, so that children that are handed out from now on have it."""
 
 MUTATE: Final = b"M"
 """Have children that are handed out from now on ready to run mutants."""

@@ -156,6 +156,13 @@ class Runner:
         self._mutation = Mutation(self.subject, instrumented, self.recorder, self._functions)
         gc.freeze()
 
+    def make(self, number: int) -> None:
+        """Make a mutant here, for all children to come, each of which would have to make it again."""
+        if self._mutation is not None:
+            with contextlib.suppress(Exception):  # who runs it will see
+                self._mutation.make(number)
+            gc.freeze()
+
     def begin(self) -> None:
         """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
         isolate_signals(self._signal_rules)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection
 from typing import NoReturn
 
-from fitgym.execution.protocol import BROKEN, COMMAND, FORK, MUTATE, FrameReader, dumps, frame, read_trusted
+from fitgym.execution.protocol import BROKEN, COMMAND, FORK, MAKE, MUTATE, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
 from fitgym.execution.sandbox import die_with_parent
 
@@ -27,11 +27,11 @@ class Supervisor:
 
     One child always stands by: it was forked while another one worked, got ready and waits, so that a fresh process
     costs the parent no more than a message as long as a processor is idle. When it was forked makes no difference to
-    what it does: the zygote changes nothing but what mutants need, once, and a child takes note of its surroundings when
-    it is asked first.
+    what it does: the zygote changes nothing but what mutants need, and a child takes note of its surroundings when it is
+    asked first.
 
     Args:
-        control: the socket to the parent; it hears `FORK`, `KILL` and `MUTATE`.
+        control: the socket to the parent; it hears `FORK`, `KILL`, `MUTATE` and `MAKE`.
         token: starts every frame.
         runner: what the children will run.
         home: the private folder.
@@ -46,6 +46,7 @@ class Supervisor:
         self._parent = os.getppid()
         self._children: dict[int, int] = {}  # by process id the descriptor of each, -1 where the kernel gives none
         self._standby: tuple[int, socket.socket] | None = None
+        self._outdated = False  # the child that stands by lacks mutants
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
 
@@ -77,21 +78,25 @@ class Supervisor:
                 data = self._control.recv(COMMAND.size, socket.MSG_WAITALL)
                 if len(data) < COMMAND.size:
                     raise SystemExit
-                command, pid = COMMAND.unpack(data)
+                command, pid = COMMAND.unpack(data)  # of a child, or the number of a mutant
                 if command == FORK:
                     self._hand_over()
                 elif command == MUTATE:
                     self._runner.mutate()
-                    if self._standby is not None:
-                        os.kill(self._standby[0], signal.SIGKILL)
-                        self._reap(self._standby[0], 0)
-                    self._stand_by()
+                    self._outdated = True
+                elif command == MAKE:
+                    self._runner.make(pid)
+                    self._outdated = True
                 elif pid in self._children:
                     os.kill(pid, signal.SIGKILL)
                     self._reap(pid, 0)
 
     def _hand_over(self) -> None:
         """Give the parent the child that stands by, and have another one take its place."""
+        if self._outdated and self._standby is not None:
+            os.kill(self._standby[0], signal.SIGKILL)
+            self._reap(self._standby[0], 0)
+        self._outdated = False
         if self._standby is not None:
             self._reap(self._standby[0])
         refused = "" if self._standby is not None else self._stand_by()

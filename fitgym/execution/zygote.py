@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from fitgym.execution.protocol import (
     COMMAND,
     FORK,
     KILL,
+    MAKE,
     MUTATE,
     TOKEN_SIZE,
     FrameReader,
@@ -45,6 +47,7 @@ __all__ = ["MARKER", "Broken", "Child", "Zygote"]
 MARKER = "FITGYM_WORKER"
 """Environment variable by which every process of one worker can be recognised."""
 
+_MOST_MADE = 100  # mutants, which take some milliseconds each
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
 _LOOK_S = 0.004  # between two looks at a child that has not answered yet; most batches are answered before the first
 _GLANCE_S = 0.001  # the same while its time seems to be over, but for what it has waited for a processor
@@ -111,6 +114,7 @@ class Zygote:
         self.seconds = 0.0
         self.child: Child | None = None
         self._mutates = False
+        self._made: set[int] = set()  # numbers of mutants
         self._started = time.monotonic()
         self._reference = reference
         self._subject: Subject | None = None
@@ -225,6 +229,21 @@ class Zygote:
             self._mutates = True
             self.retire()
             self._send(COMMAND.pack(MUTATE, 0))
+
+    def make(self, numbers: Iterable[int]) -> None:
+        """Have mutants made once for all children to come; for nobody, as long as there is a child that makes its own.
+
+        Not too many at a time, because meanwhile the zygote does not answer.
+
+        Raises:
+            ExecutionError: the zygote has ended.
+        """
+        if self.child is not None:
+            return
+        new = [number for number in dict.fromkeys(numbers) if number not in self._made][:_MOST_MADE]
+        if new:
+            self._made.update(new)
+            self._send(b"".join(COMMAND.pack(MAKE, number) for number in new))
 
     def park(self) -> Child | None:
         """The child, left as it is while others work in its place; `resume` takes it back."""
