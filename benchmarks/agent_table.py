@@ -30,7 +30,8 @@ BUDGETS = {"exceptions": "1000x", "diversity": "1000x", "strong_mutation": "400x
 """By goal; a run under strong mutation takes several times as long, because its test cases are run on mutants too."""
 
 POPULATION = 5
-"""Small, so that there are more decisions in a run than actions to choose from."""
+INTERVALS = {"exceptions": 3, "diversity": 3, "strong_mutation": 1}
+"""Generations for which a decision holds. Both are so small that a run has more decisions than actions to choose from."""
 
 BASELINES = ("fixed own", "fixed all", "random_fixed", "uniform")
 AGENTS = (
@@ -68,6 +69,7 @@ class Contestant:
             actions=(everything,) if self.name == "fixed all" else None,
             populations="per-action" if self.name.startswith("released") else "shared",
             population=POPULATION,
+            generations_per_step=INTERVALS[self.goal],
         )
 
     def key(self, subject: str, seed: int) -> Key:
@@ -145,7 +147,8 @@ def table(goal: str, rows: Sequence[Row], found: dict[tuple[str, str], Contrast]
     """One goal in Markdown."""
     steps = sorted(row.steps for row in rows if row.value is not None)
     lines = [
-        f"## {goal}, {BUDGETS[goal]}, population {POPULATION}",
+        f"## {goal}, {BUDGETS[goal]}, population {POPULATION}, decisions hold for {INTERVALS[goal]} "
+        f"generation{'s' if INTERVALS[goal] > 1 else ''}",
         "",
         f"{len({row.cell.subject for row in rows})} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
         f"{steps[len(steps) // 2]}. A12 [95 % interval] is the probability that a run of the agent reaches more than one "

@@ -284,6 +284,7 @@ def evaluate(
     actions: str | None = None,
     populations: Literal["shared", "per-action"] = "shared",
     population: int = 50,
+    generations_per_step: int = 3,
     seeds: int = 3,
     jobs: int = 1,
     against: str = "",
@@ -311,6 +312,8 @@ def evaluate(
         shared, or per-action: every action goes on with the population it left, as in the code released with the paper.
     population
         Number of individuals of the search.
+    generations_per_step
+        How many generations a decision of an agent holds.
     seeds
         How many seeds, from 0 on.
     jobs
@@ -349,6 +352,7 @@ def evaluate(
         path=folder,
         populations=populations,
         population=population,
+        generations_per_step=generations_per_step,
         jobs=jobs,
     ):
         rows.append(row)

@@ -43,6 +43,7 @@ class Cell:
         features: name of the feature set that agents see; a trained agent needs the one it was trained with.
         populations: "shared" or "per-action", see `FitnessSelection`.
         population: individuals of the search.
+        generations_per_step: how long a decision holds.
     """
 
     agent: str
@@ -56,6 +57,7 @@ class Cell:
     features: str = "full-v1"
     populations: Literal["shared", "per-action"] = "shared"
     population: int = 50
+    generations_per_step: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ def run_cell(cell: Cell) -> Row:
             features=cell.features,
             populations=cell.populations,
             population=cell.population,
+            generations_per_step=cell.generations_per_step,
         )
     except SubjectError as problem:
         return Row(cell, error=str(problem))
@@ -168,6 +171,7 @@ def evaluate(
     path: str | None = None,
     populations: Literal["shared", "per-action"] = "shared",
     population: int = 50,
+    generations_per_step: int = 3,
     jobs: int = 1,
 ) -> Iterator[Row]:
     """Run every agent on every subject with every seed, and give each row as soon as there is one.
@@ -179,7 +183,7 @@ def evaluate(
         names: of the agents, with options after a colon.
         subjects: their texts, or the name of a corpus or of a split of one.
         seeds: at least one.
-        goal, budget, reward, actions, populations, population: as in `Cell`.
+        goal, budget, reward, actions, populations, population, generations_per_step: as in `Cell`.
         path: a folder to look in first; the corpus's own if it has one.
         jobs: processes at a time. With one the order is agent by agent; with more, as they finish.
 
@@ -192,7 +196,19 @@ def evaluate(
     if not (names and texts and seeds):
         raise InputError("there is nothing to run: name at least one agent, one subject and one seed")
     cells = [
-        Cell(name, text, seed, goal, budget, reward, actions, path, populations=populations, population=population)
+        Cell(
+            name,
+            text,
+            seed,
+            goal,
+            budget,
+            reward,
+            actions,
+            path,
+            populations=populations,
+            population=population,
+            generations_per_step=generations_per_step,
+        )
         for name in names
         for text in texts
         for seed in seeds

@@ -43,6 +43,15 @@ def test_actions_with_populations_of_their_own_give_another_run() -> None:
     assert own.steps > 9 and (own.rewards, own.executions) != (shared.rewards, shared.executions)
 
 
+def test_a_decision_holds_for_as_many_generations_as_is_said() -> None:
+    options: dict[str, Any] = {"budget": "13g", "seeds": [0], "population": 4}
+    steps = [
+        next(iter(evaluate(["uniform"], ("colorsys",), generations_per_step=generations, **options))).steps
+        for generations in (1, 3, 12)
+    ]
+    assert steps == [12, 4, 1]  # of thirteen generations the first is the start
+
+
 def test_a_subject_that_cannot_be_used_is_a_row_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("1 / 0\n")
     rows = list(evaluate(["uniform"], ("no_such_module", "broken", "html"), path=str(tmp_path), **SMALL))
