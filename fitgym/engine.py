@@ -87,7 +87,9 @@ def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
     """
     name, _, argument = text.partition(":")
     algorithm = SEARCH.load(name)
-    return algorithm, parse_options(argument, _keywords(algorithm), f"search algorithm '{name}'")
+    defaults = {p.name: p.default for p in inspect.signature(algorithm).parameters.values()}
+    words = [option for option, default in defaults.items() if isinstance(default, str)]
+    return algorithm, parse_options(argument, _keywords(algorithm), f"search algorithm '{name}'", words)
 
 
 def check_variants(variants: Variants) -> Variants:

@@ -10,7 +10,7 @@ import importlib
 import inspect
 import json
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Generic, TypeVar
 
 from fitgym.errors import FitgymError, InputError, UnknownName
@@ -69,12 +69,13 @@ class Registry(Generic[Base]):
         return found[0]
 
 
-def parse_options(text: str, known: Sequence[str], who: str) -> dict[str, Any]:
+def parse_options(text: str, known: Sequence[str], who: str, words: Collection[str] = ()) -> dict[str, Any]:
     """Constructor arguments from `key=value,key=value`, the values as JSON: what follows the colon in `name:...`.
 
     Args:
         text: may be empty.
         known: the keys that are accepted.
+        words: those of which the value is a word, without quotation marks.
         who: of what they are options, for messages, such as "agent 'ucb'".
 
     Raises:
@@ -87,7 +88,7 @@ def parse_options(text: str, known: Sequence[str], who: str) -> dict[str, Any]:
             accepted = ", ".join(f"{name}=..." for name in known) or "nothing"
             raise InputError(f"{who} does not understand '{part}' (after the colon: {accepted})")
         try:
-            found[key] = json.loads(value)
+            found[key] = value if key in words else json.loads(value)
         except json.JSONDecodeError:
             raise InputError(f"{who}: {key} is '{value}', expected a number, true or false") from None
     return found
