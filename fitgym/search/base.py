@@ -10,12 +10,39 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
-from fitgym.testcase.factory import TestFactory
+from fitgym.subject.patterns import Chance
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["Evaluation", "Search"]
+__all__ = ["Covering", "Evaluation", "Search", "Variation"]
+
+
+class Variation(Protocol):
+    """Where a search gets test cases from; `fitgym.testcase.factory.TestFactory` for those of a subject."""
+
+    def random_test(self, rng: Chance, /) -> TestCase:
+        """A new one."""
+        ...
+
+    def mutate(self, testcase: TestCase, rng: Chance, /) -> TestCase:
+        """A changed copy, the same one if no change could be made."""
+        ...
+
+    def cross(self, first: TestCase, second: TestCase, rng: Chance, /) -> tuple[TestCase, TestCase]:
+        """Two offspring."""
+        ...
+
+
+class Covering(Protocol):
+    """What a search sees of the archive, see `fitgym.evolution.archive.Archive`."""
+
+    def covered(self, name: str, /) -> NDArray[np.bool_]:
+        """Which targets of a fitness function are covered, shape `(n_targets,)`."""
+        ...
+
+    def testcases(self) -> tuple[TestCase, ...]:
+        """The distinct test cases that are kept."""
+        ...
 
 
 class Evaluation(Protocol):
@@ -71,7 +98,7 @@ class Search(ABC):
     tracks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self, factory: TestFactory, archive: Archive, rng: np.random.Generator, *, population: int = 50
+        self, factory: Variation, archive: Covering, rng: np.random.Generator, *, population: int = 50
     ) -> None:
         if population < self.least_population:
             raise ValueError(f"population is {population}, expected at least {self.least_population}")

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.selection import rank_selection
-from fitgym.search.base import Evaluation, Search
-from fitgym.testcase.factory import TestFactory
+from fitgym.search.base import Covering, Evaluation, Search, Variation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["WholeSuite"]
@@ -55,8 +53,8 @@ class WholeSuite(Search):
 
     def __init__(
         self,
-        factory: TestFactory,
-        archive: Archive,
+        factory: Variation,
+        archive: Covering,
         rng: np.random.Generator,
         *,
         population: int = 50,
