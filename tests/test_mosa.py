@@ -102,6 +102,12 @@ def test_nothing_is_proposed_twice_and_nothing_that_is_there() -> None:
     assert len(set(proposed)) == len(proposed) and not set(proposed) & set(there)
 
 
+def test_copies_are_proposed_if_that_is_wanted() -> None:
+    algorithm = run(search(population=8, distinct=False, fresh=0.0, crossover=0.0), 60, Numbers(0))
+    there = [i.testcases[0] for i in algorithm.population]
+    assert len(set(there)) < len(there)  # a local optimum has filled it
+
+
 def test_a_tenth_of_the_offspring_is_new_or_from_the_archive() -> None:
     algorithm = search(population=10, archive=Stored((500,)), crossover=0.0, clone_mutations=0, fresh=0.5)
     run(algorithm, 1, Numbers(1))

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fitgym.evolution.archive import Archive
 from fitgym.evolution.individual import Individual
 from fitgym.fitness.base import Floats
 from fitgym.search._testcases import TestCaseSearch
-from fitgym.search.base import Evaluation
-from fitgym.testcase.factory import TestFactory
+from fitgym.search.base import Covering, Evaluation, Variation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["MIO"]
@@ -48,18 +46,19 @@ class _Nearest:
     testcases: list[TestCase] = field(default_factory=list)
     sampled: int = 0
 
-    def offer(self, distance: float, testcase: TestCase, limit: int) -> None:
-        """Keep a test case if there is room or if it is not worse than the last one, which then goes."""
+    def offer(self, distance: float, testcase: TestCase, limit: int) -> bool:
+        """Keep a test case if there is room or if it is not worse than the last one, which then goes; whether it is kept."""
         key = distance, len(testcase)
         full = len(self.keys) >= limit
-        if testcase in self.testcases or (full and key > self.keys[-1]):
-            return
+        if full and key > self.keys[-1]:
+            return False
         if not self.keys or key < self.keys[-1]:
             self.sampled = 0
         place = bisect_left(self.keys, key)
         self.keys.insert(place, key)
         self.testcases.insert(place, testcase)
         self.shrink(limit)
+        return True
 
     def shrink(self, limit: int) -> None:
         """Keep only so many."""
@@ -91,6 +90,7 @@ class MIO(TestCaseSearch):
         mutations: m at the end.
         focus: F, the share of the budget after which the search is focused.
         feedback: with False the target is drawn.
+        distinct: with True the population of a target holds no test case twice, so that a local optimum cannot fill it.
 
     References:
         Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 3; what happens to a
@@ -105,8 +105,8 @@ class MIO(TestCaseSearch):
 
     def __init__(
         self,
-        factory: TestFactory,
-        archive: Archive,
+        factory: Variation,
+        archive: Covering,
         rng: np.random.Generator,
         *,
         population: int = 50,
@@ -115,6 +115,7 @@ class MIO(TestCaseSearch):
         mutations: int = 10,
         focus: float = 0.5,
         feedback: bool = True,
+        distinct: bool = False,
     ) -> None:
         super().__init__(factory, archive, rng, population=population)
         self.random_rate = random_rate
@@ -122,8 +123,10 @@ class MIO(TestCaseSearch):
         self.mutations = mutations
         self.focus = focus
         self.feedback = feedback
+        self.distinct = distinct
         self._targets: list[tuple[str, int]] = []  # the open ones, in the order of the columns
         self._nearest: dict[tuple[str, int], _Nearest] = {}  # also of functions that are not active now
+        self._shrunk = self.limit  # how many are kept for each target at most
         self._bar = np.zeros(0)  # what is farther than this from a target is not kept for it
         self._proposed: list[tuple[TestCase, _Line | None]] = []
 
@@ -133,8 +136,11 @@ class MIO(TestCaseSearch):
         return round(self._between(self.kept, 1))
 
     def ask(self) -> list[Individual]:
-        for target in self._targets:
-            self._nearest[target].shrink(self.limit)
+        if self.limit != self._shrunk:
+            self._shrunk = self.limit
+            for nearest in self._nearest.values():
+                nearest.shrink(self.limit)
+            self._set_bars()
         going_on = [line for _, line in self._proposed if line is not None and line.left > 0]
         counts = self._counts()
         self._proposed = [self._mutated(line) for line in going_on[: self.size]]
@@ -148,19 +154,22 @@ class MIO(TestCaseSearch):
         lines = [line for _, line in proposed if line is not None]
         values = self._values([*testcases, *(line.testcase for line in lines)], evaluation)
         ancestors = iter(values[len(testcases) :])
+        changed = not self.population
         for (testcase, line), row in zip(proposed, values, strict=False):
             if line is not None:
                 if _subsumes(next(ancestors), line.testcase, row, testcase):
                     continue
                 line.testcase = testcase
-            self._store(testcase, row)
-        self._gather(testcases[:1])
+                changed = True
+            changed |= self._store(testcase, row, distinct=self.distinct)
+        if changed:
+            self._gather(testcases[:1])
 
     def refresh(self, evaluation: Evaluation) -> None:
         """Offer what there is to the targets that are open now."""
         testcases = [t for individual in self.population for t in individual.testcases]
         for testcase, row in zip(testcases, self._values(testcases, evaluation), strict=True):
-            self._store(testcase, row)
+            self._store(testcase, row, distinct=True)
         self._gather(testcases[:1])
 
     def _between(self, first: float, last: float) -> float:
@@ -207,18 +216,24 @@ class MIO(TestCaseSearch):
             for key in targets:
                 self._nearest.setdefault(key, _Nearest())
             self._targets = targets
-        self._bar = np.array([self._worst(self._nearest[target]) for target in targets])
+            self._set_bars()
         return values
+
+    def _set_bars(self) -> None:
+        self._bar = np.array([self._worst(self._nearest[target]) for target in self._targets])
 
     def _worst(self, nearest: _Nearest) -> float:
         return nearest.keys[-1][0] if len(nearest.keys) >= self.limit else np.nextafter(1.0, 0.0)
 
-    def _store(self, testcase: TestCase, row: Floats) -> None:
-        """Keep a test case for the targets that it is near; one that covers a target is in the archive."""
+    def _store(self, testcase: TestCase, row: Floats, *, distinct: bool) -> bool:
+        """Keep a test case for the targets that it is near, if for any; one that covers a target is in the archive."""
+        kept = False
         for column in np.flatnonzero((row <= self._bar) & (row > 0.0)).tolist():
             nearest = self._nearest[self._targets[column]]
-            nearest.offer(float(row[column]), testcase, self.limit)
-            self._bar[column] = self._worst(nearest)
+            if not (distinct and testcase in nearest.testcases):
+                kept |= nearest.offer(float(row[column]), testcase, self.limit)
+                self._bar[column] = self._worst(nearest)
+        return kept
 
     def _gather(self, otherwise: Sequence[TestCase]) -> None:
         """Make the population of all that is kept for any target, and of what is being mutated."""

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.errors import UnknownName
-from fitgym.evolution.archive import Archive
 from fitgym.evolution.fronts import epsilon_distance, fronts, subvector_distance
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.selection import rank_selection
 from fitgym.search._testcases import TestCaseSearch
-from fitgym.search.base import Evaluation
-from fitgym.testcase.factory import TestFactory
+from fitgym.search.base import Covering, Evaluation, Variation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["MOSA"]
@@ -41,6 +39,7 @@ class MOSA(TestCaseSearch):
             copy from the archive, mutated `clone_mutations` times.
         clone_mutations: see `fresh`.
         distance: what it means to stand out: "subvector", as published, or "epsilon", as in the released code.
+        distinct: propose no test case that is in the population, so that a local optimum cannot fill it; False as published.
 
     References:
         Panichella, Kifetew and Tonella 2015, Reformulating Branch Coverage as a Many-Objective Optimization Problem.
@@ -50,8 +49,8 @@ class MOSA(TestCaseSearch):
 
     def __init__(
         self,
-        factory: TestFactory,
-        archive: Archive,
+        factory: Variation,
+        archive: Covering,
         rng: np.random.Generator,
         *,
         population: int = 50,
@@ -60,6 +59,7 @@ class MOSA(TestCaseSearch):
         fresh: float = 0.1,
         clone_mutations: int = 2,
         distance: Literal["subvector", "epsilon"] = "subvector",
+        distinct: bool = True,
     ) -> None:
         super().__init__(factory, archive, rng, population=population)
         if distance not in DISTANCES:
@@ -69,16 +69,19 @@ class MOSA(TestCaseSearch):
         self.fresh = fresh
         self.clone_mutations = clone_mutations
         self.distance = distance
+        self.distinct = distinct
         self._offspring: list[Individual] = []
 
     def ask(self) -> list[Individual]:
         if not self.population:
-            self._offspring = self._distinct([self.factory.random_test(self.chance) for _ in range(self.size)])
+            self._offspring = self._distinct(self.factory.random_test(self.chance) for _ in range(self.size))
             return self._offspring
         proposed = [child for _ in range(self.size // 2) for child in self._pair()]
         proposed += [self._new_test() for _ in range(round(self.fresh * self.size))]
-        there = {individual.testcases[0] for individual in self.population}
-        self._offspring = self._distinct([testcase for testcase in proposed if testcase not in there])
+        if self.distinct:
+            there = {individual.testcases[0] for individual in self.population}
+            proposed = [testcase for testcase in dict.fromkeys(proposed) if testcase not in there]
+        self._offspring = [Individual((testcase,)) for testcase in proposed if testcase]
         return self._offspring
 
     def tell(self, evaluation: Evaluation) -> None:
