@@ -30,6 +30,7 @@ ROOMS = {
     "fitgym.search": 7,
     "fitgym.goals": 8,
     "fitgym.engine": 8,
+    "fitgym.artificial": 8,
     "fitgym.features": 8,
     "fitgym.smart_selection": 8,
     "fitgym.suite": 8,
