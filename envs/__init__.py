@@ -22,6 +22,7 @@ ENVIRONMENTS = {
 
 WITHOUT_SUBJECT = {
     "fitgym/Toy-v0": "fitgym.envs.toy:Toy",
+    "fitgym/Artificial-v0": "fitgym.envs.artificial:Artificial",
 }
 """The registered environments that are formulas, and where they are."""
 

@@ -160,6 +160,7 @@ class ArtificialEngine:
         evaluations: made so far.
         generation: number of generations made.
         active: the groups that guide the search.
+        least: of each target the least distance that any test case has had, `(n_targets,)`.
     """
 
     def __init__(
@@ -179,6 +180,7 @@ class ArtificialEngine:
         self.evaluations = 0
         self.generation = 0
         self.active: tuple[str, ...] = ()
+        self.least = np.ones(len(problem))
         self._best: dict[int, TestCase] = {}
         self._closed = np.zeros(len(problem), dtype=bool)
         self._known: dict[TestCase, None] = {}  # what living suites are made of
@@ -284,6 +286,8 @@ class ArtificialEngine:
         return found
 
     def _cover(self, testcases: Sequence[TestCase]) -> None:
-        rows, columns = np.nonzero(self.problem.distances(testcases) == 0.0)
+        distances = self.problem.distances(testcases)
+        np.minimum(self.least, distances.min(axis=0, initial=1.0), out=self.least)
+        rows, columns = np.nonzero(distances == 0.0)
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
             self._best.setdefault(column, testcases[row])
