@@ -24,10 +24,12 @@ from rich.table import Table
 
 from fitgym.agents._deep import Deep
 from fitgym.agents.base import agents, kind
-from fitgym.envs import ENVIRONMENTS
+from fitgym.envs import ENVIRONMENTS, WITHOUT_SUBJECT
 from fitgym.envs.fitness_selection import GOALS
 
-TOY = "Toy-v0"
+FORMULAS = {identifier.partition("/")[2]: identifier for identifier in WITHOUT_SUBJECT}
+"""The environments without a subject, by their short names."""
+
 TRAINING_STEPS = 32
 
 # One run in a process of its own: what was chosen and what came of it.
@@ -77,17 +79,21 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def check(agent: str, goal: str, options: argparse.Namespace) -> Row:
-    """An agent in the environment of a goal, or in the toy."""
+    """An agent in the environment of a goal, or in one without a subject."""
     row = Row(agent, goal)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text = agent
         if issubclass(kind(agent), Deep):
             text = str(folder / "policy")
-            if not (trained_for_toy(agent, text, row) if goal == TOY else trained(agent, goal, text, options, row)):
+            if not (
+                trained_in_python(agent, FORMULAS[goal], text, row)
+                if goal in FORMULAS
+                else trained(agent, goal, text, options, row)
+            ):
                 return row
-        if goal == TOY:
-            in_python(text, {"id": f"fitgym/{TOY}"}, row)
+        if goal in FORMULAS:
+            in_python(text, {"id": FORMULAS[goal]}, row)
         elif from_the_command_line(text, goal, folder, options, row):
             (made,) = [made for made, its_goal in ENVIRONMENTS.items() if its_goal == goal]
             arguments = {"id": made, "subject": options.subject, "budget": "24g", "features": "full-v1"}
@@ -101,7 +107,7 @@ def trained(agent: str, goal: str, folder: str, options: argparse.Namespace, row
     return did(row, "trained", command("train", agent, *arguments, "--population", "6", "--output", folder, "-q"))
 
 
-def trained_for_toy(agent: str, folder: str, row: Row) -> bool:
+def trained_in_python(agent: str, environment: str, folder: str, row: Row) -> bool:
     """The same without a subject, which the command line has no need for."""
     code = (
         "import sys, gymnasium, fitgym.envs; from fitgym.agents.base import make; env = gymnasium.make(sys.argv[2]); "
@@ -109,7 +115,7 @@ def trained_for_toy(agent: str, folder: str, row: Row) -> bool:
         f"make(sys.argv[1], env.action_space, action_names=names).learn(env, {TRAINING_STEPS}).save(sys.argv[3])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, agent, f"fitgym/{TOY}", folder], capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", code, agent, environment, folder], capture_output=True, text=True, timeout=600
     )
     return did(row, "trained", done)
 
@@ -177,7 +183,7 @@ def main() -> int:
     """Check, show, and write down."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agents", nargs="+", default=agents().names(), metavar="NAME")
-    parser.add_argument("--goals", nargs="+", default=[*GOALS.names(), TOY], metavar="NAME")
+    parser.add_argument("--goals", nargs="+", default=[*GOALS.names(), *FORMULAS], metavar="NAME")
     parser.add_argument("--subject", default="colorsys")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path)
