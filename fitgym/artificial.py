@@ -235,7 +235,8 @@ class ArtificialEngine:
             return
         self.search.tell(self)
         if len(self._best) > covered_before:
-            self._closed[list(self._best)] = True
+            if self.search.uses_archive:
+                self._closed[list(self._best)] = True
             self.search.refresh(self)
         self._known = dict.fromkeys(t for one in self.search.living if len(one) > 1 for t in one.testcases)
 

@@ -172,7 +172,7 @@ class Engine:
         self.rng = np.random.default_rng(seed)
         options.setdefault("population", population)
         self.search = algorithm(self.factory, self.archive, self.rng, **options)
-        self.keep_covered = options.get("use_archive") is False
+        self.keep_covered = not self.search.uses_archive
         self._needed: dict[str, NDArray[np.bool_]] = {}  # of mutants, once the search is over
         self.active: tuple[str, ...] = ()
         self.weights: dict[str, float] = {}  # of active functions, 1 for those that have none

@@ -89,12 +89,14 @@ class Search(ABC):
     Attributes:
         progress: how much of the search is over, in [0, 1], as the engine says before each generation.
         least_population: the smallest number of individuals that makes sense.
+        uses_archive: covered targets leave the fitness, and covering test cases are a source of new ones.
         tracks: fitness functions whose targets the archive must know whatever is active.
         chance: a stream of its own, seeded from `rng`, for single numbers: making a test case takes some thirty, and
             `random.Random` draws one in a tenth of the time that a `Generator` needs.
     """
 
     least_population: ClassVar[int] = 2
+    uses_archive: bool = True
     tracks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(

@@ -75,7 +75,7 @@ class WholeSuite(Search):
         self.clone_mutations = clone_mutations
         self.initial_tests = initial_tests
         self.max_tests = max_tests
-        self.use_archive = use_archive
+        self.uses_archive = use_archive
         self._pairs: list[tuple[Individual, Individual, Individual, Individual]] = []
         self._initial: list[Individual] = []
 
@@ -132,7 +132,7 @@ class WholeSuite(Search):
         return Individual(distinct or (self._new_test(),))
 
     def _new_test(self) -> TestCase:
-        stored = self.archive.testcases() if self.use_archive and self.chance.random() < self.clone else ()
+        stored = self.archive.testcases() if self.uses_archive and self.chance.random() < self.clone else ()
         if not stored:
             return self.factory.random_test(self.chance)
         testcase = stored[int(self.chance.random() * len(stored))]
