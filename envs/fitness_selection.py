@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.engine import Engine, Variants, check_variants, parse_search
+from fitgym.engine import SECONDARY, Engine, Variants, check_variants, parse_search
 from fitgym.envs.action_form import Listed, action_form
 from fitgym.envs.catalogue import action_name
 from fitgym.errors import BudgetError, InputError, ResetNeeded, UnknownName
@@ -75,6 +75,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * `reward`: "paper" or "gain".
     * `variants`: of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
     * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
+    * `secondary`: what breaks ties and chooses what the archive keeps: `length`, `performance` or `diversity`.
     * `population`: number of its individuals.
     * `populations`: "shared", one that all actions work on; or "per-action": once as many decisions were made as there
       are actions, an action that is not the one before goes on with the population that it left when it was last
@@ -106,6 +107,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         reward: str = "paper",
         variants: Variants | None = None,
         search: str = "whole_suite",
+        secondary: str = "length",
         population: int = 50,
         populations: Literal["shared", "per-action"] = "shared",
         generations_per_step: int = 3,
@@ -134,6 +136,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         parse_search(search)  # refused here rather than at the first reset
         self.variants = check_variants(variants or {})
         self.search = search
+        SECONDARY.load(secondary)
+        self.secondary = secondary
         if populations not in POPULATIONS:
             raise UnknownName("kind of populations", populations, POPULATIONS)
         if populations == "per-action" and not isinstance(self.form, Listed):
@@ -184,6 +188,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             usable=tuple(dict.fromkeys(name for action in self.catalogue for name in action)),
             variants=self.variants,
             search=self.search,
+            secondary=self.secondary,
             seed=self.seed,
             population=self.population,
             budget=self.budget,
@@ -287,6 +292,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             "reward": self.goal.reward_name,
             "variants": {name: dict(arguments) for name, arguments in self.variants.items()},
             "search": self.search,
+            "secondary": self.secondary,
             "populations": self.populations,
             "budget": None if self.budget is None else str(self.budget),
             "seed": self.seed,

@@ -271,6 +271,14 @@ class ArtificialEngine:
         """The distance of each test case to each open target, see `targets`; nothing depends on anything else."""
         return self.problem.distances(testcases)[:, self._open()]
 
+    def secondary(self, individuals: Sequence[Individual]) -> Floats:
+        """The number of test cases; no test case is better than another but for its distances."""
+        return np.array([len(one) for one in individuals], dtype=np.float64)
+
+    def proxies(self, testcases: Sequence[TestCase]) -> Floats:
+        """All cost the same."""
+        return np.zeros((len(testcases), 1))
+
     def suite_fitness(self, individuals: Sequence[Individual]) -> Floats:
         """The mean over all active targets of the least distance in each suite, 0 for those that are covered."""
         everything = list(dict.fromkeys(t for one in individuals for t in one.testcases))

@@ -46,6 +46,7 @@ def generate(
     goal: str = "exceptions",
     agent: str | None = None,
     search: str = "whole_suite",
+    secondary: str = "length",
     budget: str = "60s",
     seed: int = 0,
     population: int = 50,
@@ -69,7 +70,9 @@ def generate(
         Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent
         (default: the goal's own).
     search
-        The search algorithm: whole_suite, mosa, dynamosa or random_search, with options after a colon: whole_suite:use_archive=false.
+        The search algorithm, see `fitgym list search`, with options after a colon: mosa:crossover=0.5,distance=epsilon.
+    secondary
+        What decides between test cases that are equally near to their targets: length, performance or diversity.
     budget
         60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations).
         Finishing has at least 15 seconds; what it has not seen pass by then is left out.
@@ -106,6 +109,7 @@ def generate(
             goal=goal,
             agent=agent,
             search=search,
+            secondary=secondary,
             budget=budget,
             seed=seed,
             population=population,
@@ -376,13 +380,13 @@ def evaluate(
 
 
 @app.command(name="list")
-def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "features", "corpora"], /) -> int:
+def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "secondary", "features", "corpora"], /) -> int:
     """List what there is to choose from, one line each.
 
     Parameters
     ----------
     what
-        envs, agents, goals, fitness, search, features or corpora.
+        envs, agents, goals, fitness, search, secondary, features or corpora.
     """
     from fitgym.listing import describe
 

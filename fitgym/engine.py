@@ -7,6 +7,7 @@ exchanged between two generations; what was executed is not executed again unles
 
 from __future__ import annotations
 
+import functools
 import inspect
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -23,21 +24,34 @@ from fitgym.evolution.archive import Archive
 from fitgym.evolution.budget import Budget
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
+from fitgym.evolution.proxies import Proxies
 from fitgym.evolution.reach import Reach
 from fitgym.evolution.trials import tried
 from fitgym.execution.executor import Executor
-from fitgym.fitness.base import Fitness
+from fitgym.fitness.base import Fitness, Floats
 from fitgym.instrument.trace import Trace
 from fitgym.registry import Registry, parse_options
 from fitgym.search.base import Search
+from fitgym.secondary.base import SecondaryObjective
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["FITNESS", "SEARCH", "Cost", "Discovery", "Engine", "Variants", "check_variants", "parse_search"]
+__all__ = [
+    "FITNESS",
+    "SEARCH",
+    "SECONDARY",
+    "Cost",
+    "Discovery",
+    "Engine",
+    "Variants",
+    "check_variants",
+    "parse_search",
+]
 
 FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
 SEARCH = Registry("fitgym.search", Search, "search algorithm")
+SECONDARY = Registry("fitgym.secondary", SecondaryObjective, "secondary objective")
 
 Variants = Mapping[str, Mapping[str, Any]]
 """Arguments for the classes of fitness functions, by the function's name."""
@@ -87,9 +101,9 @@ def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
     """
     name, _, argument = text.partition(":")
     algorithm = SEARCH.load(name)
-    defaults = {p.name: p.default for p in inspect.signature(algorithm).parameters.values()}
-    words = [option for option, default in defaults.items() if isinstance(default, str)]
-    return algorithm, parse_options(argument, _keywords(algorithm), f"search algorithm '{name}'", words)
+    known = _keywords(algorithm)
+    words = [option for option, default in known.items() if isinstance(default, str)]
+    return algorithm, parse_options(argument, list(known), f"search algorithm '{name}'", words)
 
 
 def check_variants(variants: Variants) -> Variants:
@@ -109,9 +123,20 @@ def check_variants(variants: Variants) -> Variants:
     return variants
 
 
-def _keywords(cls: type) -> list[str]:
-    parameters = inspect.signature(cls).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+def _keywords(cls: type) -> dict[str, Any]:
+    """The keyword-only arguments of a constructor with their defaults; also those that it hands on to its base class."""
+    found: dict[str, Any] = {}
+    for owner in cls.__mro__:
+        if "__init__" in vars(owner):
+            parameters = list(inspect.signature(vars(owner)["__init__"]).parameters.values())
+            found |= {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in found}
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+                break
+    return found
+
+
+def _cost(objective: SecondaryObjective, measurements: Measurements, testcases: Sequence[TestCase]) -> Floats:
+    return objective.of(testcases, list(map(measurements.trace, testcases)))
 
 
 class Engine:
@@ -124,6 +149,7 @@ class Engine:
         tracked: further fitness functions whose targets are archived whatever is active, such as the goal's own.
         variants: of fitness functions, by name: arguments of their classes, such as `{"diversity": {"last_two": True}}`.
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
+        secondary: what breaks ties of fitness and decides which test case the archive keeps, see `prefer`.
         seed: of everything random in the run.
         population: number of individuals, unless `search` says so.
         budget: in generations or executions of test cases. Of executions there is never one more: the generation in which
@@ -151,6 +177,7 @@ class Engine:
         usable: Sequence[str] = (),
         variants: Variants | None = None,
         search: str = "whole_suite",
+        secondary: str = "length",
         seed: int = 0,
         population: int = 50,
         budget: Budget | None = None,
@@ -168,6 +195,7 @@ class Engine:
         self.factory = TestFactory(self.subject, self.table)
         self.measurements = Measurements({}, self.table)
         self.archive = Archive(self.measurements)
+        self._proxies = Proxies(self.subject, self.table)
         self.reach = Reach(self.subject)
         self.rng = np.random.default_rng(seed)
         options.setdefault("population", population)
@@ -185,6 +213,7 @@ class Engine:
         self._chunk = 16
         self._ill_typed: dict[tuple[str, str], None] = {}
         executor.begin()
+        self.prefer(secondary)
         self.deadline = deadline
         self._began = time.monotonic()
         self.activate(fitness)
@@ -234,6 +263,23 @@ class Engine:
                     return
                 with self._spent_on("search"):
                     self.search.refresh(self)
+
+    def prefer(self, name: str) -> None:
+        """Make another secondary objective count, from the next generation on.
+
+        Args:
+            name: of the secondary objective. An algorithm may have one of its own for the archive (`Search.archives_by`).
+
+        Raises:
+            UnknownName: there is no such one.
+        """
+        self._secondary = SECONDARY.load(name)(self.subject, self.table)
+        own = self.search.archives_by
+        keeps = self._secondary if own is None else SECONDARY.load(own)(self.subject, self.table)
+        self.archive.value_by(functools.partial(_cost, keeps, self.measurements))
+        if self.search.population:
+            with self._spent_on("search"):
+                self.search.refresh(self)
 
     def step(self) -> None:
         """One generation; at the end of the budget it may be given up half way, which loses nothing but its offspring."""
@@ -443,6 +489,14 @@ class Engine:
     def targets(self) -> list[tuple[str, int]]:
         """The open targets, in the order of the columns of `objectives`: name of the function, and which of its targets."""
         return [(name, column) for name in self.active for column in self.measurements.open(name).tolist()]
+
+    def secondary(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
+        """The secondary objective of executed individuals, `(len(individuals),)`; less is better."""
+        return self._secondary.of_suites(individuals, self.measurements.trace)
+
+    def proxies(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
+        """Performance proxies of executed test cases, `(len(testcases), 7)`, see `fitgym.evolution.proxies`."""
+        return self._proxies.of(testcases, list(map(self.measurements.trace, testcases)))
 
     def released(self, name: str) -> NDArray[np.bool_]:
         """Which targets of a fitness function have a place that can be reached, `(n_targets,)`.

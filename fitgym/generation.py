@@ -47,6 +47,7 @@ class Request:
         goal: name of a goal.
         agent: `name` or `name:argument`; the goal's own if None.
         search: a search algorithm, with options after a colon: `whole_suite:use_archive=false`.
+        secondary: name of the secondary objective.
         budget: `60s`, `20000x` or `200g`. Seconds include finishing: up to 40 % are kept back for it. If that is not
             enough to see the suite pass it may go on, until it has had 15 s; what has not passed by then is dropped.
             With the other units finishing takes as long as it needs, because the result must not depend on time.
@@ -63,6 +64,7 @@ class Request:
     goal: str = "exceptions"
     agent: str | None = None
     search: str = "whole_suite"
+    secondary: str = "length"
     budget: str = "60s"
     seed: int = 0
     population: int = 50
@@ -212,6 +214,7 @@ class _Job:
             budget=str(self.budget) if self.budget.deterministic else None,
             actions=actions,
             search=request.search,
+            secondary=request.secondary,
             population=request.population,
             reward=request.reward or ("gain" if learns else "paper"),
             features="full-v1",
@@ -342,6 +345,7 @@ class _Job:
             "goal": request.goal,
             "agent": self.agent_text,
             "search": request.search,
+            "secondary": request.secondary,
             "population": request.population,
             "reward": episode["reward"],
             "budget": str(self.budget),
@@ -382,6 +386,8 @@ def _command(request: Request) -> str:
         parts.append(f"--agent {request.agent}")
     if request.search != "whole_suite":
         parts.append(f"--search {request.search}")
+    if request.secondary != "length":
+        parts.append(f"--secondary {request.secondary}")
     parts += [f"--budget {request.budget}", f"--seed {request.seed}"]
     if request.population != Request(request.subject).population:
         parts.append(f"--population {request.population}")

@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from fitgym.agents.base import agents
-from fitgym.engine import FITNESS, SEARCH
+from fitgym.engine import FITNESS, SEARCH, SECONDARY
 from fitgym.envs import ENVIRONMENTS, WITHOUT_SUBJECT
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
@@ -24,7 +24,13 @@ def describe(what: str) -> list[tuple[str, str]]:
     Raises:
         UnknownName: there is no such kind.
     """
-    registries: dict[str, Registry[Any]] = {"agents": agents(), "goals": GOALS, "fitness": FITNESS, "search": SEARCH}
+    registries: dict[str, Registry[Any]] = {
+        "agents": agents(),
+        "goals": GOALS,
+        "fitness": FITNESS,
+        "search": SEARCH,
+        "secondary": SECONDARY,
+    }
     if what in registries:
         registry = registries[what]
         return [(name, _first_line(registry.load(name))) for name in registry.names()]

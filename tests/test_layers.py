@@ -27,6 +27,7 @@ ROOMS = {
     "fitgym.execution": 4,
     "fitgym.fitness": 5,
     "fitgym.evolution": 6,
+    "fitgym.secondary": 6,
     "fitgym.search": 7,
     "fitgym.goals": 8,
     "fitgym.engine": 8,

@@ -43,6 +43,9 @@ class Landscape:
     def targets(self) -> list[tuple[str, int]]:
         return [("goal", column) for column in range(len(self.goals)) if column not in self.found]
 
+    def secondary(self, individuals: Any) -> np.ndarray:
+        return np.array([individual.length for individual in individuals], float)
+
     def objectives(self, testcases: Any) -> np.ndarray:
         columns = [self.goals[column] for _, column in self.targets()]
         rows = [[min(1.0, abs(t[0] - g) / 200) for g in columns] for t in testcases]

@@ -44,6 +44,9 @@ class Numbers:
     def __init__(self, *targets: int) -> None:
         self.targets = targets
 
+    def secondary(self, individuals: Any) -> np.ndarray:
+        return np.array([individual.length for individual in individuals], float)
+
     def objectives(self, testcases: Any) -> np.ndarray:
         return np.array([[min(abs(n - t) for n in case) for t in self.targets] for case in testcases], float).reshape(
             len(testcases), len(self.targets)

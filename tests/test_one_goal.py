@@ -42,6 +42,9 @@ class Numbers:
     def targets(self) -> list[tuple[str, int]]:
         return [(self.name, column) for column in range(len(self.numbers))]
 
+    def secondary(self, individuals: Any) -> np.ndarray:
+        return np.array([individual.length for individual in individuals], float)
+
     def objectives(self, testcases: Any) -> np.ndarray:
         rows = [[min(abs(n - t) for n in case) / 100 for t in self.numbers] for case in testcases]
         return np.array(rows, float).reshape(len(testcases), len(self.numbers))

@@ -1,4 +1,4 @@
-"""The archive: for every target that was ever covered, the shortest test case that covers it."""
+"""The archive: for every target that was ever covered, the best test case that covers it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.evolution.measurements import Measurements
+from fitgym.fitness.base import Floats
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Archive"]
 
-_NONE = np.iinfo(np.int64).max
-_NOTHING = np.zeros(0, dtype=np.int64)
+_NOTHING = np.zeros(0)
+
+Value = Callable[[Sequence[TestCase]], Floats]
+"""What test cases cost, `(len(testcases),)`, finite; the less the better."""
+
+
+def _lengths(testcases: Sequence[TestCase]) -> Floats:
+    return np.array(list(map(len, testcases)), dtype=np.float64)
 
 
 class Archive:
     """The best test case for each covered target of each fitness function.
 
     A target that is covered for the first time is stored with its test case; later the test case is replaced only by a
-    strictly shorter one. Covered targets can then be left out of the fitness (`open_targets`).
+    strictly better one, which is a shorter one unless another value is given. Covered targets can then be left out of the
+    fitness (`open_targets`).
 
     Args:
         measurements: where the rows of test cases come from.
+        value: what makes one test case better than another.
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
@@ -32,10 +41,11 @@ class Archive:
     with a failure never covers anything (see `Fitness.distances`), and an exception of the subject is no fault.
     """
 
-    def __init__(self, measurements: Measurements) -> None:
+    def __init__(self, measurements: Measurements, value: Value = _lengths) -> None:
         self._measurements = measurements
+        self._value = value
         self._best: dict[str, dict[int, TestCase]] = {}
-        self._lengths: dict[str, NDArray[np.int64]] = {}
+        self._values: dict[str, Floats] = {}  # of the best, infinite where there is none
         self._kept: dict[TestCase, int] = {}  # for how many targets
         self._testcases: tuple[TestCase, ...] = ()
         self.version = 0  # changes whenever a target is covered for the first time
@@ -58,35 +68,35 @@ class Archive:
         """
         if not testcases:
             return 0
-        sizes = np.array(list(map(len, testcases)))
-        wanted: dict[str, list[tuple[int, TestCase, bool]]] = {}
+        values = self._value(testcases)
+        wanted: dict[str, list[tuple[int, TestCase, float, bool]]] = {}
         for name in names:
             offers, columns = self._measurements.covered(name, testcases)
-            lengths = self._grown(name)
-            better = np.flatnonzero(sizes[offers] < lengths[columns])
+            stored = self._grown(name)
+            better = np.flatnonzero(values[offers] < stored[columns])
             if not len(better):
                 continue
             offers, columns = offers[better], columns[better]
-            order = np.lexsort((offers, sizes[offers], columns))
+            order = np.lexsort((offers, values[offers], columns))
             offers, columns = offers[order], columns[order]
             winners = np.flatnonzero(np.diff(columns, prepend=-1))
             wanted[name] = [
-                (column, testcases[offer], length == _NONE)
-                for column, offer, length in zip(
-                    columns[winners].tolist(), offers[winners].tolist(), lengths[columns[winners]].tolist(), strict=True
+                (column, testcases[offer], float(values[offer]), known == np.inf)
+                for column, offer, known in zip(
+                    columns[winners].tolist(), offers[winners].tolist(), stored[columns[winners]].tolist(), strict=True
                 )
             ]
-        entering = list(dict.fromkeys(testcase for rows in wanted.values() for _, testcase, _ in rows))
+        entering = list(dict.fromkeys(testcase for rows in wanted.values() for _, testcase, _, _ in rows))
         refused: set[TestCase] = set()
         if confirm is not None and entering:
             refused = {t for t, ok in zip(entering, confirm(entering), strict=True) if not ok}
         first = 0
         for name, rows in wanted.items():
-            for column, testcase, new in rows:
+            for column, testcase, worth, new in rows:
                 if testcase in refused:
                     continue
                 self._keep(self._best.setdefault(name, {}), column, testcase)
-                self._lengths[name][column] = len(testcase)
+                self._values[name][column] = worth
                 first += new
         if first:
             self.version += 1
@@ -96,12 +106,19 @@ class Archive:
 
     def covered(self, name: str) -> NDArray[np.bool_]:
         """Which targets of a fitness function are covered, shape `(n_targets,)`."""
-        result: NDArray[np.bool_] = self._grown(name) != _NONE
+        result: NDArray[np.bool_] = self._grown(name) != np.inf
         return result
 
     def best(self, name: str) -> dict[int, TestCase]:
         """The test case of each covered target of a fitness function, by column in ascending order."""
         return dict(sorted(self._best.get(name, {}).items()))
+
+    def value_by(self, value: Value) -> None:
+        """From now on another value decides; what is stored stays until something better comes."""
+        self._value = value
+        for name, best in self._best.items():
+            columns = list(best)
+            self._grown(name)[columns] = value([best[column] for column in columns])
 
     def testcases(self) -> tuple[TestCase, ...]:
         """The distinct test cases kept for all fitness functions, in the order in which they came."""
@@ -116,10 +133,10 @@ class Archive:
                 del self._kept[old]
         best[column] = testcase
 
-    def _grown(self, name: str) -> NDArray[np.int64]:
-        """The stored lengths, extended when a dynamic fitness function has found new targets."""
-        lengths = self._lengths.get(name, _NOTHING)
-        missing = len(self._measurements.fitness[name].targets) - len(lengths)
+    def _grown(self, name: str) -> Floats:
+        """The stored values, extended when a dynamic fitness function has found new targets."""
+        values = self._values.get(name, _NOTHING)
+        missing = len(self._measurements.fitness[name].targets) - len(values)
         if missing:
-            lengths = self._lengths[name] = np.append(lengths, np.full(missing, _NONE))
-        return lengths
+            values = self._values[name] = np.append(values, np.full(missing, np.inf))
+        return values

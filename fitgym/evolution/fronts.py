@@ -16,12 +16,12 @@ __all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "preferred", "su
 _CELLS = 1 << 22  # of a block of comparisons, a byte each
 
 
-def preferred(values: Floats, lengths: Index, chance: Chance) -> Index:
-    """The test cases that are best for some target, ascending: the least value, then the shortest, then a draw.
+def preferred(values: Floats, ties: Floats, chance: Chance) -> Index:
+    """The test cases that are best for some target, ascending: the least value, then the tie-breaker, then a draw.
 
     Args:
         values: `(n, n_targets)`.
-        lengths: of the test cases, `(n,)`.
+        ties: their secondary objective, such as the length, `(n,)`.
         chance: draws once for each target that several of them are best for.
 
     References:
@@ -31,7 +31,7 @@ def preferred(values: Floats, lengths: Index, chance: Chance) -> Index:
     if not values.size:
         return np.zeros(0, dtype=np.intp)
     least = values == values.min(axis=0)
-    sizes = np.where(least, lengths[:, None], np.inf)
+    sizes = np.where(least, ties[:, None], np.inf)
     best = sizes == sizes.min(axis=0)
     chosen = best.argmax(axis=0)
     for target in np.flatnonzero(best.sum(axis=0) > 1).tolist():
@@ -51,7 +51,7 @@ def dominance(values: Floats) -> Mask:
     return dominates
 
 
-def fronts(values: Floats, lengths: Index, size: int, chance: Chance) -> list[Index]:
+def fronts(values: Floats, ties: Floats, size: int, chance: Chance) -> list[Index]:
     """The test cases in fronts, best first; those beyond the `size` best are together in the last one.
 
     First come the `preferred` ones. If there are fewer than `size`, the others follow by Pareto dominance: those that no
@@ -60,7 +60,7 @@ def fronts(values: Floats, lengths: Index, size: int, chance: Chance) -> list[In
     References:
         Panichella, Kifetew and Tonella 2015, algorithm 2; as in EvoSuite, which does not sort what will not survive.
     """
-    first = preferred(values, lengths, chance)
+    first = preferred(values, ties, chance)
     rest = np.setdiff1d(np.arange(len(values)), first)
     found = [first] if len(first) else []
     dominates = dominance(values[rest]) if len(first) < size else np.zeros((len(rest), len(rest)), dtype=bool)

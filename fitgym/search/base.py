@@ -65,6 +65,14 @@ class Evaluation(Protocol):
         """
         ...
 
+    def secondary(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
+        """The secondary objective of executed individuals, `(len(individuals),)`, which breaks ties; less is better."""
+        ...
+
+    def proxies(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
+        """Performance proxies of executed test cases, `(len(testcases), n)`, see `fitgym.evolution.proxies`."""
+        ...
+
     def targets(self) -> list[tuple[str, int]]:
         """The open targets, in the order of the columns of `objectives`: name of the function, and which of its targets.
 
@@ -89,6 +97,7 @@ class Search(ABC):
     Attributes:
         progress: how much of the search is over, in [0, 1], as the engine says before each generation.
         least_population: the smallest number of individuals that makes sense.
+        archives_by: the secondary objective by which the archive chooses; None for the one that breaks ties.
         uses_archive: covered targets leave the fitness, and covering test cases are a source of new ones.
         tracks: fitness functions whose targets the archive must know whatever is active.
         chance: a stream of its own, seeded from `rng`, for single numbers: making a test case takes some thirty, and
@@ -96,6 +105,7 @@ class Search(ABC):
     """
 
     least_population: ClassVar[int] = 2
+    archives_by: ClassVar[str | None] = None
     uses_archive: bool = True
     tracks: ClassVar[tuple[str, ...]] = ()
 
@@ -141,9 +151,8 @@ class Search(ABC):
         return self.population
 
     def _rank(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
-        """Make `individuals` the population: smallest fitness first, ties by length, then by age."""
+        """Make `individuals` the population: smallest fitness first, ties by the secondary objective, then by age."""
         fitness = evaluation.suite_fitness(individuals)
-        lengths = np.array([individual.length for individual in individuals])
-        order = np.lexsort((lengths, fitness))
+        order = np.lexsort((evaluation.secondary(individuals), fitness))
         self.population = [individuals[i] for i in order]
         self.fitness = fitness[order]

@@ -12,6 +12,7 @@ from fitgym.errors import UnknownName
 from fitgym.evolution.fronts import epsilon_distance, fronts, subvector_distance
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.selection import rank_selection
+from fitgym.fitness.base import Floats
 from fitgym.search._testcases import TestCaseSearch
 from fitgym.search.base import Covering, Evaluation, Variation
 from fitgym.testcase.statement import TestCase
@@ -95,14 +96,14 @@ class MOSA(TestCaseSearch):
     def _survive(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
         """Make the best of them the population, best first."""
         values = self._objectives([individual.testcases[0] for individual in individuals], evaluation)
-        lengths = np.array([individual.length for individual in individuals])
+        ties = evaluation.secondary(individuals)
         survivors: list[Individual] = []
         ranks: list[float] = []
-        for rank, front in enumerate(fronts(values, lengths, self.size, self.chance)):
+        for rank, front in enumerate(fronts(values, ties, self.size, self.chance)):
             if rank and len(survivors) >= self.size:
                 break
-            apart = DISTANCES[self.distance](values[front])
-            ordered = front[np.lexsort((lengths[front], -apart))].tolist()
+            apart = self._apart(values[front], [individuals[i] for i in front.tolist()], evaluation)
+            ordered = front[np.lexsort((ties[front], -apart))].tolist()
             room = self.size - len(survivors)
             is_preferred = rank == 0 and values.shape[1] > 0
             chosen = ordered if is_preferred else ordered[:room]
@@ -110,6 +111,10 @@ class MOSA(TestCaseSearch):
             ranks += [float(rank)] * len(chosen)
         self.population = survivors
         self.fitness = np.array(ranks)
+
+    def _apart(self, values: Floats, front: Sequence[Individual], evaluation: Evaluation) -> Floats:
+        """How much each individual of a front deserves to live on, given their distances to the targets."""
+        return DISTANCES[self.distance](values)
 
     def _objectives(self, testcases: Sequence[TestCase], evaluation: Evaluation) -> NDArray[np.float64]:
         """The distances that are pursued."""

@@ -24,7 +24,7 @@ class OneGoal(TestCaseSearch):
 
     The targets are taken in random order. Each gets an equal share of the budget that is left; what it does not need goes
     to those after it, and when all have been tried, those that are not covered are tried again. The fitness is the
-    distance to the target, ties are broken by length. A search begins with random test cases and ends when its target is
+    distance to the target, ties are broken by the secondary objective. A search begins with random test cases and ends when its target is
     covered; what its last best test case covers besides is left out from then on, what others covered on the way counts
     for nothing. The suite is what covered the targets (`best`), the archive is not looked at.
 
@@ -91,7 +91,7 @@ class OneGoal(TestCaseSearch):
         if self.target not in targets:
             self._turn(targets)
             self._begins = False  # these are random too, or nothing is left to do for them
-        order = self._sort(individuals, values, targets)
+        order = self._sort(individuals, values, targets, evaluation.secondary(individuals))
         if self.target is not None and self.fitness[0] == 0.0:
             self._found[self.population[0].testcases[0]] = None
             row = values[order[0]].tolist()
@@ -109,12 +109,14 @@ class OneGoal(TestCaseSearch):
             targets = evaluation.targets()
             if self.target not in targets:
                 self._turn(targets)
-            self._sort(self.population, values, targets)
+            self._sort(self.population, values, targets, evaluation.secondary(self.population))
 
-    def _sort(self, individuals: Sequence[Individual], values: Floats, targets: Sequence[Key]) -> list[int]:
+    def _sort(
+        self, individuals: Sequence[Individual], values: Floats, targets: Sequence[Key], ties: Floats
+    ) -> list[int]:
         """Make the individuals the population, best first; where each stood."""
         column = np.zeros(len(individuals)) if self.target is None else values[:, targets.index(self.target)]
-        order: list[int] = np.lexsort((np.array([one.length for one in individuals]), column)).tolist()
+        order: list[int] = np.lexsort((ties, column)).tolist()
         self.population = [individuals[i] for i in order]
         self.fitness = column[order]
         return order

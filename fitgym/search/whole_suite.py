@@ -19,7 +19,7 @@ class WholeSuite(Search):
 
     Each generation keeps the elite and fills the rest with pairs: two parents by rank selection, crossed with
     probability `crossover`, mutated, and then either both offspring or both parents go on, whichever pair holds the
-    best individual (fitness first, then length). Offspring with more than twice the statements of the best individual
+    best individual (fitness first, then the secondary objective). Offspring with more than twice the statements of the best individual
     are turned down unless they beat it (bloat control).
 
     Mutation of a suite changes each test case with probability 1 / size, then adds new test cases with probability
@@ -92,7 +92,8 @@ class WholeSuite(Search):
             return
         members = list(dict.fromkeys([*self.population, *(i for pair in self._pairs for i in pair)]))
         values = evaluation.suite_fitness(members).tolist()
-        key = {i: (value, i.length) for i, value in zip(members, values, strict=True)}
+        ties = evaluation.secondary(members).tolist()
+        key = {i: (value, tie) for i, value, tie in zip(members, values, ties, strict=True)}
         best = self.population[0]
         survivors = self.population[: self.elite]
         for mother, father, daughter, son in self._pairs:
@@ -104,7 +105,7 @@ class WholeSuite(Search):
                 survivors += (mother, father)
         self._rank(survivors[: self.size], evaluation)
 
-    def _acceptable(self, child: Individual, best: Individual, key: dict[Individual, tuple[float, int]]) -> bool:
+    def _acceptable(self, child: Individual, best: Individual, key: dict[Individual, tuple[float, float]]) -> bool:
         return 0 < child.length <= 2 * best.length or key[child][0] < key[best][0]
 
     def _pair(self) -> tuple[Individual, Individual, Individual, Individual]:
