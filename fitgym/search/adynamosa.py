@@ -1,0 +1,91 @@
+"""aDynaMOSA: DynaMOSA that prefers test cases which cost little time and memory, as long as coverage does not suffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fitgym.evolution.individual import Individual
+from fitgym.evolution.proxies import performance_heuristic
+from fitgym.fitness.base import Floats
+from fitgym.search.base import Covering, Evaluation, Variation
+from fitgym.search.dynamosa import DynaMOSA
+
+__all__ = ["ADynaMOSA"]
+
+PERFORMANCE, CROWDING = "performance", "crowding"
+
+
+class ADynaMOSA(DynaMOSA):
+    """DynaMOSA with performance proxies (`fitgym.evolution.proxies`) in two places.
+
+    Of two test cases that cover a target the archive keeps the one with the lower performance score. And within a front,
+    where DynaMOSA takes those that stand out, it takes those that are cheap, unless the search stagnates: a generation
+    stagnates if none of its offspring is nearer to any target than the population was. Each heuristic has a counter:
+
+        stagnation       the counter of the last heuristic goes up; performance if its counter is not the larger one
+        no stagnation    the counter of the last heuristic goes to 0, and it is kept
+
+    The search begins with performance. Which test case is best for a target is decided as in DynaMOSA.
+
+    Args:
+        factory, archive, rng, population, ...: as for `mosa`.
+        adaptive: with False it is always performance; the paper reports what that costs.
+        hysteresis: as in the released code, crowding only if the counter of performance is larger by two, and between
+            the two thresholds the last heuristic stays.
+
+    References:
+        Grano, Laaber, Panichella and Panichella 2019, Testing with Fewer Resources: An Adaptive Approach to
+        Performance-Aware Test Case Generation, section 3.3, algorithms 1 and 2.
+    Differs from the released code: there a test case in the archive must be shorter too to replace another one, and what
+    is looked at for stagnation are the best values of all time.
+    """
+
+    archives_by: ClassVar[str | None] = "performance"
+
+    def __init__(
+        self,
+        factory: Variation,
+        archive: Covering,
+        rng: np.random.Generator,
+        *,
+        adaptive: bool = True,
+        hysteresis: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(factory, archive, rng, **options)
+        self.adaptive = adaptive
+        self.hysteresis = hysteresis
+        self.heuristic = PERFORMANCE
+        self.counters = {PERFORMANCE: 0, CROWDING: 0}
+
+    def tell(self, evaluation: Evaluation) -> None:
+        if self.population and self.adaptive:
+            self._switch(self._stagnates(evaluation))
+        super().tell(evaluation)
+
+    def _stagnates(self, evaluation: Evaluation) -> bool:
+        """No offspring is nearer to a target than all of the population."""
+        before = self._objectives([one.testcases[0] for one in self.population], evaluation)
+        after = self._objectives([one.testcases[0] for one in self._offspring], evaluation)
+        return not bool((after.min(axis=0, initial=np.inf) < before.min(axis=0, initial=np.inf)).any())
+
+    def _switch(self, stagnates: bool) -> None:
+        """Choose the heuristic of this generation."""
+        counters = self.counters
+        if not stagnates:
+            counters[self.heuristic] = 0
+            return
+        counters[self.heuristic] += 1
+        ahead = counters[PERFORMANCE] - counters[CROWDING]
+        if ahead <= 0:
+            self.heuristic = PERFORMANCE
+        elif ahead > self.hysteresis:
+            self.heuristic = CROWDING
+
+    def _apart(self, values: Floats, front: Sequence[Individual], evaluation: Evaluation) -> Floats:
+        if self.heuristic == CROWDING:
+            return super()._apart(values, front, evaluation)
+        return performance_heuristic(evaluation.proxies([one.testcases[0] for one in front]))
