@@ -75,6 +75,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * `reward`: "paper" or "gain".
     * `variants`: of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
     * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
+    * `smart`: of the chosen functions only those guide, with those of their targets, that stand for the others; see
+      `fitgym.smart_selection`.
     * `secondary`: what breaks ties and chooses what the archive keeps: `length`, `performance` or `diversity`.
     * `population`: number of its individuals.
     * `populations`: "shared", one that all actions work on; or "per-action": once as many decisions were made as there
@@ -107,6 +109,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         reward: str = "paper",
         variants: Variants | None = None,
         search: str = "whole_suite",
+        smart: bool = False,
         secondary: str = "length",
         population: int = 50,
         populations: Literal["shared", "per-action"] = "shared",
@@ -136,6 +139,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         parse_search(search)  # refused here rather than at the first reset
         self.variants = check_variants(variants or {})
         self.search = search
+        self.smart = smart
         SECONDARY.load(secondary)
         self.secondary = secondary
         if populations not in POPULATIONS:
@@ -188,6 +192,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             usable=tuple(dict.fromkeys(name for action in self.catalogue for name in action)),
             variants=self.variants,
             search=self.search,
+            smart=self.smart,
             secondary=self.secondary,
             seed=self.seed,
             population=self.population,
@@ -292,6 +297,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             "reward": self.goal.reward_name,
             "variants": {name: dict(arguments) for name, arguments in self.variants.items()},
             "search": self.search,
+            "smart": self.smart,
             "secondary": self.secondary,
             "populations": self.populations,
             "budget": None if self.budget is None else str(self.budget),

@@ -46,6 +46,7 @@ def generate(
     goal: str = "exceptions",
     agent: str | None = None,
     search: str = "whole_suite",
+    smart: bool = False,
     secondary: str = "length",
     budget: str = "60s",
     seed: int = 0,
@@ -71,6 +72,8 @@ def generate(
         (default: the goal's own).
     search
         The search algorithm, see `fitgym list search`, with options after a colon: mosa:crossover=0.5,distance=epsilon.
+    smart
+        Of the chosen fitness functions use only those, with those of their targets, that stand for the others.
     secondary
         What decides between test cases that are equally near to their targets: length, performance or diversity.
     budget
@@ -109,6 +112,7 @@ def generate(
             goal=goal,
             agent=agent,
             search=search,
+            smart=smart,
             secondary=secondary,
             budget=budget,
             seed=seed,

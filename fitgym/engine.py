@@ -33,6 +33,7 @@ from fitgym.instrument.trace import Trace
 from fitgym.registry import Registry, parse_options
 from fitgym.search.base import Search
 from fitgym.secondary.base import SecondaryObjective
+from fitgym.smart_selection import smart_selection
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable, TestCase
@@ -149,6 +150,8 @@ class Engine:
         tracked: further fitness functions whose targets are archived whatever is active, such as the goal's own.
         variants: of fitness functions, by name: arguments of their classes, such as `{"diversity": {"last_two": True}}`.
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
+        smart: the active functions are only those of the named ones, with those of their targets, that stand for the
+            others (`fitgym.smart_selection`). What was left out is not archived; `coverage_of` a suite tells what it covers.
         secondary: what breaks ties of fitness and decides which test case the archive keeps, see `prefer`.
         seed: of everything random in the run.
         population: number of individuals, unless `search` says so.
@@ -177,6 +180,7 @@ class Engine:
         usable: Sequence[str] = (),
         variants: Variants | None = None,
         search: str = "whole_suite",
+        smart: bool = False,
         secondary: str = "length",
         seed: int = 0,
         population: int = 50,
@@ -203,6 +207,8 @@ class Engine:
         self.keep_covered = not self.search.uses_archive
         self._needed: dict[str, NDArray[np.bool_]] = {}  # of mutants, once the search is over
         self.active: tuple[str, ...] = ()
+        self.smart = smart
+        self._selected: dict[str, NDArray[np.bool_] | None] = {}
         self.weights: dict[str, float] = {}  # of active functions, 1 for those that have none
         self.generation = 0
         self.executions = 0
@@ -247,6 +253,10 @@ class Engine:
             if name not in self.measurements.fitness:
                 fitness = FITNESS.load(name)(self.subject, **self.variants.get(name, {}))
                 self.measurements.register(name, fitness)
+        if self.smart:
+            self._selected = smart_selection(chosen, self.measurements.fitness, self.subject)
+            chosen = tuple(self._selected)
+            self.archive.limit({name: mask for name, mask in self._selected.items() if mask is not None})
         if chosen == self.active and population is None and self.weights == dict(weights or {}):
             return
         before = self.active, self.search.population, self.weights
@@ -630,10 +640,14 @@ class Engine:
 
     def _close_covered(self) -> None:
         """Take covered targets out of the fitness."""
+        for name in self.measurements.fitness:
+            left_out = self._left_out(name)
+            if self.keep_covered:
+                self.measurements.close(name, left_out)
+            else:
+                self.measurements.close(name, self.archive.covered(name) | left_out)
         if self.keep_covered:
             return
-        for name in self.measurements.fitness:
-            self.measurements.close(name, self.archive.covered(name))
         # Only where covering code is all that is wanted: a covered function can still raise something new or be called
         # in another way.
         active = [self.measurements.fitness[name] for name in self.active]
@@ -641,6 +655,11 @@ class Engine:
             self.factory.exclude(self.reach.exhausted(self.archive.covered("branch")))
         else:
             self.factory.exclude(frozenset())
+
+    def _left_out(self, name: str) -> NDArray[np.bool_]:
+        """The targets of a fitness function that smart selection leaves out."""
+        kept = self._selected.get(name) if name in self.active else None
+        return np.zeros(len(self.measurements.fitness[name].targets), dtype=bool) if kept is None else ~kept
 
     def _sweep(self) -> None:
         """Forget what neither a population nor the archive needs."""

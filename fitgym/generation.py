@@ -47,6 +47,7 @@ class Request:
         goal: name of a goal.
         agent: `name` or `name:argument`; the goal's own if None.
         search: a search algorithm, with options after a colon: `whole_suite:use_archive=false`.
+        smart: leave out fitness functions and targets for which others stand, see `fitgym.smart_selection`.
         secondary: name of the secondary objective.
         budget: `60s`, `20000x` or `200g`. Seconds include finishing: up to 40 % are kept back for it. If that is not
             enough to see the suite pass it may go on, until it has had 15 s; what has not passed by then is dropped.
@@ -64,6 +65,7 @@ class Request:
     goal: str = "exceptions"
     agent: str | None = None
     search: str = "whole_suite"
+    smart: bool = False
     secondary: str = "length"
     budget: str = "60s"
     seed: int = 0
@@ -214,6 +216,7 @@ class _Job:
             budget=str(self.budget) if self.budget.deterministic else None,
             actions=actions,
             search=request.search,
+            smart=request.smart,
             secondary=request.secondary,
             population=request.population,
             reward=request.reward or ("gain" if learns else "paper"),
@@ -345,6 +348,7 @@ class _Job:
             "goal": request.goal,
             "agent": self.agent_text,
             "search": request.search,
+            "smart": request.smart,
             "secondary": request.secondary,
             "population": request.population,
             "reward": episode["reward"],
@@ -386,6 +390,8 @@ def _command(request: Request) -> str:
         parts.append(f"--agent {request.agent}")
     if request.search != "whole_suite":
         parts.append(f"--search {request.search}")
+    if request.smart:
+        parts.append("--smart")
     if request.secondary != "length":
         parts.append(f"--secondary {request.secondary}")
     parts += [f"--budget {request.budget}", f"--seed {request.seed}"]

@@ -72,6 +72,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
         actions=list(dict.fromkeys(actions)) or None,
         reward=record["reward"],
         search=record["search"],
+        smart=record.get("smart", False),
         secondary=record.get("secondary", "length"),
         population=record.get("population", 50),
     )

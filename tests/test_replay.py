@@ -35,6 +35,14 @@ def test_every_reward_comes_again_and_the_suite_passes(recorded: Recorded) -> No
     assert found.steps == record["steps"] > 1 and found.tests == record["tests"] > 0
 
 
+def test_a_run_with_another_search_and_another_secondary_objective_is_replayed_too(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"goal": "coverage", "agent": "fixed:branch+line", "smart": True, "budget": "300x"}
+    run = fitgym.generate("html", search="adynamosa", secondary="performance", output=tmp_path, **options)
+    assert run.record["smart"] and run.record["secondary"] == "performance"
+    assert "--search adynamosa --smart --secondary performance --budget 300x" in run.source
+    assert replay(run.record, suite=tmp_path).differences == ()
+
+
 def test_an_agent_that_is_fixed_is_replayed_too(tmp_path: Path) -> None:
     run = fitgym.generate("html", goal="coverage", agent="fixed:branch+line+output", budget="6g", output=tmp_path)
     assert replay(run.record).differences == ()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.evolution.measurements import Measurements
-from fitgym.fitness.base import Floats
+from fitgym.fitness.base import Floats, Mask
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Archive"]
@@ -46,6 +46,7 @@ class Archive:
         self._value = value
         self._best: dict[str, dict[int, TestCase]] = {}
         self._values: dict[str, Floats] = {}  # of the best, infinite where there is none
+        self._only: dict[str, Mask] = {}
         self._kept: dict[TestCase, int] = {}  # for how many targets
         self._testcases: tuple[TestCase, ...] = ()
         self.version = 0  # changes whenever a target is covered for the first time
@@ -74,6 +75,8 @@ class Archive:
             offers, columns = self._measurements.covered(name, testcases)
             stored = self._grown(name)
             better = np.flatnonzero(values[offers] < stored[columns])
+            if name in self._only:
+                better = better[self._only[name][columns[better]]]
             if not len(better):
                 continue
             offers, columns = offers[better], columns[better]
@@ -112,6 +115,14 @@ class Archive:
     def best(self, name: str) -> dict[int, TestCase]:
         """The test case of each covered target of a fitness function, by column in ascending order."""
         return dict(sorted(self._best.get(name, {}).items()))
+
+    def limit(self, only: Mapping[str, Mask]) -> None:
+        """From now on keep test cases for these targets only, of the functions that are named; for all of the others.
+
+        Args:
+            only: masks `(n_targets,)` of functions that do not find new targets.
+        """
+        self._only = dict(only)
 
     def value_by(self, value: Value) -> None:
         """From now on another value decides; what is stored stays until something better comes."""
