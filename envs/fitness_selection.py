@@ -14,7 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.engine import SECONDARY, Engine, Variants, check_variants, parse_search
-from fitgym.envs.action_form import Listed, action_form
+from fitgym.envs.action_form import ActionForm, Chosen, Listed, action_form
 from fitgym.envs.catalogue import action_name
 from fitgym.errors import BudgetError, InputError, ResetNeeded, UnknownName
 from fitgym.evolution.budget import Budget
@@ -119,7 +119,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         executor: Executor | None = None,
     ) -> None:
         self.subject_name = subject
-        self.goal = GOALS.load(goal)(reward)
+        self.goal = self._goal(goal, reward)
         self.reward_range = self.goal.reward_range
         self.budget = None if budget is None else Budget.parse(budget)
         if self.budget is not None and not self.budget.deterministic:
@@ -129,9 +129,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             )
         if generations_per_step < 1:
             raise ValueError(f"generations_per_step is {generations_per_step}, expected at least 1")
-        self.form = action_form(
-            self.goal.catalogue if actions is None else actions, self.goal.functions, self.goal.required
-        )
+        self.form = self._form(actions)
         self.catalogue = self.form.combinations
         self.action_names = self.form.names
         self.features = FeatureSet.load(features)
@@ -187,7 +185,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.seed = int(self.np_random.integers(2**31))
         self.engine = Engine(
             self.executor,
-            fitness=(self.goal.fitness,),
+            fitness=self._starts_with(),
             tracked=(*self.goal.kept, *self.goal.tracked),
             usable=tuple(dict.fromkeys(name for action in self.catalogue for name in action)),
             variants=self.variants,
@@ -218,8 +216,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             raise ResetNeeded("the episode has ended: call reset() before the next step()")
         chosen = self.form.read(action)
         started = time.perf_counter()
-        if chosen.functions:
-            self.engine.activate(chosen.functions, self._left_by(chosen.name), chosen.weights)
+        self._act(self.engine, chosen)
         for _ in range(self.generations_per_step):
             self.engine.step()
             if self.engine.over:
@@ -307,6 +304,22 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         }
 
     # ------------------------------------------------------------------ inside
+
+    def _goal(self, goal: str, reward: str) -> Goal:
+        return GOALS.load(goal)(reward)
+
+    def _form(self, actions: str | Sequence[str] | None) -> ActionForm:
+        """How actions are written, and what they mean."""
+        return action_form(self.goal.catalogue if actions is None else actions, self.goal.functions, self.goal.required)
+
+    def _starts_with(self) -> tuple[str, ...]:
+        """The fitness functions of the first population."""
+        return (self.goal.fitness,)
+
+    def _act(self, engine: Engine, chosen: Chosen) -> None:
+        """Do what was chosen, before some generations follow."""
+        if chosen.functions:
+            engine.activate(chosen.functions, self._left_by(chosen.name), chosen.weights)
 
     @property
     def spent(self) -> float:

@@ -191,8 +191,8 @@ class Engine:
         self.executor = executor
         executor.require(frozenset().union(*(FITNESS.load(name).needs for name in (*fitness, *tracked, *usable))))
         self.subject: Subject = executor.subject
-        algorithm, options = parse_search(search)
-        self.tracked = tuple(dict.fromkeys((*tracked, *algorithm.tracks)))
+        parse_search(search)
+        self.tracked = tuple(dict.fromkeys(tracked))
         self.variants = check_variants(variants or {})
         self.search_name = search
         self.table = StatementTable()
@@ -202,9 +202,9 @@ class Engine:
         self._proxies = Proxies(self.subject, self.table)
         self.reach = Reach(self.subject)
         self.rng = np.random.default_rng(seed)
-        options.setdefault("population", population)
-        self.search = algorithm(self.factory, self.archive, self.rng, **options)
-        self.keep_covered = not self.search.uses_archive
+        self.population = population
+        self._resting: dict[str, Search] = {}
+        self.search = self._algorithm(search)
         self._needed: dict[str, NDArray[np.bool_]] = {}  # of mutants, once the search is over
         self.active: tuple[str, ...] = ()
         self.smart = smart
@@ -250,9 +250,7 @@ class Engine:
         if not chosen:
             raise InputError("no fitness function is active: name at least one, for example 'branch'")
         for name in (*chosen, *self.tracked):
-            if name not in self.measurements.fitness:
-                fitness = FITNESS.load(name)(self.subject, **self.variants.get(name, {}))
-                self.measurements.register(name, fitness)
+            self._register(name)
         if self.smart:
             self._selected = smart_selection(chosen, self.measurements.fitness, self.subject)
             chosen = tuple(self._selected)
@@ -274,6 +272,56 @@ class Engine:
                 with self._spent_on("search"):
                     self.search.refresh(self)
 
+    def use(self, search: str) -> None:
+        """Go on with another search algorithm, from the next generation on.
+
+        All share the archive and the factory. Each has a population of its own: one that was used before goes on with
+        what it had, one that was not begins with its first.
+
+        Args:
+            search: name of the algorithm, with options after a colon.
+
+        Raises:
+            UnknownName, InputError: see `parse_search`.
+        """
+        if search == self.search_name:
+            return
+        before = self.search_name, self.search
+        self.search = self._resting.pop(search) if search in self._resting else self._algorithm(search)
+        self._resting[before[0]] = before[1]
+        self.search_name = search
+        self.prefer(self._preferred)
+        with self._charged():
+            self._close_covered()
+            if self.search.population:
+                try:
+                    self._evaluate(self.search.living)
+                except OutOfBudget:
+                    self._resting[search] = self.search
+                    self.search_name, self.search = before
+                    del self._resting[self.search_name]
+                    return
+                with self._spent_on("search"):
+                    self.search.refresh(self)
+
+    def _algorithm(self, search: str) -> Search:
+        """A new algorithm; what it needs to be archived is archived from now on."""
+        algorithm, options = parse_search(search)
+        options.setdefault("population", self.population)
+        self.tracked = tuple(dict.fromkeys((*self.tracked, *algorithm.tracks)))
+        for name in algorithm.tracks:
+            self._register(name)
+        return algorithm(self.factory, self.archive, self.rng, **options)
+
+    def _register(self, name: str) -> None:
+        if name not in self.measurements.fitness:
+            self.measurements.register(name, FITNESS.load(name)(self.subject, **self.variants.get(name, {})))
+
+    @property
+    def keep_covered(self) -> bool:
+        """Covered targets stay in the fitness, because the search works without the archive."""
+        return not self.search.uses_archive
+
     def prefer(self, name: str) -> None:
         """Make another secondary objective count, from the next generation on.
 
@@ -284,6 +332,7 @@ class Engine:
             UnknownName: there is no such one.
         """
         self._secondary = SECONDARY.load(name)(self.subject, self.table)
+        self._preferred = name
         own = self.search.archives_by
         keeps = self._secondary if own is None else SECONDARY.load(own)(self.subject, self.table)
         self.archive.value_by(functools.partial(_cost, keeps, self.measurements))
@@ -664,6 +713,7 @@ class Engine:
     def _sweep(self) -> None:
         """Forget what neither a population nor the archive needs."""
         archived = self.archive.testcases()
-        individuals = list(dict.fromkeys(chain(self.search.living, *self.kept.values())))
+        resting = (search.living for search in self._resting.values())
+        individuals = list(dict.fromkeys(chain(self.search.living, *resting, *self.kept.values())))
         self.measurements.retain(individuals, archived)
         self.table.retain([*(t for individual in individuals for t in individual.testcases), *archived])
