@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gymnasium
 
-__all__ = ["ENVIRONMENTS", "WITHOUT_SUBJECT"]
+__all__ = ["ENVIRONMENTS", "VARIANTS", "WITHOUT_SUBJECT"]
 
 ENVIRONMENTS = {
     "fitgym/ExceptionDiscovery-v0": "exceptions",
@@ -26,6 +26,14 @@ WITHOUT_SUBJECT = {
 }
 """The registered environments that are formulas, and where they are."""
 
+VARIANTS = {
+    "fitgym/WeightedFitness-v0": ("fitgym.envs.fitness_selection:FitnessSelection", {"actions": "weights"}),
+    "fitgym/AlgorithmSelection-v0": ("fitgym.envs.algorithm_selection:AlgorithmSelection", {}),
+    "fitgym/MultiGoal-v0": ("fitgym.envs.multi_goal:MultiGoal", {}),
+}
+"""Registered environments with a subject and any goal, in which something else is chosen or rewarded: where they are, and
+their arguments."""
+
 for _id, _goal in ENVIRONMENTS.items():
     if _id not in gymnasium.registry:
         gymnasium.register(
@@ -33,6 +41,10 @@ for _id, _goal in ENVIRONMENTS.items():
             entry_point="fitgym.envs.fitness_selection:FitnessSelection",
             kwargs={"goal": _goal},
         )
+
+for _id, (_entry_point, _kwargs) in VARIANTS.items():
+    if _id not in gymnasium.registry:
+        gymnasium.register(_id, entry_point=_entry_point, kwargs=_kwargs)
 
 for _id, _entry_point in WITHOUT_SUBJECT.items():
     if _id not in gymnasium.registry:

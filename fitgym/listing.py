@@ -8,7 +8,7 @@ from typing import Any
 
 from fitgym.agents.base import agents
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
-from fitgym.envs import ENVIRONMENTS, WITHOUT_SUBJECT
+from fitgym.envs import ENVIRONMENTS, VARIANTS, WITHOUT_SUBJECT
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.features import FEATURE_SETS
@@ -36,7 +36,9 @@ def describe(what: str) -> list[tuple[str, str]]:
         return [(name, _first_line(registry.load(name))) for name in registry.names()]
     if what == "envs":
         selection = [(name, f"choose fitness functions for the goal '{goal}'") for name, goal in ENVIRONMENTS.items()]
-        return selection + [(name, _of_module(place)) for name, place in WITHOUT_SUBJECT.items()]
+        variants = [("fitgym/WeightedFitness-v0", "weigh the fitness functions of a goal")]
+        variants += [(name, _of_module(place)) for name, (place, kwargs) in VARIANTS.items() if not kwargs]
+        return selection + variants + [(name, _of_module(place)) for name, place in WITHOUT_SUBJECT.items()]
     if what == "features":
         return [(features.name, ", ".join(features.names(("...",)))) for features in FEATURE_SETS]
     if what == "corpora":

@@ -36,10 +36,10 @@ class Goal(ABC):
         UnknownName: another reward.
     """
 
-    fitness: ClassVar[str]
-    kept: ClassVar[tuple[str, ...]]
-    tracked: ClassVar[tuple[str, ...]] = ()
-    functions: ClassVar[tuple[str, ...]]
+    fitness: str
+    kept: tuple[str, ...]
+    tracked: tuple[str, ...] = ()
+    functions: tuple[str, ...]
     required: ClassVar[tuple[str, ...]] = ()
     catalogue: ClassVar[str] = "pairs"
     scale: ClassVar[float] = 1.0

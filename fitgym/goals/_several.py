@@ -1,0 +1,67 @@
+"""Several goals at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.engine import Engine
+from fitgym.goals.base import Goal
+
+__all__ = ["Several"]
+
+
+class Several(Goal):
+    """Goals that are pursued together: everything that any of them needs, and a reward for each.
+
+    The value is the mean over the goals of v / (v + scale), which is in [0, 1): values of different goals have different
+    units. The reward is the sum of theirs, times `weights`.
+
+    Args:
+        goals: at least one, each with its own kind of reward.
+        weights: of their rewards in the sum; 1 for each if not given.
+    """
+
+    def __init__(self, goals: Sequence[Goal], weights: Sequence[float] | None = None) -> None:
+        super().__init__(goals[0].reward_name)
+        self.goals = tuple(goals)
+        self.weights = np.ones(len(goals)) if weights is None else np.array(weights, np.float64)
+        self.fitness = goals[0].fitness
+        self.kept = _union(goal.kept for goal in goals)
+        self.tracked = _union((goal.fitness, *goal.kept, *goal.tracked) for goal in goals)
+        self.functions = _union(goal.functions for goal in goals)
+        self.rewards: NDArray[np.float64] = np.zeros(len(goals))
+
+    def value(self, engine: Engine) -> float:
+        values = [(goal.value(engine), goal.scale) for goal in self.goals]
+        return float(np.mean([value / (value + scale) for value, scale in values]))
+
+    def begin(self, engine: Engine) -> None:
+        for goal in self.goals:
+            goal.begin(engine)
+        self.rewards = np.zeros(len(self.goals))
+
+    def reward(self, engine: Engine) -> float:
+        """The weighted sum; the rewards one by one are in `rewards`."""
+        self.rewards = np.array([goal.reward(engine) for goal in self.goals])
+        return float(self.rewards @ self.weights)
+
+    @property
+    def reward_ranges(self) -> list[tuple[float, float]]:
+        """The lowest and highest reward of each goal."""
+        return [goal.reward_range for goal in self.goals]
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        weighted = zip(self.reward_ranges, self.weights.tolist(), strict=True)
+        ends = [sorted((low * weight, high * weight)) for (low, high), weight in weighted if weight]
+        return sum(low for low, _ in ends), sum(high for _, high in ends)
+
+    def reached(self, engine: Engine) -> bool:
+        return all(goal.reached(engine) for goal in self.goals)
+
+
+def _union(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for part in parts for name in part))
