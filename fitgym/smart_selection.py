@@ -57,7 +57,7 @@ def smart_selection(names: Sequence[str], fitness: Mapping[str, Fitness], subjec
         `(n_targets,)`.
 
     References:
-        Zhou, Zhou, Fang et al. 2023, Coverage Goal Selector for Combining Multiple Criteria in Search-Based Unit Test
+        Zhou, Zhou, Fang et al. 2024, Coverage Goal Selector for Combining Multiple Criteria in Search-Based Unit Test
         Generation, section 3: groups, representatives, subsuming targets; threshold 8.
     Differs from the released code: there nine of ten of the mutants that are left are dropped at random unless another
     strategy is asked for. Lines are counted in the source, there in the byte code's line table, so that a statement over

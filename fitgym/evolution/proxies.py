@@ -49,7 +49,7 @@ class Proxies:
         table: the statements of the test cases.
 
     References:
-        Grano, Laaber, Panichella and Panichella 2019, Testing with Fewer Resources: An Adaptive Approach to
+        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to
         Performance-Aware Test Case Generation, section 3.1 and table 1. The released code also leaves calls that happened
         once out of I2, blocks that ran at most twice out of I5, and counts I6 from ten on.
     Differs from the paper: I1 counts rounds, there how often the condition of the loop was evaluated, which is one more;
@@ -96,7 +96,7 @@ def performance_score(values: Floats) -> Floats:
     """All proxies of a test case in one number, `(n,)` in [0, 7), less is better: sum of I / (I + 1).
 
     References:
-        Grano et al. 2019, section 3.2: what decides which test case the archive keeps.
+        Grano et al. 2021, section 3.2: what decides which test case the archive keeps.
     """
     score: Floats = (values / (values + 1.0)).sum(axis=1)
     return score
@@ -110,7 +110,7 @@ def performance_heuristic(values: Floats) -> Floats:
     with 1/2 for a proxy that is the same for all.
 
     References:
-        Grano et al. 2019, section 3.2. The paper says in words that the best test case has 0; by its formula, which the
+        Grano et al. 2021, section 3.2. The paper says in words that the best test case has 0; by its formula, which the
         released code follows, it has 7.
     """
     if not len(values):

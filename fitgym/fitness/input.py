@@ -21,7 +21,7 @@ class Input(PartitionFitness):
     `**kwargs` is that of their items, and all items count.
 
     References:
-        Grano, Laaber, Panichella and Panichella 2019, Testing with Fewer Resources, section 4: one of the seven criteria
+        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources, section 4: one of the seven criteria
         that are combined there.
         The partitions are those of output coverage (`fitgym.instrument.abstraction`).
     """

@@ -37,7 +37,7 @@ class ADynaMOSA(DynaMOSA):
             the two thresholds the last heuristic stays.
 
     References:
-        Grano, Laaber, Panichella and Panichella 2019, Testing with Fewer Resources: An Adaptive Approach to
+        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to
         Performance-Aware Test Case Generation, section 3.3, algorithms 1 and 2.
     Differs from the released code: there a test case in the archive must be shorter too to replace another one, and what
     is looked at for stagnation are the best values of all time.

@@ -18,7 +18,7 @@ class Performance(SecondaryObjective):
     """The performance score, in [0, 7): sum over seven proxies of I / (I + 1), see `fitgym.evolution.proxies`.
 
     References:
-        Grano, Laaber, Panichella and Panichella 2019, Testing with Fewer Resources: An Adaptive Approach to
+        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to
         Performance-Aware Test Case Generation, section 3.2.
     """
 

@@ -4,7 +4,7 @@ References:
     Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite Generation,
     and EvoSuite 1.0.7, whose operators the paper uses: the sets for comparisons and literals.
     Gheyi et al. 2021, Identifying method-level mutation subsumption relations using Z3, as used by smart selection
-    (Zhou et al. 2023): the subsuming operators of arithmetic.
+    (Zhou et al. 2024): the subsuming operators of arithmetic.
 """
 
 from __future__ import annotations
