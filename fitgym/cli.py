@@ -383,6 +383,46 @@ def evaluate(
     return FINDING if any(row.error for row in rows) else DONE
 
 
+@app.command
+def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | None = None) -> int:
+    """Measure how long the tests of exported suites run and how much memory they take, in fresh interpreters.
+
+    Parameters
+    ----------
+    suites
+        Files of tests.
+    runs
+        How often each is run for time, and as often for memory.
+    path
+        A folder that is searched first for the subjects.
+    json
+        File for the medians and their 95 % intervals.
+    """
+    from dataclasses import asdict
+
+    from fitgym.suite.cost import Quantity
+    from fitgym.suite.cost import cost as measured
+    from fitgym.suite.export import write
+
+    if not suites:
+        raise InputError("no suite is named: give the path of an exported file, such as test_textwrap.py")
+
+    def shown(quantity: Quantity, unit: float) -> str:
+        return f"{quantity.median / unit:.4g} [{quantity.low / unit:.4g}, {quantity.high / unit:.4g}]"
+
+    found = {}
+    sys.stdout.write("suite  tests  failed  time in ms  peak in KiB  resident in MiB\n")
+    for suite in suites:
+        one = found[str(suite)] = measured(suite, runs=runs, path=path)
+        sys.stdout.write(
+            f"{suite}  {one.tests}  {one.failed}  {shown(one.seconds, 1e-3)}  {shown(one.peak, 1024)}  "
+            f"{shown(one.resident, 1 << 20)}\n"
+        )
+    if json is not None:
+        write(json_format.dumps({suite: asdict(one) for suite, one in found.items()}, indent=1) + "\n", json)
+    return FINDING if any(one.failed for one in found.values()) else DONE
+
+
 @app.command(name="list")
 def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "secondary", "features", "corpora"], /) -> int:
     """List what there is to choose from, one line each.
