@@ -251,26 +251,23 @@ class Engine:
             raise InputError("no fitness function is active: name at least one, for example 'branch'")
         for name in (*chosen, *self.tracked):
             self._register(name)
+        selected: dict[str, NDArray[np.bool_] | None] = {}
         if self.smart:
-            self._selected = smart_selection(chosen, self.measurements.fitness, self.subject)
-            chosen = tuple(self._selected)
-            self.archive.limit({name: mask for name, mask in self._selected.items() if mask is not None})
+            selected = smart_selection(chosen, self.measurements.fitness, self.subject)
+            chosen = tuple(selected)
         if chosen == self.active and population is None and self.weights == dict(weights or {}):
             return
-        before = self.active, self.search.population, self.weights
-        self.active, self.weights = chosen, dict(weights or {})
+        before = self.active, self.weights, self._selected, self.search.population
+        self.active, self.weights, self._selected = chosen, dict(weights or {}), selected
         if population is not None:
             self.search.population = list(population)
-        with self._charged():
-            self._close_covered()
-            if self.search.population:
-                try:
-                    self._evaluate(self.search.living)
-                except OutOfBudget:
-                    self.active, self.search.population, self.weights = before
-                    return
-                with self._spent_on("search"):
-                    self.search.refresh(self)
+        self._limit_archive()
+        if not self._reviewed():
+            self.active, self.weights, self._selected, self.search.population = before
+            self._limit_archive()
+
+    def _limit_archive(self) -> None:
+        self.archive.limit({name: mask for name, mask in self._selected.items() if mask is not None})
 
     def use(self, search: str) -> None:
         """Go on with another search algorithm, from the next generation on.
@@ -286,23 +283,31 @@ class Engine:
         """
         if search == self.search_name:
             return
-        before = self.search_name, self.search
-        self.search = self._resting.pop(search) if search in self._resting else self._algorithm(search)
-        self._resting[before[0]] = before[1]
-        self.search_name = search
-        self.prefer(self._preferred)
+        before = self.search_name
+        if search not in self._resting:
+            self._resting[search] = self._algorithm(search)
+        self._take(search)
+        if not self._reviewed():
+            self._take(before)
+
+    def _take(self, search: str) -> None:
+        """Exchange the algorithm that works and one that rests."""
+        self._resting[self.search_name] = self.search
+        self.search_name, self.search = search, self._resting.pop(search)
+        self._keep_by()
+
+    def _reviewed(self) -> bool:
+        """Let the population stand by what counts now; False if there are no executions left for what that needs."""
         with self._charged():
             self._close_covered()
             if self.search.population:
                 try:
                     self._evaluate(self.search.living)
                 except OutOfBudget:
-                    self._resting[search] = self.search
-                    self.search_name, self.search = before
-                    del self._resting[self.search_name]
-                    return
+                    return False
                 with self._spent_on("search"):
                     self.search.refresh(self)
+        return True
 
     def _algorithm(self, search: str) -> Search:
         """A new algorithm; what it needs to be archived is archived from now on."""
@@ -332,13 +337,16 @@ class Engine:
             UnknownName: there is no such one.
         """
         self._secondary = SECONDARY.load(name)(self.subject, self.table)
-        self._preferred = name
-        own = self.search.archives_by
-        keeps = self._secondary if own is None else SECONDARY.load(own)(self.subject, self.table)
-        self.archive.value_by(functools.partial(_cost, keeps, self.measurements))
+        self._keep_by()
         if self.search.population:
             with self._spent_on("search"):
                 self.search.refresh(self)
+
+    def _keep_by(self) -> None:
+        """Have the archive choose by the algorithm's own secondary objective, or by the one that breaks ties."""
+        own = self.search.archives_by
+        keeps = self._secondary if own is None else SECONDARY.load(own)(self.subject, self.table)
+        self.archive.value_by(functools.partial(_cost, keeps, self.measurements))
 
     def step(self) -> None:
         """One generation; at the end of the budget it may be given up half way, which loses nothing but its offspring."""

@@ -15,6 +15,7 @@ from fitgym.envs import VARIANTS
 from fitgym.envs.algorithm_selection import AlgorithmSelection
 from fitgym.envs.multi_goal import MultiGoal
 from fitgym.errors import InputError
+from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
 from fitgym.testing import check_env_strict
@@ -58,6 +59,31 @@ def test_each_algorithm_keeps_its_population_while_others_work() -> None:
         engine.step()
         engine.use("mosa")
         assert set(mosa) >= {one.testcases for one in engine.search.population}
+
+
+def test_an_algorithm_that_comes_back_has_its_test_cases_run_again_for_what_counts_now() -> None:
+    with Executor(locate(TRIANGLE)) as executor:
+        engine = Engine(executor, population=6, usable=["direct_branch"])
+        engine.step()
+        engine.use("mosa")
+        engine.step()
+        engine.activate(["direct_branch", "output"])  # which need more to be recorded
+        engine.step()
+        engine.use("whole_suite")
+        engine.step()
+        assert engine.active == ("direct_branch", "output") and engine.search.best.length > 0
+
+
+def test_at_the_end_of_the_budget_nothing_is_exchanged_by_half() -> None:
+    with Executor(locate(TRIANGLE)) as executor:
+        engine = Engine(executor, population=6, search="adynamosa", budget=Budget(20, "x"))
+        while not engine.over:
+            engine.step()
+        engine.activate(["direct_branch", "line"])
+        assert engine.active == ("branch",)
+        engine.use("mosa")
+        engine.use("adynamosa")
+        assert engine.search_name == "adynamosa" and engine.best_suite()
 
 
 def test_algorithms_share_the_archive_and_pursue_what_is_open() -> None:
