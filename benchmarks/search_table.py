@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Which search covers more? The comparisons of the papers, on the subjects of this folder, beside what the papers report.
+
+    python benchmarks/search_table.py --install results/subjects --jobs 2
+    python benchmarks/search_table.py --subjects results/subjects --questions family --set large --seeds 5 --budget 20000x
+    python benchmarks/search_table.py --subjects results/subjects --seeds 0
+
+All runs of a comparison have the same budget, counted in executions of test cases, and the same population. A run is worth
+the share of the targets that its suite covers: what the archive holds where the algorithm works with one, else its best
+suite alone. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that stand there are not made again;
+`--seeds 0` only makes the tables. What the columns mean is in README.md of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import statistics
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from remeasure import install, subjects, subjects_folder
+
+from fitgym.comparison import Contrast, contrasts
+from fitgym.engine import FITNESS, Engine
+from fitgym.errors import ExecutionError, SubjectError
+from fitgym.evaluation import Cell, Row
+from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor
+from fitgym.smart_selection import EIGHT
+from fitgym.subject.source import locate
+from fitgym.suite.export import write
+
+COLUMNS = ("question", "contestant", "subject", "seed", "budget", "population", "share", "tests", "statements", "error")
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One side of a comparison.
+
+    Attributes:
+        name: in the table.
+        search: algorithm with options.
+        smart: with smart selection.
+    """
+
+    name: str
+    search: str
+    smart: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A comparison.
+
+    Attributes:
+        functions: that guide the search, and by which suites are judged: the mean over those whose targets are known
+            beforehand (of exceptions all that are known were raised).
+        contestants: the first is what the others are put beside.
+        paper: what was published.
+    """
+
+    functions: tuple[str, ...]
+    contestants: tuple[Contestant, ...]
+    paper: str
+
+
+_WHOLE = (
+    Contestant("one_goal", "one_goal"),
+    Contestant("whole", "whole_suite:use_archive=false"),
+    Contestant("archive", "whole_suite"),
+)
+QUESTIONS = {
+    "branch": Question(("branch",), _WHOLE, "whole beside one_goal: 0.63 to 0.78 of the branches, A12 0.67"),
+    "line": Question(("line",), _WHOLE, "whole beside one_goal: 0.62 to 0.78 of the lines, A12 0.69"),
+    "weak_mutation": Question(
+        ("weak_mutation",), _WHOLE, "whole beside one_goal: 0.36 to 0.77 of the mutants, A12 0.83"
+    ),
+    "family": Question(
+        ("branch",),
+        (
+            Contestant("whole_suite", "whole_suite"),
+            Contestant("random_search", "random_search"),
+            Contestant("mosa", "mosa"),
+            Contestant("dynamosa", "dynamosa"),
+            Contestant("adynamosa", "adynamosa"),
+            Contestant("always performance", "adynamosa:adaptive=false"),
+            Contestant("mio", "mio"),
+        ),
+        "dynamosa at least mosa at least whole_suite; adynamosa within a point of dynamosa, always performance 18 below on "
+        "half of the classes",
+    ),
+    **{
+        f"smart {search}": Question(
+            EIGHT,
+            (Contestant("eight", search), Contestant("smart", search, smart=True)),
+            paper,
+        )
+        for search, paper in (
+            ("whole_suite", "smart covers 1 to 2 points more of seven of the eight, 3 to 4 on large classes"),
+            ("mosa", "smart covers 0 to 1 point more, 1 to 4 on large classes"),
+            ("dynamosa", "no difference to speak of"),
+        )
+    },
+}
+
+Key = tuple[str, str, str, str, str, str]
+"""The first six columns."""
+
+
+def played(key: Key, path: str) -> dict[str, str]:
+    """Make one run; its row."""
+    question, name, subject, seed, budget, population = key
+    asked = QUESTIONS[question]
+    (contestant,) = [one for one in asked.contestants if one.name == name]
+    row = dict(zip(COLUMNS[:6], key, strict=True))
+    try:
+        with Executor(locate(subject, path)) as executor:
+            engine = Engine(
+                executor,
+                fitness=asked.functions,
+                search=contestant.search,
+                smart=contestant.smart,
+                seed=int(seed),
+                population=int(population),
+                budget=Budget.parse(budget),
+            )
+            while not engine.over:
+                engine.step()
+            suite = engine.best_suite() if engine.search.uses_archive else list(engine.search.best.testcases)
+            found = engine.coverage_of(suite)
+    except (SubjectError, ExecutionError) as problem:
+        return {**row, "share": "", "tests": "", "statements": "", "error": str(problem)}
+    judges = [name for name in asked.functions if not FITNESS.load(name).dynamic]
+    shares = [found[name][0] / max(1, found[name][1]) for name in judges]
+    return {
+        **row,
+        "share": repr(statistics.fmean(shares)),
+        "tests": str(len(suite)),
+        "statements": str(sum(map(len, suite))),
+        "error": "",
+    }
+
+
+def known(path: Path) -> dict[Key, dict[str, str]]:
+    """The rows that are there."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        found = [row for row in csv.DictReader(file) if all(row[column] is not None for column in COLUMNS)]
+    return {tuple(row[column] for column in COLUMNS[:6]): row for row in found}  # type: ignore[misc]
+
+
+def make(wanted: Iterable[Key], file: Path, path: str, jobs: int) -> None:
+    """Make the runs that are missing, a row each."""
+    missing = [key for key in wanted if key not in known(file)]
+    is_new = not file.exists()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", newline="", encoding="utf-8") as rows, ProcessPoolExecutor(jobs) as pool:
+        writer = csv.DictWriter(rows, COLUMNS, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        asked = {pool.submit(played, key, path): key for key in missing}
+        for done, future in enumerate(as_completed(asked), 1):
+            row = future.result()
+            writer.writerow(row)
+            rows.flush()
+            sys.stderr.write(f"{done} of {len(missing)}: {', '.join(asked[future])}: {row['error'] or row['share']}\n")
+
+
+def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """One comparison in Markdown."""
+    asked = QUESTIONS[question]
+    names = [one.name for one in asked.contestants if any(row["contestant"] == one.name for row in rows)]
+    cells = [
+        Row(
+            Cell(row["contestant"], row["subject"], int(row["seed"]), budget=row["budget"]),
+            float(row["share"]) if row["share"] else None,
+        )
+        for row in sorted(rows, key=lambda row: names.index(row["contestant"]))
+    ]
+    beside: dict[str, Contrast] = {found.agent: found for found in contrasts(cells, names[:1])}
+    yield f"## {question}: {', '.join(asked.functions)}"
+    yield ""
+    yield f"The paper: {asked.paper}."
+    yield ""
+    yield f"| | runs | share | tests | statements | A12 beside {names[0]} | subjects above | below |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in names:
+        of_it = [row for row in rows if row["contestant"] == name and row["share"]]
+        numbers = [statistics.fmean(float(row[column]) for row in of_it) for column in ("share", "tests", "statements")]
+        found = beside.get(name)
+        tail = (
+            f"{found.a12:.2f} [{found.low:.2f}, {found.high:.2f}] | {found.better} | {found.worse}"
+            if found
+            else "- | - | -"
+        )
+        yield f"| {name} | {len(of_it)} | {numbers[0]:.3f} | {numbers[1]:.1f} | {numbers[2]:.1f} | {tail} |"
+    yield ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make what is missing and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subjects", type=Path, help="folder with the pinned packages")
+    parser.add_argument("--install", type=Path, help="the same, filled first")
+    parser.add_argument("--set", default="core", help="of the subjects, see subjects.toml")
+    parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
+    parser.add_argument("--questions", nargs="+", choices=QUESTIONS, default=list(QUESTIONS), metavar="NAME")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--budget", default="5000x")
+    parser.add_argument("--population", type=int, default=50)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path("results/searches"))
+    options = parser.parse_args(arguments)
+    folder = subjects_folder(parser, options) if options.seeds else Path()
+    if options.install:
+        install(options.install)
+    file = options.folder / "runs.csv"
+    make(
+        [
+            (question, one.name, subject.text, str(seed), options.budget, str(options.population))
+            for seed in range(options.seeds)
+            for question in options.questions
+            for one in QUESTIONS[question].contestants
+            for subject in subjects(options.set, options.only)
+        ],
+        file,
+        str(folder.resolve()),
+        options.jobs,
+    )
+    rows = known(file)
+    lines: list[str] = []
+    for question in QUESTIONS:
+        found = [
+            row
+            for key, row in rows.items()
+            if key[0] == question and key[4:] == (options.budget, str(options.population))
+        ]
+        if found:
+            lines += table(question, found)
+    text = "\n".join(lines)
+    sys.stdout.write(text)
+    write(text, options.folder / "table.md")
+    return int(any(row["error"] for row in rows.values()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
