@@ -24,7 +24,6 @@ from trace_by_hand import counted
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
 from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
-from fitgym.execution.protocol import read_untrusted
 from fitgym.execution.zygote import MARKER, Child, Zygote, marked
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
@@ -749,7 +748,7 @@ SCRIPT = """
 import sys, time
 from fitgym.execution.executor import Executor, Limits
 from fitgym.subject.source import locate
-from fitgym.testcase.statement import Statement, StatementTable
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 executor = Executor(locate("sleepy", sys.argv[1]), Limits(seconds=60))
 operation = executor.subject.operations[0].id
@@ -856,24 +855,51 @@ def test_who_gives_something_unexpected_is_verified_alone(tmp_path: Path) -> Non
         assert executor.verify(testcases, calls.table) == expected
 
 
-def test_a_process_in_which_something_was_verified_ends_with_its_answer(
-    bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    testcases = [calls(("numbers", 3)), calls(("opened",))]
-    expected = bank.run(testcases, calls.table)
-    zygote = bank._zygote
-    assert zygote is not None
-    ask, ends = zygote.ask, []
+def verifier(executor: Executor) -> int:
+    """The process that has verified and is kept, 0 for none."""
+    return executor._verifier[1].pid if executor._verifier is not None else 0
 
-    def asking(request: bytes, deadline: float | None = None) -> bytes:
-        payload = ask(request, deadline)
-        ends.append(read_untrusted(payload)[2])
-        return payload
 
-    monkeypatch.setattr(zygote, "ask", asking)
-    assert bank.verify(testcases, calls.table, expected=expected) == expected
-    assert bank.verify(testcases, calls.table) == expected
-    assert ends == [True, False]
+def test_a_process_that_only_verified_verifies_again_as_long_as_it_is_as_it_was(tmp_path: Path) -> None:
+    source = """
+    import os
+
+    def change(n: int) -> int:
+        if n:
+            os.environ["CHANGED"] = "yes"
+        return len(os.environ.get("CHANGED", ""))
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        changes, keeps, other = calls(("change", 1)), calls(("change", 0)), calls(("change", 0), ("change", 0))
+        known = dict(zip((changes, keeps, other), executor.run([changes, keeps, other], calls.table), strict=True))
+
+        def verified(*testcases: TestCase) -> bool:
+            expected = [known[testcase] for testcase in testcases]
+            return executor.verify(testcases, calls.table, expected=expected) == expected
+
+        assert verified(keeps)
+        first = verifier(executor)
+        assert first and verified(other, keeps) and verifier(executor) == first
+        assert verified(changes) and verifier(executor) == 0
+        assert verified(other) and verifier(executor) not in (0, first)
+        second = verifier(executor)
+        executor.verify([keeps], calls.table)  # without knowing what to expect: always in fresh ones
+        assert verifier(executor) == second
+        os.kill(second, signal.SIGKILL)
+        assert verified(keeps) and executor.crashes == []
+
+
+def test_what_verified_for_one_table_of_statements_does_not_for_another(bank: Executor, calls: Calls) -> None:
+    testcase = calls(("numbers", 3))
+    expected = bank.run([testcase], calls.table)
+    assert bank.verify([testcase], calls.table, expected=expected) == expected
+    first = verifier(bank)
+    other = Calls(bank)
+    another = other(("opened",))
+    known = bank.run([another], other.table)
+    assert first and verifier(bank) == 0
+    assert bank.verify([another], other.table, expected=known) == known
 
 
 def test_the_worker_loads_nothing_that_only_the_parent_needs(tmp_path: Path) -> None:

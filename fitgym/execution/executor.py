@@ -160,6 +160,7 @@ class Executor:
         self._window = self.limits.batch
         self._restarts = 0
         self._stillborn = 0
+        self._verifier: tuple[Zygote, Child] | None = None  # has verified and is as it was after the import
 
     def start(self) -> None:
         """Start the worker if there is none, and do not wait for it: it imports the subject meanwhile."""
@@ -233,7 +234,7 @@ class Executor:
                 gives it again has been verified; only one that does not gets a process of its own.
             alone: each test case gets a process of its own.
         """
-        with self._lock, self._aside(table):
+        with self._lock, self._aside(table, verifies=expected is not None):
             if expected is None:
                 return self._work("run", testcases, table, needs, _ALONE if alone else 0)
             traces = self._work("run", testcases, table, needs, _EXPECTED)
@@ -408,6 +409,7 @@ class Executor:
             "_window",
             "_restarts",
             "_stillborn",
+            "_verifier",
         ):
             del state[name]
         return state
@@ -458,17 +460,29 @@ class Executor:
                 zygote.close(patience=0.0)
 
     @contextlib.contextmanager
-    def _aside(self, table: StatementTable) -> Iterator[None]:
-        """Inside the block fresh processes work; the one that did before knows its statements still and goes on after."""
+    def _aside(self, table: StatementTable, *, verifies: bool = False) -> Iterator[None]:
+        """Inside the block fresh processes work; the one that did before knows its statements still and goes on after.
+
+        Args:
+            table: holds the statements.
+            verifies: one that has only verified, and was found as it was after the import, is as good as a fresh one.
+        """
         if table is not self._table:
             self._switch(table)
         zygote = self._zygote if self._zygote is not None and self._zygote.is_ours else None
         parked = None if zygote is None else zygote.park()
+        if verifies and zygote is not None and self._verifier is not None and self._verifier[0] is zygote:
+            zygote.resume(self._verifier[1])
+            self._verifier = None
         try:
             yield
         finally:
-            if zygote is not None and parked is not None:
-                zygote.resume(parked)
+            if zygote is not None and zygote.is_ours:
+                if verifies and zygote.child is not None:
+                    self._verifier = zygote, zygote.child
+                    zygote.park()
+                if parked is not None:
+                    zygote.resume(parked)
 
     def _retire(self) -> None:
         if self._zygote is not None and self._zygote.is_ours:
@@ -494,6 +508,10 @@ class Executor:
     def _switch(self, table: StatementTable | None) -> None:
         """From now on the ids of statements are those of `table`: another run, with bans and lessons of its own."""
         self._retire()
+        if self._verifier is not None and self._verifier[0].is_ours:
+            self._verifier[0].resume(self._verifier[1])
+            self._verifier[0].retire()
+        self._verifier = None
         if self._table is not None:
             self._others[self._table] = self._run
         known = self._others.pop(table, None) if table is not None else None

@@ -186,8 +186,9 @@ class Runner:
                 to record (for "check" with what each test case should show; for "mutate" instead that, and whether
                 mutants go on being run that are killed), new statements, test cases (for
                 "mutate" each with the number of a mutant), and how much state is compared after each test case rather
-                than after the batch: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because this process ends after its first test case; -1 the near state, and
-                nothing after the last one, because it is known what the test cases should give and this process ends.
+                than after the batch: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because
+                this process ends after its first test case; -1 as 0, but if the batch has left something behind this
+                process ends and nothing is repeated, because it is known what the test cases should give.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
@@ -195,7 +196,7 @@ class Runner:
             and then how much has to be compared to find out.
         """
         mode, needs, definitions, testcases, care = request
-        if self._process is None and 0 <= care < 3:
+        if self._process is None and care < 3:
             self._process = Process()
         define = self.program.define
         for identifier, wire in definitions:
@@ -214,11 +215,15 @@ class Runner:
                 results.append(self._try(index, trials, *testcase))
                 if results[-1] is None:
                     continue
-            ends = care == 3 or (care < 0 and index == len(testcases) - 1)
-            if ends or self._is_dirty(index, care):
+            if care == 3 or self._is_dirty(index, care):
                 last = True
                 break
-        redo = 0 if last else self._unclear(care)
+        redo = 0
+        if not last:
+            if care < 0:
+                last = self._has_changed() or self._is_far_dirty(undo=True)
+            else:
+                redo = self._unclear(care)
         if redo and len(testcases) == 1:
             redo, last = 0, True
         if redo:
