@@ -1013,3 +1013,13 @@ def test_infection_is_recorded_where_it_is_required(tmp_path: Path) -> None:
         assert found["arithmetic"] == 0b1101111, "4: 11, 7, 18, 4.5, itself, 1, 81"
         assert executor.run([testcase], table, frozenset({"infection"}))[0] is trace
         assert executor.verify([testcase], table, frozenset({"infection"}), [trace])[0] is trace
+
+
+def test_a_parked_process_leaves_no_connection_open_when_the_worker_ends(bank: Executor, calls: Calls) -> None:
+    testcase = calls(("numbers", 3))
+    expected = bank.run([testcase], calls.table)
+    assert bank.verify([testcase], calls.table, expected=expected) == expected
+    assert bank._verifier is not None and bank._zygote is not None and bank._zygote.child is not None
+    connections = [bank._verifier[1].connection, bank._zygote.child.connection]
+    bank.close()
+    assert [connection.fileno() for connection in connections] == [-1, -1]

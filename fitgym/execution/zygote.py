@@ -113,6 +113,7 @@ class Zygote:
     def __init__(self, reference: Reference, limits: Limits, *, infection: bool = False) -> None:
         self.seconds = 0.0
         self.child: Child | None = None
+        self._parked: list[Child] = []
         self._mutates = False
         self._made: set[int] = set()  # numbers of mutants
         self._started = time.monotonic()
@@ -248,11 +249,15 @@ class Zygote:
     def park(self) -> Child | None:
         """The child, left as it is while others work in its place; `resume` takes it back."""
         parked, self.child = self.child, None
+        if parked is not None:
+            self._parked.append(parked)
         return parked
 
     def resume(self, parked: Child) -> None:
         """End the child that works now and go on with one that was parked."""
         self.retire()
+        if parked in self._parked:
+            self._parked.remove(parked)
         if self._closed or parked.pid in self._gone:
             parked.connection.close()
         else:
@@ -305,13 +310,10 @@ class Zygote:
         if self._owner != os.getpid():  # a fork of the process that started it: let go, but leave it running
             self._folder.forget()
             self._control.close()
-            if self.child is not None:
-                self.child.connection.close()
+            self._let_go()
             return
         try:
-            if self.child is not None:
-                self.child.connection.close()
-                self.child = None
+            self._let_go()
             self._control.close()  # the zygote sees the end, kills what is below it and exits
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience if self._subject is not None else 0.0)
@@ -319,6 +321,13 @@ class Zygote:
             self._kill_all()
             self.journal.close()
             self._folder.remove()
+
+    def _let_go(self) -> None:
+        """Hang up on all children, the parked ones too."""
+        for child in (*self._parked, *([] if self.child is None else [self.child])):
+            child.connection.close()
+        self._parked.clear()
+        self.child = None
 
     # ---------------------------------------------------------------------------------------------------- starting
 
