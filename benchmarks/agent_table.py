@@ -195,7 +195,7 @@ def figure(goals: dict[str, dict[tuple[str, str], Contrast]], path: Path) -> Non
                 axis.errorbar(x, y, xerr=ends, fmt="os^D"[place], markersize=4, linewidth=1, label=baseline)
         axis.set_title(f"{goal}, {BUDGETS[goal]}")
         axis.set_xlabel("A12: above 0.5 the agent reaches more")
-        axis.set_xlim(0, 1)
+        axis.set_xlim(-0.03, 1.03)  # points at the ends stand free
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].invert_yaxis()
     handles, labels = axes[0][0].get_legend_handles_labels()
