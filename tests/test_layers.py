@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 
 ROOMS = {
     "fitgym.errors": 0,
+    "fitgym.immutable": 0,
     "fitgym.registry": 0,
     "fitgym.subject": 1,
     "fitgym.instrument": 2,
@@ -53,6 +54,7 @@ ROOMS = {
 
 WORKER = (
     "fitgym.errors",
+    "fitgym.immutable",
     "fitgym.subject",
     "fitgym.instrument",
     "fitgym.testcase.expression",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fitgym.immutable import immutable
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Individual"]
 
 
+@immutable
 @dataclass(frozen=True, eq=False, slots=True)
 class Individual:
     """A suite of test cases; an algorithm that evolves single test cases uses suites of one.

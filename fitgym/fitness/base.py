@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fitgym.immutable import immutable
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 from fitgym.testcase.statement import StatementTable, TestCase
@@ -31,6 +32,7 @@ UNSEEN = 1.0
 """Distance of a trace to a target that was not known yet when the trace was measured: not covered."""
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Target:
     """One thing to cover.
@@ -44,6 +46,7 @@ class Target:
     key: tuple[Hashable, ...]
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Entries:
     """What traces say about columns: an entry for each column that a trace is near or whose decision it executed.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from fitgym.immutable import immutable
+
 __all__ = ["Call", "Failure", "Infected", "Raised", "Reached", "Stop", "Trace"]
 
 Failure = Literal["", "fuel", "timeout", "memory", "crash", "exit", "blocked", "recursion_of_worker", "setup"]
@@ -28,6 +30,7 @@ Infected = tuple[bytes, bytes]
 """
 
 
+@immutable
 class Call(NamedTuple):
     """One executed statement.
 
@@ -45,6 +48,7 @@ class Call(NamedTuple):
     inputs: tuple[tuple[str, str, float], ...] = ()
 
 
+@immutable
 class Raised(NamedTuple):
     """The exception that ended a test case.
 
@@ -71,6 +75,7 @@ class Raised(NamedTuple):
     ill_typed: bool = False
 
 
+@immutable
 class Stop(NamedTuple):
     """An exception left a block before its end.
 
@@ -85,6 +90,7 @@ class Stop(NamedTuple):
     count: int = 1  # type: ignore[assignment]  # the method of tuples is not missed
 
 
+@immutable
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Trace:
     """What one execution of one test case recorded. Equal executions share one object.

@@ -22,6 +22,8 @@ from collections import abc
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from fitgym.immutable import immutable
+
 __all__ = [
     "ANY",
     "NONE",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 
+@immutable
 class Hint(NamedTuple):
     """Which values a parameter takes or a call returns.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fitgym.immutable import immutable
+
 __all__ = ["Mutant", "Operator", "Place", "Span"]
 
 Operator = Literal[
@@ -26,6 +28,7 @@ Span = tuple[int, int, int, int]
 """A part of the source: first line, offset in it, last line, offset behind the end; offsets in bytes of UTF-8."""
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """One change of one expression or statement of a function.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from fitgym.immutable import immutable
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.mutants import mutants
@@ -59,6 +60,7 @@ SiteKind = Literal[
 _WIDTHS: dict[SiteKind, int] = {"comparison": 3, "block": 0, "arithmetic": 0, "value": 0}
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Reference:
     """What the user asked for, located but not imported.
@@ -78,6 +80,7 @@ class Reference:
     search_path: tuple[str, ...] = ()
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Site:
     """One probe in the subject.
@@ -129,6 +132,7 @@ class Site:
         return _WIDTHS.get(self.kind, 2)
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One outcome of one predicate, or the entry of a function.
@@ -144,6 +148,7 @@ class Branch:
     root: bool = False
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Function:
     """One code object of the subject: a function, a method, a lambda or the module body.
@@ -163,6 +168,7 @@ class Function:
     entry: int
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of an operation, the receiver left out.
@@ -183,6 +189,7 @@ class Parameter:
     declared: bool = False
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One thing that a statement of a test case can do with the subject or with what it needs.
@@ -221,6 +228,7 @@ class Operation:
         return self.kind in ("method", "property", "setter", "operator")
 
 
+@immutable
 @dataclass(frozen=True, slots=True)
 class Class:
     """A class that occurs in the subject or in the types of its parameters.
@@ -246,6 +254,7 @@ class Class:
     instances: tuple[str, ...] = ()
 
 
+@immutable
 @dataclass(frozen=True)
 class Subject:
     """Everything that is known about the code under test.

@@ -12,11 +12,14 @@ from collections.abc import Mapping
 from typing import Literal as OneOf
 from typing import NamedTuple
 
+from fitgym.immutable import immutable
+
 __all__ = ["Collection", "CollectionKind", "Expression", "Lambda", "Literal", "Name", "Ref", "map_refs", "refs"]
 
 CollectionKind = OneOf["list", "tuple", "set", "frozenset", "dict", "iter"]
 
 
+@immutable
 class Literal(NamedTuple):
     """A constant, held as its Python source text, so that 1, 1.0, True and -0.0, 0.0 are four and two things.
 
@@ -28,12 +31,14 @@ class Literal(NamedTuple):
     text: str
 
 
+@immutable
 class Ref(NamedTuple):
     """The result of the statement at `position` (from 0) of the same test case."""
 
     position: int
 
 
+@immutable
 class Collection(NamedTuple):
     """A container built afresh at every execution.
 
@@ -46,6 +51,7 @@ class Collection(NamedTuple):
     items: tuple[Expression, ...]
 
 
+@immutable
 class Name(NamedTuple):
     """An importable object: a class, an enum member, a function, an object at module level.
 
@@ -58,6 +64,7 @@ class Name(NamedTuple):
     qualname: str
 
 
+@immutable
 class Lambda(NamedTuple):
     """A small function as an argument.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
+from fitgym.immutable import immutable
 from fitgym.testcase.expression import Expression, Literal, map_refs, refs
 
 __all__ = ["Statement", "StatementTable", "TestCase"]
@@ -22,6 +23,7 @@ class _Fields(NamedTuple):
     refs: tuple[int, ...]
 
 
+@immutable
 class Statement(_Fields):
     """One operation applied to arguments; its result can be referred to by later statements.
 
