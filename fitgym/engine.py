@@ -36,6 +36,7 @@ from fitgym.secondary.base import SecondaryObjective
 from fitgym.smart_selection import smart_selection
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = [
@@ -158,6 +159,7 @@ class Engine:
         budget: in generations or executions of test cases. Of executions there is never one more: the generation in which
             they run out is given up.
         deadline: of `time.monotonic`, for budgets in seconds; no run with one can be repeated.
+        rates: what test cases are made of, and how often.
 
     Attributes:
         budget: as given; None from the moment on when the search is over and its suite is finished.
@@ -186,6 +188,7 @@ class Engine:
         population: int = 50,
         budget: Budget | None = None,
         deadline: float | None = None,
+        rates: Rates = DEFAULT,
     ) -> None:
         self.budget = budget
         self.executor = executor
@@ -196,7 +199,7 @@ class Engine:
         self.variants = check_variants(variants or {})
         self.search_name = search
         self.table = StatementTable()
-        self.factory = TestFactory(self.subject, self.table)
+        self.factory = TestFactory(self.subject, self.table, rates)
         self.measurements = Measurements({}, self.table)
         self.archive = Archive(self.measurements)
         self._proxies = Proxies(self.subject, self.table)

@@ -143,6 +143,14 @@ def test_the_larger_random_integers_are_normal_with_the_given_scale() -> None:
     assert 0.66 < (np.abs(numbers) < 1.0).mean() < 0.71  # 0.683
 
 
+def test_without_small_numbers_all_have_the_large_scale() -> None:
+    for kind in ("int", "float"):
+        drawn = np.array(draws(Literals([], [], Rates(max_int=10_000, small_numbers=0.0)), kind, 1000), float)
+        assert np.isfinite(drawn).all()
+        assert 0.62 < (np.abs(drawn) < 10_000).mean() < 0.75  # within one deviation: 0.683
+        assert (np.abs(drawn) < 10).mean() < 0.01
+
+
 @pytest.mark.parametrize("length", range(8))
 def test_letters_are_as_many_as_wanted_and_each_as_likely(length: int) -> None:
     rng = np.random.default_rng(0)

@@ -236,12 +236,12 @@ class Literals:
         if isinstance(pooled, int):
             where = random()
             return pooled - 1 if where < 0.15 else pooled + 1 if where < 0.3 else pooled
-        where = random()
-        if where < 0.6:
+        where, small = random(), self.rates.small_numbers
+        if where < 0.8 * small:
             return int(random() * 14) - 3
-        if where < 0.73:
+        if where < small - 0.02:
             return _BOUNDARIES[int(random() * len(_BOUNDARIES))]
-        if where < 0.75:
+        if where < small:
             return _EXTREMES[int(random() * len(_EXTREMES))]
         return int(_normal(rng) * self.rates.max_int)
 
@@ -250,14 +250,14 @@ class Literals:
         pooled = self._pooled("float", rng)
         if isinstance(pooled, float) and random() < 0.7:
             return pooled
-        where = random()
-        if where < 0.03:
+        where, small = random(), self.rates.small_numbers
+        if where < 0.04 * small:
             return _RARE_FLOATS[int(random() * 3)]
-        if where < 0.25:
+        if where < small / 3:
             return _FLOATS[int(random() * len(_FLOATS))]
-        if where < 0.5:
+        if where < small * 2 / 3:
             return self._number(self._int(rng))
-        scale = self.rates.max_int if where > 0.75 else 10
+        scale = 10 if where < small else self.rates.max_int
         return round(_normal(rng) * scale, int(random() * 4))
 
     @staticmethod

@@ -41,6 +41,8 @@ class Rates:
         static_pool: probability of a constant of the pool instead of a random one (EvoSuite).
         dynamic_pool: probability that a constant of the pool is one seen at a comparison (EvoSuite).
         dynamic_size: how many constants seen at comparisons are remembered, the oldest is forgotten first.
+        small_numbers: probability that a random number is a small one, a boundary or an extreme; the others have the scale
+            `max_int`.
         max_int: scale of random numbers (EvoSuite).
         max_delta: largest step of an integer mutation (EvoSuite).
         random_perturbation: probability that a mutation draws a new number instead of moving the old (EvoSuite).
@@ -74,6 +76,7 @@ class Rates:
     static_pool: float = 0.5
     dynamic_pool: float = 0.5
     dynamic_size: int = 500
+    small_numbers: float = 0.75
     max_int: int = 2048
     max_delta: int = 20
     random_perturbation: float = 0.2
