@@ -3,6 +3,7 @@
 
     python benchmarks/search_table.py --install results/subjects --jobs 2
     python benchmarks/search_table.py --subjects results/subjects --questions family --set large --seeds 5 --budget 20000x
+    python benchmarks/search_table.py --questions "numeric as published" --seeds 100 --jobs 2
     python benchmarks/search_table.py --subjects results/subjects --seeds 0
 
 All runs of a comparison have the same budget, counted in executions of test cases, and the same population. A run is worth
@@ -19,12 +20,13 @@ import statistics
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from remeasure import install, subjects, subjects_folder
+from remeasure import HERE, install, subjects, subjects_folder
+from scipy.stats import mannwhitneyu
 
-from fitgym.comparison import Contrast, contrasts
+from fitgym.comparison import Contrast, a12, contrasts
 from fitgym.engine import FITNESS, Engine
 from fitgym.errors import ExecutionError, SubjectError
 from fitgym.evaluation import Cell, Row
@@ -33,6 +35,7 @@ from fitgym.execution.executor import Executor
 from fitgym.smart_selection import EIGHT
 from fitgym.subject.source import locate
 from fitgym.suite.export import write
+from fitgym.testcase.rates import DEFAULT, Rates
 
 COLUMNS = ("question", "contestant", "subject", "seed", "budget", "population", "share", "tests", "statements", "error")
 
@@ -61,11 +64,15 @@ class Question:
             beforehand (of exceptions all that are known were raised).
         contestants: the first is what the others are put beside.
         paper: what was published.
+        bundled: modules of the folder `bundled` that it is asked of, instead of a set of subjects, and told one by one.
+        rates: what test cases are made of.
     """
 
     functions: tuple[str, ...]
     contestants: tuple[Contestant, ...]
     paper: str
+    bundled: tuple[str, ...] = ()
+    rates: Rates = DEFAULT
 
 
 _WHOLE = (
@@ -73,6 +80,34 @@ _WHOLE = (
     Contestant("whole", "whole_suite:use_archive=false"),
     Contestant("archive", "whole_suite"),
 )
+_NUMERIC = Question(
+    ("line", "branch"),
+    (
+        Contestant("MIO", "mio:population=1"),
+        Contestant("MOSA", "mosa:fresh=0.0,distinct=false"),
+        Contestant("WTS", "whole_suite:initial_tests=50,max_tests=50,crossover=0.7"),
+        Contestant("Random", "random_search"),
+    ),
+    "lines and branches, tests, and A12 of MIO beside the others (- where not significant): "
+    "expint MIO 63.7, 9.4; MOSA 63.2, 14.0, -; WTS 62.5, 9.3, 0.82; Random 38.7, 5.4, 1.00. "
+    "gammq MIO 69.1, 9.2; MOSA 65.9, 8.0, 0.83; WTS 67.2, 6.8, 0.90; Random 32.0, 1.0, 1.00. "
+    "triangle MIO 38.9, 12.6; MOSA 37.8, 14.2, 0.71; WTS 35.7, 11.3, 0.98; Random 31.7, 11.1, 1.00",
+    bundled=("expint", "gammq", "triangle"),
+)
+_PUBLISHED = Rates(
+    initial_length=(1, 1),
+    max_length=1,
+    small_numbers=0.0,
+    max_int=1000,
+    static_pool=0.0,
+    primitive_reuse=0.0,
+    accepted_rate=0.0,
+    repeat_calls=0.0,
+    ill_typed=0.0,
+)
+"""One call with random numbers: no constants of the subject or of its comparisons, nothing repeated, none small by intent.
+The MIO paper draws half of its integers from -1000 to 1000 and half from all; here they are normal with deviation 1000."""
+
 QUESTIONS = {
     "branch": Question(("branch",), _WHOLE, "whole beside one_goal: 0.63 to 0.78 of the branches, A12 0.67"),
     "line": Question(("line",), _WHOLE, "whole beside one_goal: 0.62 to 0.78 of the lines, A12 0.69"),
@@ -105,6 +140,8 @@ QUESTIONS = {
             ("dynamosa", "no difference to speak of"),
         )
     },
+    "numeric": _NUMERIC,
+    "numeric as published": replace(_NUMERIC, rates=_PUBLISHED),
 }
 
 Key = tuple[str, str, str, str, str, str]
@@ -118,7 +155,7 @@ def played(key: Key, path: str) -> dict[str, str]:
     (contestant,) = [one for one in asked.contestants if one.name == name]
     row = dict(zip(COLUMNS[:6], key, strict=True))
     try:
-        with Executor(locate(subject, path)) as executor:
+        with Executor(locate(subject, HERE / "bundled" if asked.bundled else path)) as executor:
             engine = Engine(
                 executor,
                 fitness=asked.functions,
@@ -127,6 +164,7 @@ def played(key: Key, path: str) -> dict[str, str]:
                 seed=int(seed),
                 population=int(population),
                 budget=Budget.parse(budget),
+                rates=asked.rates,
             )
             while not engine.over:
                 engine.step()
@@ -187,6 +225,9 @@ def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
     yield ""
     yield f"The paper: {asked.paper}."
     yield ""
+    if asked.bundled:
+        yield from one_by_one(names, rows)
+        return
     yield f"| | runs | share | tests | statements | A12 beside {names[0]} | subjects above | below |"
     yield "|---|---|---|---|---|---|---|---|"
     for name in names:
@@ -199,6 +240,26 @@ def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
             else "- | - | -"
         )
         yield f"| {name} | {len(of_it)} | {numbers[0]:.3f} | {numbers[1]:.1f} | {numbers[2]:.1f} | {tail} |"
+    yield ""
+
+
+def one_by_one(names: Sequence[str], rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """The first contestant beside each other one on each subject."""
+    yield f"| subject | | runs | share | tests | A12 of {names[0]} beside it | Mann-Whitney p |"
+    yield "|---|---|---|---|---|---|---|"
+    for subject in sorted({row["subject"] for row in rows}):
+        shares: dict[str, list[float]] = {}
+        for name in names:
+            of_it = [row for row in rows if (row["subject"], row["contestant"]) == (subject, name) and row["share"]]
+            found = shares[name] = [float(row["share"]) for row in of_it]
+            if not found:
+                continue
+            tail = "- | -"
+            if name != names[0] and shares[names[0]]:
+                p = mannwhitneyu(shares[names[0]], found).pvalue
+                tail = f"{a12(shares[names[0]], found):.2f} | {p:.2g}"
+            tests = statistics.fmean(float(row["tests"]) for row in of_it)
+            yield f"| {subject} | {name} | {len(found)} | {statistics.fmean(found):.4f} | {tests:.1f} | {tail} |"
     yield ""
 
 
@@ -216,17 +277,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("results/searches"))
     options = parser.parse_args(arguments)
-    folder = subjects_folder(parser, options) if options.seeds else Path()
+    bundled = all(QUESTIONS[question].bundled for question in options.questions)
+    folder = Path() if bundled or not options.seeds else subjects_folder(parser, options)
     if options.install:
         install(options.install)
     file = options.folder / "runs.csv"
     make(
         [
-            (question, one.name, subject.text, str(seed), options.budget, str(options.population))
+            (question, one.name, subject, str(seed), options.budget, str(options.population))
             for seed in range(options.seeds)
             for question in options.questions
             for one in QUESTIONS[question].contestants
-            for subject in subjects(options.set, options.only)
+            for subject in QUESTIONS[question].bundled or [one.text for one in subjects(options.set, options.only)]
         ],
         file,
         str(folder.resolve()),

@@ -83,3 +83,23 @@ def test_the_table_puts_everybody_beside_the_first(script: Any) -> None:
     assert lines[-3].startswith("| one_goal | 3 | 0.500 | 2.0 | 5.0 | - |")
     assert lines[-2].startswith("| whole | 3 | 0.900 | 2.0 | 5.0 | 1.00 [1.00, 1.00] | 1 | 0 |")
     assert "A12 0.67" in lines[2]
+
+
+def test_the_numeric_subjects_are_bundled_and_told_one_by_one(script: Any) -> None:
+    key = ("numeric as published", "MIO", "triangle", "0", "40x", "6")
+    made = script.played(key, "nowhere")
+    assert 0.0 < float(made["share"]) < 1.0 and not made["error"]
+
+    def row(contestant: str, subject: str, seed: int, share: float) -> dict[str, str]:
+        cells = ("numeric", contestant, subject, str(seed), "80x", "6", repr(share), "2", "5", "")
+        return dict(zip(script.COLUMNS, cells, strict=True))
+
+    rows = [row("MIO", "expint", seed, 0.8 + 0.01 * seed) for seed in range(3)]
+    rows += [row("Random", "expint", seed, 0.5 + 0.01 * seed) for seed in range(3)]
+    rows += [row("MIO", "gammq", 0, 0.7)]
+    lines = list(script.table("numeric", rows))
+    assert "| expint | MIO | 3 | 0.8100 | 2.0 | - | - |" in lines
+    assert (
+        "| expint | Random | 3 | 0.5100 | 2.0 | 1.00 | 0.1 |" in lines
+    )  # exact: 2 of the 20 orders of three and three
+    assert "| gammq | MIO | 1 | 0.7000 | 2.0 | - | - |" in lines
