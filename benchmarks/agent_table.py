@@ -13,12 +13,13 @@ stand there are not made again: what was cut off goes on, and `--seeds 0` only m
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from runs_file import Key, RunsFile
 
 from fitgym.comparison import Contrast, contrasts
 from fitgym.envs.fitness_selection import GOALS
@@ -43,9 +44,6 @@ COLUMNS = (
     *("goal", "budget", "population", "agent", "subject", "seed"),
     *("value", "rewards", "steps", "generations", "executions", "error"),
 )
-
-Key = tuple[str, str, str, str, str, str]
-"""The first six columns."""
 
 
 @dataclass(frozen=True)
@@ -77,44 +75,25 @@ class Contestant:
         return self.goal, BUDGETS[self.goal], str(POPULATION), self.name, subject, str(seed)
 
 
-def known(path: Path) -> dict[Key, dict[str, str]]:
-    """The rows that are there."""
-    if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        found = [row for row in csv.DictReader(file) if all(row[column] is not None for column in COLUMNS)]
-    return {tuple(row[column] for column in COLUMNS[:6]): row for row in found}  # type: ignore[misc]
-
-
-def make(wanted: dict[Key, Cell], path: Path, jobs: int) -> None:
-    """Make runs, a row each; one that was cut off while it was written is written again."""
-    rows = known(path)
+def make(wanted: dict[Key, Cell], file: RunsFile, jobs: int) -> None:
+    """Make the runs that are missing, a row each."""
+    rows = file.rows()
     missing = {cell: key for key, cell in wanted.items() if key not in rows}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(_text(rows.values()), path)
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+
+    def made() -> Iterator[dict[str, Any]]:
         for done, row in enumerate(run_cells(list(missing), jobs), 1):
-            writer.writerow(_row(missing[row.cell], row))
-            file.flush()
-            what = row.error or f"{row.value:g}"
-            sys.stderr.write(f"{done} of {len(missing)}: {', '.join(missing[row.cell])}: {what}\n")
-    rows = known(path)
-    write(_text(rows[key] for key in sorted(rows, key=lambda key: (*key[:5], int(key[5])))), path)
+            key = missing[row.cell]
+            yield _row(key, row)
+            sys.stderr.write(f"{done} of {len(missing)}: {', '.join(key)}: {row.error or f'{row.value:g}'}\n")
+
+    file.add(made())
+    file.sort(lambda key: (*key[:5], int(key[5])))
 
 
 def _row(key: Key, row: Row) -> dict[str, Any]:
     value = "" if row.value is None else repr(row.value)
     found = (value, repr(row.rewards), row.steps, row.generations, row.executions, row.error)
     return dict(zip(COLUMNS, (*key, *found), strict=True))
-
-
-def _text(rows: Iterable[dict[str, str]]) -> str:
-    lines = [",".join(COLUMNS)]
-    for row in rows:
-        cells = [row[column] for column in COLUMNS]
-        lines.append(",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' if set(c) & set(',"\n') else c for c in cells))
-    return "\n".join(lines) + "\n"
 
 
 def read(rows: Iterable[dict[str, str]], goal: str) -> list[Row]:
@@ -215,7 +194,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "agents", metavar="FOLDER")
     parser.add_argument("--no-figure", action="store_true")
     options = parser.parse_args()
-    runs = options.folder / "runs.csv"
+    file = RunsFile(options.folder / "runs.csv", COLUMNS, 6)
     contestants = [Contestant(name, goal) for goal in options.goals for name in options.agents]
     wanted = {
         one.key(subject, seed): one.cell(subject, seed)
@@ -223,8 +202,9 @@ def main() -> int:
         for one in contestants
         for subject in Corpus.load(options.subjects).subjects
     }
-    make(wanted, runs, options.jobs)
-    goals = {goal: read(known(runs).values(), goal) for goal in BUDGETS}
+    make(wanted, file, options.jobs)
+    rows = file.rows().values()
+    goals = {goal: read(rows, goal) for goal in BUDGETS}
     with_runs = {goal: rows for goal, rows in goals.items() if any(row.value is not None for row in rows)}
     found = {goal: compared(rows) for goal, rows in with_runs.items()}
     text = "\n".join(table(goal, rows, found[goal]) for goal, rows in with_runs.items())

@@ -15,7 +15,6 @@ suite alone. Each row is written to FOLDER/runs.csv as soon as there is one, and
 from __future__ import annotations
 
 import argparse
-import csv
 import statistics
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from remeasure import HERE, install, subjects, subjects_folder
+from runs_file import Key, RunsFile
 from scipy.stats import mannwhitneyu
 
 from fitgym.comparison import Contrast, a12, contrasts
@@ -144,9 +144,6 @@ QUESTIONS = {
     "numeric as published": replace(_NUMERIC, rates=_PUBLISHED),
 }
 
-Key = tuple[str, str, str, str, str, str]
-"""The first six columns."""
-
 
 def played(key: Key, path: str) -> dict[str, str]:
     """Make one run; its row."""
@@ -183,30 +180,22 @@ def played(key: Key, path: str) -> dict[str, str]:
     }
 
 
-def known(path: Path) -> dict[Key, dict[str, str]]:
-    """The rows that are there."""
-    if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        found = [row for row in csv.DictReader(file) if all(row[column] is not None for column in COLUMNS)]
-    return {tuple(row[column] for column in COLUMNS[:6]): row for row in found}  # type: ignore[misc]
-
-
-def make(wanted: Iterable[Key], file: Path, path: str, jobs: int) -> None:
+def make(wanted: Iterable[Key], file: RunsFile, path: str, jobs: int) -> None:
     """Make the runs that are missing, a row each."""
-    missing = [key for key in wanted if key not in known(file)]
-    is_new = not file.exists()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a", newline="", encoding="utf-8") as rows, ProcessPoolExecutor(jobs) as pool:
-        writer = csv.DictWriter(rows, COLUMNS, lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        asked = {pool.submit(played, key, path): key for key in missing}
-        for done, future in enumerate(as_completed(asked), 1):
-            row = future.result()
-            writer.writerow(row)
-            rows.flush()
-            sys.stderr.write(f"{done} of {len(missing)}: {', '.join(asked[future])}: {row['error'] or row['share']}\n")
+    rows = file.rows()
+    missing = [key for key in wanted if key not in rows]
+
+    def made() -> Iterator[dict[str, str]]:
+        with ProcessPoolExecutor(jobs) as pool:
+            asked = {pool.submit(played, key, path): key for key in missing}
+            for done, future in enumerate(as_completed(asked), 1):
+                row = future.result()
+                yield row
+                said = row["error"] or row["share"]
+                sys.stderr.write(f"{done} of {len(missing)}: {', '.join(asked[future])}: {said}\n")
+
+    file.add(made())
+    file.sort(lambda key: (*key[:3], int(key[3]), *key[4:]))
 
 
 def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
@@ -281,7 +270,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = Path() if bundled or not options.seeds else subjects_folder(parser, options)
     if options.install:
         install(options.install)
-    file = options.folder / "runs.csv"
+    file = RunsFile(options.folder / "runs.csv", COLUMNS, 6)
     make(
         [
             (question, one.name, subject, str(seed), options.budget, str(options.population))
@@ -294,7 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         str(folder.resolve()),
         options.jobs,
     )
-    rows = known(file)
+    rows = file.rows()
     lines: list[str] = []
     for question in QUESTIONS:
         found = [

@@ -1,0 +1,59 @@
+"""Runs in a CSV file: a row is written as soon as there is one, so that what was cut off goes on where it ended."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fitgym.suite.export import write
+
+Key = tuple[str, ...]
+"""What a run is known by: the first columns of its row."""
+
+
+class RunsFile:
+    """The rows of a benchmark.
+
+    Args:
+        path: of the file; it and its folder are made with the first rows.
+        columns: names, those of the key first.
+        keys: how many columns are the key.
+    """
+
+    def __init__(self, path: Path, columns: tuple[str, ...], keys: int) -> None:
+        self.path = path
+        self.columns = columns
+        self.keys = keys
+
+    def rows(self) -> dict[Key, dict[str, str]]:
+        """The rows that are there and whole, by their keys, the last one of each."""
+        if not self.path.exists():
+            return {}
+        with self.path.open(newline="", encoding="utf-8") as file:
+            whole = [row for row in csv.DictReader(file) if all(row[column] is not None for column in self.columns)]
+        return {tuple(row[column] for column in self.columns[: self.keys]): row for row in whole}
+
+    def add(self, made: Iterable[Mapping[str, Any]]) -> None:
+        """Write rows as they are made; a row that was cut off while it was written is taken out first."""
+        self._replace(self.rows().values())
+        with self.path.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
+            for row in made:
+                writer.writerow(row)
+                file.flush()
+
+    def sort(self, order: Callable[[Key], Any]) -> None:
+        """Put the rows in order, so that the same runs always give the same file."""
+        rows = self.rows()
+        self._replace(rows[key] for key in sorted(rows, key=order))
+
+    def _replace(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write(text.getvalue(), self.path)
