@@ -121,12 +121,13 @@ def generate(tool: str, module: str, folder: Path, env: dict[str, str], options:
     if tool == "fitgym":
         command = [sys.executable, "-m", "fitgym", "generate", module, "--goal", options.goal, "--quiet"]
         command += ["--budget", options.budget, "--seed", str(options.seed), "--output", "suite"]
-        command += ["--json", "record.json"]
+        command += ["--json", "record.json", *(["--search", options.search] if options.search else [])]
     else:
         command = [options.pynguin, "-m", "pynguin", "--project-path", str(options.subjects.resolve())]
         command += ["--module-name", module, "--output-path", "suite", "--report-dir", "report"]
         command += ["--maximum-search-time", f"{length:.0f}", "--maximum-mutation-time", f"{length:.0f}"]
-        command += ["--seed", str(options.seed), "--algorithm", "DYNAMOSA", "--no-rich"]
+        command += ["--seed", str(options.seed), "--algorithm", options.algorithm, "--no-rich"]
+        command += ["--assertion-generation", options.assertions]
         env = env | {"PYNGUIN_DANGER_AWARE": "1", "PYTHONHASHSEED": "0"}
         del env["PYTHONPATH"]  # Pynguin extends the path itself, and has packages of its own that are older there
     done = run(command, env, folder, 10 * length + 120)
@@ -266,6 +267,9 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--tools", nargs="+", default=TOOLS, choices=TOOLS)
     parser.add_argument("--budget", default="30s", help="of both, in seconds; Pynguin has its assertions on top")
     parser.add_argument("--goal", default="coverage", help="of fitgym")
+    parser.add_argument("--search", help="of fitgym (default: its own)")
+    parser.add_argument("--algorithm", default="DYNAMOSA", help="of Pynguin")
+    parser.add_argument("--assertions", default="MUTATION_ANALYSIS", help="of Pynguin")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants", type=int, default=200, help="at most so many of a module, evenly chosen; 0: all")
     parser.add_argument("--jobs", type=int, default=1, help="mutants run at the same time; generated is one at a time")

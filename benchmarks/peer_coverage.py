@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Branch coverage of suites of fitgym and of Pynguin: the same algorithm, the same seconds by the clock.
+
+    python benchmarks/peer_coverage.py --install results/subjects
+    python benchmarks/peer_coverage.py --subjects results/subjects --algorithms mio --budget 30s --seeds 1 2 3
+
+Both generate for the same module at the same time, each on a core of its own, and coverage.py measures both suites in fresh
+interpreters. The budget of fitgym holds for everything, finishing included; Pynguin has it for its search alone, without
+assertions. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that stand there are not made again.
+What the columns mean is in README.md of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from questions.peers import install_peers
+from remeasure import Subject, environment, install, plain_branches, source_file, subjects, subjects_folder
+from runs_file import Key, RunsFile
+from scipy.stats import wilcoxon
+from suite_quality import TOOLS, generate
+
+from fitgym.comparison import a12
+from fitgym.suite.export import write
+
+ALGORITHMS = {
+    "whole_suite": "WHOLE_SUITE",
+    "mosa": "MOSA",
+    "dynamosa": "DYNAMOSA",
+    "mio": "MIO",
+    "random_search": "RANDOM_TEST_CASE_SEARCH",
+}
+"""Names here, and those of the same in Pynguin."""
+
+COLUMNS = ("algorithm", "module", "seed", "budget", "tool", "covered", "branches", "problem")
+
+
+def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
+    """Generate one suite and measure it; its row. Without a suite nothing is covered."""
+    algorithm, module, seed, budget, tool = key
+    row = dict(zip(COLUMNS, (*key, "0", "", ""), strict=True))
+    folder = (options.folder / "suites" / f"{algorithm}-{module}-{seed}-{budget}" / tool).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    env = environment(options.subjects, folder)
+    given = argparse.Namespace(
+        **{**vars(options), "budget": budget, "seed": int(seed), "goal": "coverage", "assertions": "NONE"},
+        search=algorithm,
+        algorithm=ALGORITHMS[algorithm],
+    )
+    suite = generate(tool, module, folder, env, given)
+    if isinstance(suite, str):
+        return {**row, "problem": suite}
+    subject = Subject("", "", "", module)
+    found = plain_branches(subject, source_file(module, env, folder), suite, env)
+    if found is None:
+        return {**row, "problem": "coverage.py measured nothing"}
+    return {**row, "covered": str(found.covered), "branches": str(found.total)}
+
+
+def make(wanted: Sequence[Key], file: RunsFile, options: argparse.Namespace) -> None:
+    """Make the runs that are missing, both tools at a time."""
+    rows = file.rows()
+    missing = [key for key in wanted if key not in rows]
+
+    def made() -> Iterator[dict[str, str]]:
+        with ThreadPoolExecutor(len(TOOLS)) as pool:
+            for _, pair in itertools.groupby(missing, key=lambda key: key[:4]):
+                for row in pool.map(lambda key: measured(key, options), list(pair)):
+                    yield row
+                    said = row["problem"] or f"{row['covered']} of {row['branches']}"
+                    sys.stderr.write(f"{', '.join(row[column] for column in COLUMNS[:5])}: {said}\n")
+
+    file.add(made())
+
+
+def shares(rows: Sequence[dict[str, str]]) -> dict[str, dict[str, list[float]]]:
+    """By tool and module the share of the branches that is covered, a value for each seed."""
+    totals = {row["module"]: int(row["branches"]) for row in rows if row["branches"]}
+    found: dict[str, dict[str, list[float]]] = {tool: {} for tool in TOOLS}
+    for row in rows:
+        if total := totals.get(row["module"]):
+            found[row["tool"]].setdefault(row["module"], []).append(int(row["covered"]) / total)
+    return found
+
+
+def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """All algorithms in Markdown."""
+    yield "| algorithm | modules | fitgym | Pynguin | A12 over modules | above | below | Wilcoxon p | no suite: fitgym, Pynguin |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for algorithm in ALGORITHMS:
+        of_it = [row for row in rows if row["algorithm"] == algorithm]
+        by_tool = shares(of_it)
+        modules = [module for module in by_tool["fitgym"] if module in by_tool["pynguin"]]
+        if not modules:
+            continue
+        ours, theirs = ([statistics.fmean(by_tool[tool][module]) for module in modules] for tool in TOOLS)
+        pairs = list(zip(ours, theirs, strict=True))
+        p = wilcoxon(ours, theirs).pvalue if any(x != y for x, y in pairs) else 1.0
+        lost = [sum(bool(row["problem"]) for row in of_it if row["tool"] == tool) for tool in TOOLS]
+        yield (
+            f"| {algorithm} | {len(modules)} | {statistics.fmean(ours):.3f} | {statistics.fmean(theirs):.3f} "
+            f"| {a12(ours, theirs):.2f} | {sum(x > y for x, y in pairs)} | {sum(x < y for x, y in pairs)} "
+            f"| {p:.2g} | {lost[0]}, {lost[1]} |"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make what is missing and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subjects", type=Path, help="folder with the pinned packages")
+    parser.add_argument("--install", type=Path, help="the same, filled first")
+    parser.add_argument("--set", default="core", help="of the subjects, see subjects.toml")
+    parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
+    parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
+    parser.add_argument("--budget", default="10s")
+    parser.add_argument("--seeds", nargs="*", default=["1"], help="none: the table only")
+    parser.add_argument("--peers", type=Path, default=Path("results/peers"), metavar="DIR", help="where to put Pynguin")
+    parser.add_argument("--folder", type=Path, default=Path("results/peer_coverage"))
+    options = parser.parse_args(arguments)
+    file = RunsFile(options.folder / "runs.csv", COLUMNS, 5)
+    if options.seeds:
+        options.subjects = subjects_folder(parser, options)
+        if options.install:
+            install(options.install)
+        present, absent = install_peers(options.peers, ("pynguin",))
+        if absent:
+            sys.stderr.write(f"{absent['pynguin']}\n")
+            return 1
+        options.pynguin = str(Path(present["pynguin"]).absolute())
+        modules = dict.fromkeys(subject.module for subject in subjects(options.set, options.only))
+        make(
+            [
+                (algorithm, module, seed, options.budget, tool)
+                for seed in options.seeds
+                for algorithm in options.algorithms
+                for module in modules
+                for tool in TOOLS
+            ],
+            file,
+            options,
+        )
+    rows = [row for key, row in file.rows().items() if key[3] == options.budget]
+    text = "\n".join([f"Branches that coverage.py sees covered, {options.budget} each.", "", *table(rows), ""])
+    sys.stdout.write(text)
+    write(text, options.folder / "table.md")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
