@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Do suites of adynamosa run faster and in less memory than those of dynamosa, and what do they lose in coverage?
+
+    python benchmarks/cost_table.py --install results/subjects --jobs 2
+    python benchmarks/cost_table.py --subjects results/subjects --seeds 0          # the table only
+
+Every run is `fitgym generate` with six of the seven fitness functions of the paper and the same budget in executions; then the suite
+is measured as by `fitgym cost`, in fresh interpreters. Each row is written to FOLDER/runs.csv as soon as there is one, and
+runs that stand there are not made again. What the columns mean is in README.md of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from remeasure import environment, install, run, subjects, subjects_folder
+from runs_file import Key, RunsFile
+
+from fitgym.errors import InputError
+from fitgym.suite.cost import cost
+from fitgym.suite.export import write
+
+SEARCHES = ("dynamosa", "adynamosa", "adynamosa:adaptive=false")
+FUNCTIONS = "branch+line+method+input+output+exception"
+"""Those of the aDynaMOSA paper, section 4, but for weak mutation, which the goal of covering branches does not use."""
+
+PAPER = (
+    "faster on 72 % and slower on 23 % of the classes, less memory on 70 % and more on 25 %; -24 % time where faster, "
+    "-15 % memory where less; branch coverage within a point; always performance loses coverage"
+)
+COLUMNS = (
+    *("search", "subject", "seed", "budget"),
+    *("covered", "branches", "tests", "seconds", "peak", "failed", "problem"),
+)
+
+
+def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
+    """Generate one suite and measure what it costs; its row."""
+    search, subject, seed, budget = key
+    row = dict(zip(COLUMNS, (*key, *("",) * 7), strict=True))
+    folder = (options.folder / "suites" / "-".join(key).replace(":", ".")).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    env = environment(options.subjects, folder)
+    command = [
+        sys.executable,
+        "-m",
+        "fitgym",
+        "generate",
+        subject,
+        "--goal",
+        "coverage",
+        "--agent",
+        f"fixed:{FUNCTIONS}",
+    ]
+    command += ["--search", search, "--budget", budget, "--seed", seed, "--output", "suite", "--json", "record.json"]
+    done = run([*command, "--quiet"], env, folder, 1800)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["nothing said"])[-1]
+        return {**row, "problem": f"exit code {done.returncode}: {last[:200]}"}
+    record = json.loads((folder / "record.json").read_text("utf-8"))
+    try:
+        found = cost(folder / "suite" / record["suite_path"], runs=options.runs, path=options.subjects)
+    except InputError as problem:
+        return {**row, "problem": str(problem)}
+    branches = record["measured"]["branches"]
+    values = (
+        branches["covered"],
+        branches["total"],
+        found.tests,
+        found.seconds.median,
+        found.peak.median,
+        found.failed,
+    )
+    return {**row, **dict(zip(COLUMNS[4:], map(str, values), strict=False))}
+
+
+def make(wanted: Sequence[Key], file: RunsFile, options: argparse.Namespace) -> None:
+    """Make the runs that are missing."""
+    rows = file.rows()
+    missing = [key for key in wanted if key not in rows]
+
+    def made() -> Iterator[dict[str, str]]:
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for done, future in enumerate(as_completed([pool.submit(measured, key, options) for key in missing]), 1):
+                row = future.result()
+                yield row
+                said = row["problem"] or f"{row['covered']} of {row['branches']}, {float(row['seconds']) * 1e3:.3g} ms"
+                sys.stderr.write(f"{done} of {len(missing)}: {', '.join(row[c] for c in COLUMNS[:4])}: {said}\n")
+
+    file.add(made())
+    file.sort(lambda key: (*key[:2], int(key[2]), *key[3:]))
+
+
+def medians(rows: Sequence[dict[str, str]], search: str) -> dict[str, dict[str, float]]:
+    """By subject the medians over the seeds of what a suite of a search costs, covers and holds."""
+    found: dict[str, dict[str, float]] = {}
+    for subject in dict.fromkeys(row["subject"] for row in rows):
+        of_it = [row for row in rows if (row["search"], row["subject"]) == (search, subject) and not row["problem"]]
+        if of_it:
+            found[subject] = {
+                name: statistics.median(float(row[name]) for row in of_it) for name in ("seconds", "peak", "tests")
+            }
+            shares = [int(row["covered"]) / max(1, int(row["branches"])) for row in of_it]
+            found[subject]["coverage"] = statistics.median(shares)
+    return found
+
+
+def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Each other search beside the first, in Markdown; costs where both cover the same within a point."""
+    yield f"The paper: {PAPER}."
+    yield ""
+    yield (
+        "| search | subjects | coverage | beside | above | below | tests | beside | same coverage | faster | slower | time "
+        "| less memory | more | memory |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    theirs = medians(rows, SEARCHES[0])
+    for search in SEARCHES[1:]:
+        ours = medians(rows, search)
+        both = [subject for subject in ours if subject in theirs]
+        if not both:
+            continue
+        same = [one for one in both if abs(ours[one]["coverage"] - theirs[one]["coverage"]) <= 0.01]
+        cells = [search, str(len(both))]
+        cells += [f"{statistics.fmean(side[one]['coverage'] for one in both):.3f}" for side in (ours, theirs)]
+        gains = [ours[one]["coverage"] - theirs[one]["coverage"] for one in both]
+        cells += [str(sum(gain > 0.0 for gain in gains)), str(sum(gain < 0.0 for gain in gains))]
+        cells += [f"{statistics.fmean(side[one]['tests'] for one in both):.1f}" for side in (ours, theirs)]
+        cells.append(str(len(same)))
+        for name in ("seconds", "peak"):
+            ratios = [ours[one][name] / max(theirs[one][name], 1e-9) for one in same]
+            cells += [str(sum(ratio < 1.0 for ratio in ratios)), str(sum(ratio > 1.0 for ratio in ratios))]
+            cells.append(f"{statistics.median(ratios) - 1.0:+.1%}" if ratios else "-")
+        yield f"| {' | '.join(cells)} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make what is missing and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subjects", type=Path, help="folder with the pinned packages")
+    parser.add_argument("--install", type=Path, help="the same, filled first")
+    parser.add_argument("--set", default="core", help="of the subjects, see subjects.toml")
+    parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
+    parser.add_argument("--searches", nargs="+", choices=SEARCHES, default=list(SEARCHES))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--budget", default="5000x")
+    parser.add_argument("--runs", type=int, default=15, help="interpreters for time, and as many for memory")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path("results/costs"))
+    options = parser.parse_args(arguments)
+    file = RunsFile(options.folder / "runs.csv", COLUMNS, 4)
+    if options.seeds:
+        options.subjects = subjects_folder(parser, options)
+        if options.install:
+            install(options.install)
+        make(
+            [
+                (search, subject.text, str(seed), options.budget)
+                for seed in range(options.seeds)
+                for subject in subjects(options.set, options.only)
+                for search in options.searches
+            ],
+            file,
+            options,
+        )
+    rows = [row for key, row in file.rows().items() if key[3] == options.budget]
+    text = "\n".join([*table(rows), ""])
+    sys.stdout.write(text)
+    write(text, options.folder / "table.md")
+    return int(any(row["problem"] for row in rows))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
