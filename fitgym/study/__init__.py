@@ -1,0 +1,1 @@
+"""Studies: many runs that answer one question, from a laptop to a cluster."""

@@ -1,0 +1,336 @@
+"""A plan: the study file, read and checked, and the runs that it asks for.
+
+A study file is TOML:
+
+    name = "exceptions"
+    question = "Does choosing fitness functions while searching find more exceptions?"
+    trial = "episode"                  # see fitgym.study.trials
+    metric = "value"                   # declared beforehand; the others are told, but decide nothing
+    baseline = "Default"               # the arm that the others are put beside; optional
+    subjects = "stdlib-v1:test"        # a corpus, a split of one, or a list of subjects
+    seeds = 10                         # 0 to 9, or a list
+    budget = "1000x"                   # the same for all
+
+    [settings]                         # of every arm
+    goal = "exceptions"
+    population = 5
+
+    [[arms]]
+    name = "UCB"
+    agent = "ucb"
+
+    [[arms]]
+    name = "Default"
+    agent = "own"
+
+    [sizes.small]                      # `--size small`: what is different then
+    seeds = 3
+
+    [published]                        # what a paper reports, for the table beside it
+    source = "Almulla and Gay 2022, table 5"
+    UCB = 12.9
+    Default = 5.1
+
+What is wrong with a file is answered before anything runs, with the key, the value and what was expected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fitgym.errors import FitgymError, InputError
+from fitgym.evolution.budget import Budget
+from fitgym.study.trials.base import Trial, trials
+from fitgym.subject.corpus import Corpus
+
+__all__ = ["Arm", "Cell", "Plan"]
+
+_KEYS = (
+    *("name", "question", "trial", "metric", "baseline", "subjects", "path", "seeds", "budget"),
+    *("settings", "arms", "sizes", "published"),
+)
+_OF_A_SIZE = ("subjects", "path", "seeds", "budget", "settings")
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One of the things that a study compares.
+
+    Attributes:
+        name: in tables and figures.
+        settings: of its trial, those of the whole study included.
+    """
+
+    name: str
+    settings: dict[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run to make: everything that its result depends on.
+
+    Attributes:
+        trial: name of the kind of run.
+        arm, subject, seed, budget: whose it is.
+        settings: of the trial.
+        path: a folder to look in first for the subject, None for none.
+    """
+
+    trial: str
+    arm: str
+    subject: str
+    seed: int
+    budget: str
+    settings: dict[str, Any] = field(hash=False)
+    path: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The same for the same run: 16 hexadecimal digits of the SHA-256 of what its result depends on."""
+        what = [self.trial, self.arm, self.subject, self.seed, self.budget, self.settings]
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A study that can be run: every name in it is known.
+
+    Attributes:
+        name, question, trial, metric, budget: see the module.
+        arms, subjects, seeds: what is crossed.
+        baseline: name of an arm, "" for none.
+        path: a folder to look in first for subjects, None for none.
+        published: what a paper reports, by arm; under "source" where.
+        size: which of the sizes this is, "" for the file as it stands.
+    """
+
+    name: str
+    question: str
+    trial: str
+    metric: str
+    budget: str
+    arms: tuple[Arm, ...]
+    subjects: tuple[str, ...]
+    seeds: tuple[int, ...]
+    baseline: str = ""
+    path: str | None = None
+    published: dict[str, Any] = field(default_factory=dict, hash=False)
+    size: str = ""
+
+    @classmethod
+    def load(cls, file: str | Path, size: str = "") -> Plan:
+        """Read and check a study file.
+
+        Args:
+            file: TOML.
+            size: one of its sizes, "" for none.
+
+        Raises:
+            InputError: something in it cannot be used; one sentence says where and what was expected.
+        """
+        try:
+            text = Path(file).read_text("utf-8")
+            document = tomllib.loads(text)
+        except (OSError, UnicodeDecodeError) as problem:
+            raise InputError(f"the study '{file}' cannot be read: {problem}") from None
+        except tomllib.TOMLDecodeError as problem:
+            raise InputError(f"the study '{file}' is not TOML: {problem}") from None
+        try:
+            return cls.of(document, size, Path(file).resolve().parent)
+        except FitgymError as problem:
+            raise InputError(f"the study '{file}': {problem}") from None
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], size: str = "", folder: Path | None = None) -> Plan:
+        """The same from what TOML gives.
+
+        Args:
+            document: the whole file.
+            size: as for `load`.
+            folder: that a relative `path` begins at; the working folder if None.
+        """
+        _known(document, _KEYS, "")
+        sizes = _table(document, "sizes")
+        if size and size not in sizes:
+            raise InputError(f"it has no size '{size}' (there are: {', '.join(sizes) or 'none'})")
+        for name in sizes:
+            _known(_table(sizes, name, "sizes."), _OF_A_SIZE, f"sizes.{name}.")
+        changes = dict(sizes.get(size, {}))
+        common = {**_table(document, "settings"), **changes.pop("settings", {})}
+        document = {**document, **changes}
+        trial = trials().load(_text(document, "trial"))
+        metric = _one_of(_text(document, "metric", next(iter(trial.metrics))), trial.metrics, "metric")
+        budget = _budget(_text(document, "budget"), trial)
+        path = _text(document, "path", "") or None
+        if path is not None:
+            path = str((folder or Path()) / path)
+        subjects, path = _subjects(document, path)
+        arms = _arms(document, trial, common, budget)
+        baseline = _text(document, "baseline", "")
+        if baseline:
+            _one_of(baseline, [arm.name for arm in arms], "baseline")
+        published = _table(document, "published")
+        _known(published, ["source", *(arm.name for arm in arms)], "published.")
+        first = trial.of(arms[0].settings)
+        for number, subject in enumerate(subjects):
+            with_key = f"subjects[{number}]"
+            try:
+                first.check_subject(subject, path)
+            except FitgymError as problem:
+                raise InputError(f"{with_key}: {problem}") from None
+        return cls(
+            _text(document, "name"),
+            _text(document, "question", ""),
+            _text(document, "trial"),
+            metric,
+            budget,
+            arms,
+            subjects,
+            _seeds(document.get("seeds")),
+            baseline,
+            path,
+            dict(published),
+            size,
+        )
+
+    def cells(self) -> list[Cell]:
+        """Every run, in an order in which a study that is cut off has compared like with like: seed by seed."""
+        return [
+            Cell(self.trial, arm.name, subject, seed, self.budget, arm.settings, self.path)
+            for seed in self.seeds
+            for subject in self.subjects
+            for arm in self.arms
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-ready values, for the folder of the results."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "trial": self.trial,
+            "metric": self.metric,
+            "budget": self.budget,
+            "arms": [{"name": arm.name, "settings": arm.settings} for arm in self.arms],
+            "subjects": list(self.subjects),
+            "seeds": list(self.seeds),
+            "baseline": self.baseline,
+            "path": self.path,
+            "published": self.published,
+            "size": self.size,
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Plan:
+        """What `to_json` gave."""
+        arms = tuple(Arm(arm["name"], arm["settings"]) for arm in values["arms"])
+        return cls(**{**values, "arms": arms, "subjects": tuple(values["subjects"]), "seeds": tuple(values["seeds"])})
+
+
+def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, Any], budget: str) -> tuple[Arm, ...]:
+    known = trial.settings()
+    _known(common, known, "settings.")
+    tables = document.get("arms")
+    if not (isinstance(tables, list) and tables and all(isinstance(table, dict) for table in tables)):
+        raise InputError("it has no arms: expected tables that begin with [[arms]], each with a name")
+    arms: dict[str, Arm] = {}
+    for number, table in enumerate(tables):
+        where = f"arms[{number}]."
+        name = _text(table, "name", where=where)
+        if name in arms:
+            raise InputError(f"{where}name is '{name}', which is the name of another arm already")
+        if name == "source":
+            raise InputError(f"{where}name is 'source', which has a meaning of its own under [published]")
+        if "budget" in table:
+            raise InputError(f"{where}budget: all arms have the budget of the study, so that they can be compared")
+        _known(table, ["name", *known], where)
+        settings = {**known, **common, **{key: value for key, value in table.items() if key != "name"}}
+        try:
+            trial.of(settings).check(budget)
+        except FitgymError as problem:
+            # What is wrong with an arm may stand above it, in the settings of all.
+            key = str(problem).partition(":")[0]
+            raise InputError(f"{where if key in table or key not in common else 'settings.'}{problem}") from None
+        arms[name] = Arm(name, settings)
+    return tuple(arms.values())
+
+
+def _subjects(document: Mapping[str, Any], path: str | None) -> tuple[tuple[str, ...], str | None]:
+    found = document.get("subjects")
+    if isinstance(found, str):
+        try:
+            corpus = Corpus.of(found, path)
+        except FitgymError as problem:
+            raise InputError(f"subjects: {problem}") from None
+        return corpus.subjects, corpus.path
+    if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
+        if twice := [one for one in found if found.count(one) > 1]:
+            raise InputError(f"subjects: '{twice[0]}' stands there twice")
+        return tuple(found), path
+    raise InputError(
+        f"subjects is {found!r}, expected a list of subjects, or the name of a corpus or of a split of one"
+    )
+
+
+def _seeds(found: object) -> tuple[int, ...]:
+    if isinstance(found, int) and not isinstance(found, bool) and found > 0:
+        return tuple(range(found))
+    if isinstance(found, list) and found and all(type(one) is int and one >= 0 for one in found):
+        if twice := [one for one in found if found.count(one) > 1]:
+            raise InputError(f"seeds: {twice[0]} stands there twice")
+        return tuple(found)
+    raise InputError(
+        f"seeds is {found!r}, expected how many there are, at least 1, or a list of whole numbers from 0 on"
+    )
+
+
+def _budget(text: str, trial: type[Trial]) -> str:
+    try:
+        found = Budget.parse(text)
+    except FitgymError as problem:
+        raise InputError(f"budget: {problem}") from None
+    if found.unit not in trial.units:
+        nouns = {"x": "executions (20000x)", "g": "generations (200g)", "s": "seconds (60s)"}
+        kept = " or ".join(nouns[unit] for unit in trial.units)
+        raise InputError(f"budget is '{text}', expected one in {kept}")
+    return str(found)
+
+
+def _text(table: Mapping[str, Any], key: str, default: str | None = None, where: str = "") -> str:
+    found = table.get(key, default)
+    if not isinstance(found, str) or (default is None and not found):
+        said = "is missing" if found is None else f"is {found!r}"
+        raise InputError(f"{where}{key} {said}, expected text")
+    return found
+
+
+def _table(document: Mapping[str, Any], key: str, where: str = "") -> Mapping[str, Any]:
+    found = document.get(key, {})
+    if not isinstance(found, dict):
+        raise InputError(f"{where}{key} is {found!r}, expected a table")
+    return found
+
+
+def _known(table: Iterable[str], known: Sequence[str] | Mapping[str, Any], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where}{key} is no key{_nearest(key, known)}")
+
+
+def _one_of(name: str, known: Iterable[str], key: str) -> str:
+    names = list(known)
+    if name not in names:
+        raise InputError(f"{key} is '{name}'{_nearest(name, names)}")
+    return name
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"{f'; did you mean {near[0]!r}?' if near else ''} (there are: {', '.join(names)})"

@@ -1,0 +1,272 @@
+"""Statistics for randomised algorithms: what a study says about its arms, and how sure that is.
+
+Arrays of results have a row for each subject and a column for each seed, unless said otherwise; where a run has failed
+there is NaN. Everything that draws numbers draws them from a seed, so the same results always give the same report.
+
+The customs are those of Arcuri and Briand 2014, A Hitchhiker's Guide to Statistical Tests for Assessing Randomized
+Algorithms in Software Engineering: tests without assumptions about distributions, effect sizes beside p-values, 30 runs and
+more. `fitgym.comparison` has the effect size A12 over subjects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fitgym.errors import InputError
+
+__all__ = [
+    "Interval",
+    "Ranks",
+    "Test",
+    "area_under_curve",
+    "correlation",
+    "friedman",
+    "holm",
+    "iqm",
+    "mann_whitney",
+    "normalised",
+    "time_to",
+    "wilcoxon",
+]
+
+Floats = NDArray[np.float64]
+
+FEW = 30
+"""Below so many seeds a report says what that means."""
+
+_RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """What a test says.
+
+    Attributes:
+        statistic: of the test.
+        p: probability of at least such a difference if there is none.
+    """
+
+    statistic: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Friedman's test, and Nemenyi's of all pairs after it.
+
+    Attributes:
+        names: of the arms, the best first.
+        means: mean rank of each over the subjects, 1 for the best.
+        test: of Friedman, all arms at once.
+        pairs: p of Nemenyi for each pair of arms.
+        critical: mean ranks that are further apart differ with p < 0.05.
+        blocks: subjects that were ranked.
+    """
+
+    names: tuple[str, ...]
+    means: tuple[float, ...]
+    test: Test
+    pairs: dict[tuple[str, str], float]
+    critical: float
+    blocks: int
+
+
+def normalised(values: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    """Values as shares of the most that any run of any arm reached on the same subject.
+
+        normalised(x) = x / max over arms and seeds of the subject
+
+    Where that is not above 0 every run has 1. Of numbers of discovered exceptions this is what Almulla and Gay 2022 call the
+    normalised exception count (equation 10).
+
+    Args:
+        values: by arm, of the same subjects.
+    """
+    arrays = {name: np.atleast_2d(np.asarray(found, np.float64)) for name, found in values.items()}
+    most = np.nanmax(np.hstack(list(arrays.values())), axis=1, keepdims=True, initial=-np.inf)
+    shares = {}
+    for name, found in arrays.items():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(most > 0.0, found / most, 1.0)
+        shares[name] = np.where(np.isnan(found), np.nan, share)
+    return shares
+
+
+def mann_whitney(ours: ArrayLike, theirs: ArrayLike) -> Test:
+    """Two-sided test whether runs of one arm tend to reach more than those of another on one subject."""
+    from scipy.stats import mannwhitneyu
+
+    x, y = _finite(ours), _finite(theirs)
+    if not (x.size and y.size):
+        return Test(float("nan"), float("nan"))
+    found = mannwhitneyu(x, y, alternative="two-sided")
+    return Test(float(found.statistic), float(found.pvalue))
+
+
+def wilcoxon(ours: ArrayLike, theirs: ArrayLike) -> Test:
+    """Two-sided signed-rank test over pairs: of runs with the same seed, or of subjects; p is 1 if no pair differs."""
+    from scipy.stats import wilcoxon as test
+
+    x, y = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
+    there = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[there], y[there]
+    if not np.any(x != y):
+        return Test(0.0, 1.0)
+    found = test(x, y)
+    return Test(float(found.statistic), float(found.pvalue))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number: the k-th smallest of n, times n - k + 1, and never below one before it.
+
+    References:
+        Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure.
+    """
+    given = np.asarray(p_values, np.float64)
+    order = np.argsort(given, kind="stable")
+    factors = np.arange(len(given), 0, -1)
+    corrected = np.minimum(1.0, np.maximum.accumulate(given[order] * factors))
+    found = np.empty_like(given)
+    found[order] = corrected
+    return [float(p) for p in found]
+
+
+def friedman(values: Mapping[str, ArrayLike], *, larger_is_better: bool = True) -> Ranks:
+    """Do the arms differ over the subjects, and which pairs do?
+
+    Args:
+        values: by arm, one for each subject (a median over seeds); subjects on which an arm has none are left out.
+        larger_is_better: otherwise the smallest has rank 1.
+
+    Raises:
+        InputError: there are fewer than three arms or two subjects.
+
+    References:
+        Demsar 2006, Statistical Comparisons of Classifiers over Multiple Data Sets.
+    """
+    from scikit_posthocs import posthoc_nemenyi_friedman
+    from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+    names = list(values)
+    table = np.column_stack([np.asarray(values[name], np.float64) for name in names])
+    table = table[~np.isnan(table).any(axis=1)]
+    blocks, arms = table.shape
+    if arms < 3 or blocks < 2:
+        raise InputError(f"there are {arms} arms and {blocks} subjects to rank, expected at least 3 and 2")
+    ranks = rankdata(-table if larger_is_better else table, axis=1).mean(axis=0)
+    if np.all(table == table[:, :1]):
+        test, pairs = Test(0.0, 1.0), np.ones((arms, arms))
+    else:
+        found = friedmanchisquare(*table.T)
+        test, pairs = Test(float(found.statistic), float(found.pvalue)), posthoc_nemenyi_friedman(table).to_numpy()
+    # q of the studentized range with infinitely many degrees of freedom, as in Demsar's table 5.
+    q = studentized_range.ppf(0.95, arms, np.inf) / np.sqrt(2.0)
+    order = np.argsort(ranks, kind="stable")
+    return Ranks(
+        tuple(names[at] for at in order),
+        tuple(float(ranks[at]) for at in order),
+        test,
+        {
+            (names[first], names[second]): float(pairs[first, second])
+            for place, first in enumerate(order)
+            for second in order[place + 1 :]
+        },
+        float(q * np.sqrt(arms * (arms + 1) / (6.0 * blocks))),
+        blocks,
+    )
+
+
+def iqm(values: ArrayLike, *, seed: int = 0) -> Interval:
+    """The interquartile mean of all runs, with the bootstrap interval that keeps the subjects and draws seeds anew in each.
+
+    The mean of the middle half: less moved by a lucky run than the mean, and by more runs than the median.
+
+    Args:
+        values: normalised, because those of large subjects would count for more.
+        seed: of the bootstrap.
+
+    References:
+        Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice.
+    """
+    from scipy.stats import trim_mean
+
+    table = np.atleast_2d(np.asarray(values, np.float64))
+    rows = [row[~np.isnan(row)] for row in table]
+    rows = [row for row in rows if row.size]
+    if not rows:
+        return Interval(float("nan"), float("nan"), float("nan"))
+    rng = np.random.default_rng(seed)
+    drawn = np.hstack([row[rng.integers(row.size, size=(_RESAMPLES, row.size))] for row in rows])
+    low, high = np.quantile(trim_mean(drawn, 0.25, axis=1), [0.025, 0.975])
+    return Interval(float(trim_mean(np.concatenate(rows), 0.25)), float(low), float(high))
+
+
+def area_under_curve(x: ArrayLike, y: ArrayLike) -> float:
+    """The mean of y over x, where y keeps each value until the next x: the area under the steps, divided by their width.
+
+    Args:
+        x: ascending, such as executions; the first value of y holds from 0 to x[0].
+        y: as many.
+    """
+    at, values = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    widths = np.diff(at, prepend=0.0)
+    return float((widths * values).sum() / widths.sum())
+
+
+def time_to(level: float, x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> tuple[float, int]:
+    """When half of the runs have reached a level: the median of Kaplan and Meier, which knows that runs ended before.
+
+    Args:
+        level: of y.
+        x: of each run, ascending: executions, generations, seconds.
+        y: of each run, as many.
+
+    Returns:
+        The median, infinite if fewer than half ever reach it, and how many runs have.
+    """
+    from scipy.stats import CensoredData, ecdf
+
+    reached, ended = [], []
+    for at, values in zip(x, y, strict=True):
+        places = np.flatnonzero(np.asarray(values, np.float64) >= level)
+        if places.size:
+            reached.append(float(np.asarray(at, np.float64)[places[0]]))
+        else:
+            ended.append(float(np.asarray(at, np.float64)[-1]))
+    if not reached:
+        return float("inf"), 0
+    survival = ecdf(CensoredData(uncensored=reached, right=ended)).sf
+    below = np.flatnonzero(survival.probabilities <= 0.5)
+    return (float(survival.quantiles[below[0]]) if below.size else float("inf")), len(reached)
+
+
+def correlation(yes: Sequence[bool], values: ArrayLike) -> Test:
+    """Point-biserial correlation of something that happened or not, such as a detected fault, with a number.
+
+    The statistic is in [-1, 1]; NaN where it always happened, never, or all numbers are the same.
+    """
+    from scipy.stats import pointbiserialr
+
+    happened, numbers = np.asarray(yes, bool), np.asarray(values, np.float64)
+    if happened.size < 2 or happened.all() or not happened.any() or np.all(numbers == numbers[0]):
+        return Test(float("nan"), float("nan"))
+    found = pointbiserialr(happened, numbers)
+    return Test(float(found.statistic), float(found.pvalue))
+
+
+def _finite(values: ArrayLike) -> Floats:
+    found = np.asarray(values, np.float64).ravel()
+    return found[~np.isnan(found)]

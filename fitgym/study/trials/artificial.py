@@ -1,0 +1,94 @@
+"""A search on an artificial problem: targets that are formulas, no subject and no worker."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fitgym.artificial import KINDS, ArtificialEngine, Problem
+from fitgym.engine import parse_search
+from fitgym.errors import InputError, UnknownName
+from fitgym.evolution.budget import Budget
+from fitgym.study.trials.base import Measured, Trial, about
+
+__all__ = ["Artificial"]
+
+
+@dataclass(frozen=True)
+class Artificial(Trial):
+    """One run of a search; its subjects are problems: `gradient:30`, or several groups as in `gradient:10+infeasible:100`.
+
+    The optima of a problem are drawn from the seed, the same for every arm.
+
+    Attributes:
+        search: algorithm with options.
+        population: individuals, unless `search` says so.
+    """
+
+    search: str = "mio:population=1"
+    population: int = 50
+
+    metrics: ClassVar[dict[str, bool]] = {"covered": True, "area": True}
+    units: ClassVar[str] = "x"
+
+    def check(self, budget: str) -> None:
+        """The algorithm must be known."""
+        with about("search"):
+            parse_search(self.search)
+
+    def check_subject(self, subject: str, path: str | None) -> None:
+        """It must be a problem with targets."""
+        Problem.draw(_groups(subject), 0)
+
+    def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
+        """Search until everything feasible is covered or the budget is used up.
+
+        Measured are `covered`, the share of the feasible targets; the `area` under it over the evaluations, divided by the
+        budget; and `evaluations`.
+        """
+        began = time.monotonic()
+        limit = int(Budget.parse(budget).amount)
+        problem = Problem.draw(_groups(subject), seed)
+        engine = ArtificialEngine(problem, search=self.search, seed=seed, population=self.population, budget=limit)
+        feasible = int(problem.feasible.sum())
+        covered: list[float] = []
+        evaluations: list[int] = []
+        area = 0.0
+        while engine.spent < 1.0 and engine.n_covered < feasible:
+            before = engine.evaluations
+            engine.step()
+            share = engine.n_covered / feasible
+            area += share * (engine.evaluations - before)
+            if not covered or share > covered[-1]:
+                covered.append(share)
+                evaluations.append(engine.evaluations)
+        share = engine.n_covered / feasible
+        area += share * (limit - engine.evaluations)
+        return Measured(
+            {"covered": share, "area": area / limit, "evaluations": engine.evaluations},
+            {"covered": covered, "evaluations": evaluations},
+            {"problem": subject, "search": self.search, "seed": seed, "budget": budget},
+            {"run": time.monotonic() - began},
+        )
+
+
+def _groups(subject: str) -> dict[str, int]:
+    """The groups of a problem.
+
+    Raises:
+        InputError: the text is none, or no target of it can be covered.
+    """
+    groups: dict[str, int] = {}
+    for part in subject.split("+"):
+        kind, colon, size = part.partition(":")
+        if kind not in KINDS:
+            raise UnknownName("kind of targets", kind, KINDS)
+        if not (colon and size.isdecimal() and int(size) > 0) or kind in groups:
+            raise InputError(
+                f"'{subject}' is no problem: expected groups of targets such as gradient:10+infeasible:100"
+            )
+        groups[kind] = int(size)
+    if set(groups) == {"infeasible"}:
+        raise InputError(f"'{subject}' has nothing that can be covered: add a group such as gradient:10")
+    return groups

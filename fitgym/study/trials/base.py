@@ -1,0 +1,110 @@
+"""What a trial is: one kind of run, with its settings, whose result depends on nothing but these, subject and seed."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fitgym.errors import FitgymError, InputError
+from fitgym.registry import Registry
+
+__all__ = ["Measured", "Trial", "about", "trials"]
+
+
+def trials() -> Registry[Trial]:
+    """The kinds of runs that a study file can name."""
+    return Registry("fitgym.study.trials", Trial, "kind of trial")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one run gave, as JSON-ready values.
+
+    Attributes:
+        measures: numbers by name; those that `Trial.metrics` promises, and more. The same in every process.
+        series: by name, one value for each step of the run.
+        run: what is needed to repeat it.
+        seconds: wall clock by what it was spent on. No comparison of results looks at these.
+    """
+
+    measures: dict[str, float]
+    series: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
+    run: dict[str, Any] = dataclasses.field(default_factory=dict)
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trial(ABC):
+    """One kind of run. The fields of the subclass, a frozen dataclass, are its settings; each has a default.
+
+    Attributes:
+        metrics: what is measured, and whether more of it is better (True) or less; the first is what is compared unless a
+            study declares another one.
+        units: of budgets that the trial can keep, of `s`, `x` and `g`.
+    """
+
+    metrics: ClassVar[dict[str, bool]]
+    units: ClassVar[str] = "xg"
+
+    def check(self, budget: str) -> None:
+        """See to it that the settings can be used, without running anything.
+
+        Raises:
+            InputError: they cannot; the message begins with the name of the setting and a colon.
+        """
+        return
+
+    def check_subject(self, subject: str, path: str | None) -> None:
+        """See to it that the subject can be found, without importing it.
+
+        Raises:
+            InputError: it cannot.
+        """
+        from fitgym.subject.source import locate
+
+        locate(subject, path)
+
+    @abstractmethod
+    def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
+        """Make the run.
+
+        Raises:
+            FitgymError: there is nothing to measure, and why.
+        """
+
+    @classmethod
+    def settings(cls) -> dict[str, Any]:
+        """The names of the settings with their defaults."""
+        return {field.name: field.default for field in dataclasses.fields(cls)}
+
+    @classmethod
+    def of(cls, settings: dict[str, Any]) -> Trial:
+        """The trial with these settings.
+
+        Raises:
+            InputError: a value is of another type than its default; the message begins with the name and a colon.
+        """
+        known = cls.settings()
+        for name, value in settings.items():
+            default = known[name]
+            wanted = str if default is None else type(default)
+            fits = type(value) is wanted or (wanted is float and type(value) is int)
+            if not fits:
+                raise InputError(f"{name}: {value!r} is no {_NOUNS.get(wanted, wanted.__name__)}")
+        return cls(**settings)
+
+
+_NOUNS = {str: "text", int: "whole number", float: "number", bool: "true or false", list: "list"}
+
+
+@contextmanager
+def about(setting: str) -> Iterator[None]:
+    """Say in an error which setting it is about."""
+    try:
+        yield
+    except FitgymError as problem:
+        raise InputError(f"{setting}: {problem}") from None

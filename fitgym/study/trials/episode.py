@@ -1,0 +1,152 @@
+"""An episode: an agent chooses fitness functions while a search runs, as in `fitgym evaluate`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+
+from fitgym.agents.base import Transition, kind, make, trained
+from fitgym.engine import parse_search
+from fitgym.envs.fitness_selection import GOALS, FitnessSelection
+from fitgym.errors import InputError
+from fitgym.evolution.budget import Budget
+from fitgym.study.trials.base import Measured, Trial, about
+
+__all__ = ["Episode"]
+
+
+@dataclass(frozen=True)
+class Episode(Trial):
+    """One run of an agent.
+
+    Attributes:
+        goal: name of the goal.
+        agent: `name` or `name:argument`; "own" for the goal's own fitness function all the time (current practice), "all" for
+            all of the goal's fitness functions together.
+        search, smart, secondary, reward, features, populations, population, generations_per_step: as in
+            `fitgym.envs.fitness_selection.FitnessSelection`.
+        actions: name of a catalogue; "" for the goal's own.
+    """
+
+    goal: str = "exceptions"
+    agent: str = "ucb"
+    search: str = "whole_suite"
+    smart: bool = False
+    secondary: str = "length"
+    reward: str = "gain"
+    actions: str = ""
+    features: str = "full-v1"
+    populations: str = "shared"
+    population: int = 50
+    generations_per_step: int = 3
+
+    metrics: ClassVar[dict[str, bool]] = {"value": True, "rewards": True, "area": True}
+    units: ClassVar[str] = "xgs"
+
+    def check(self, budget: str) -> None:
+        """The names must be known, and the numbers make sense."""
+        with about("goal"):
+            GOALS.load(self.goal)
+        with about("agent"):
+            kind(self._agent())
+        with about("search"):
+            parse_search(self.search)
+        for name in ("population", "generations_per_step"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}: {getattr(self, name)} is below 1")
+
+    def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
+        """Play the episode to its end.
+
+        Measured are `value` of the goal, the sum of `rewards`, the `area` under the value over the executions, divided by
+        them (the mean value while the run lasted), `executions`, `generations` and `steps`.
+        """
+        spent = Budget.parse(budget)
+        began = time.monotonic()
+        env = FitnessSelection(
+            subject,
+            path=path,
+            goal=self.goal,
+            budget=budget if spent.deterministic else None,
+            reward=self.reward,
+            actions=self._actions(),
+            features=self.features,
+            search=self.search,
+            smart=self.smart,
+            secondary=self.secondary,
+            populations=cast(Literal["shared", "per-action"], self.populations),
+            population=self.population,
+            generations_per_step=self.generations_per_step,
+        )
+        try:
+            if not spent.deterministic:
+                env.deadline = began + spent.amount
+            agent = trained(make(self._agent(), env.action_space, action_names=env.action_names, seed=seed))
+            values, executions, generations, deciding = self._play(env, agent, seed, spent)
+            assert env.engine is not None
+            areas = np.diff([0, *executions]) * np.array(values)
+            return Measured(
+                {
+                    "value": float(env.goal.value(env.engine)),
+                    "rewards": float(sum(env.rewards)),
+                    "area": float(areas.sum() / max(1, executions[-1])),
+                    "executions": env.engine.executions,
+                    "generations": env.engine.generation,
+                    "steps": len(env.rewards),
+                },
+                {
+                    "action": list(env.actions_taken),
+                    "reward": list(env.rewards),
+                    "value": values,
+                    "executions": executions,
+                    "generation": generations,
+                },
+                env.record(),
+                {
+                    "deciding": deciding,
+                    "run": time.monotonic() - began,
+                    **{name: env.engine.timings[name] for name in ("execute", "measure", "search")},
+                },
+            )
+        finally:
+            env.close()
+
+    def _play(
+        self, env: FitnessSelection, agent: Any, seed: int, budget: Budget
+    ) -> tuple[list[float], list[int], list[int], float]:
+        """After each step the goal's value, executions and generations; and the seconds that the agent took."""
+        observation, info = env.reset(seed=seed)
+        agent.watch(env)
+        agent.begin_episode(observation, info)
+        values: list[float] = []
+        executions: list[int] = []
+        generations: list[int] = []
+        deciding, done = 0.0, False
+        while not done:
+            started = time.perf_counter()
+            action = agent.act(observation, info)
+            deciding += time.perf_counter() - started
+            seen, reward, terminated, truncated, news = env.step(action)
+            started = time.perf_counter()
+            agent.observe(Transition.between(observation, action, reward, seen, terminated, truncated, info, news))
+            deciding += time.perf_counter() - started
+            assert env.engine is not None
+            values.append(float(env.goal.value(env.engine)))
+            executions.append(env.engine.executions)
+            generations.append(env.engine.generation)
+            observation, info = seen, news
+            late = not budget.deterministic and env.engine.late
+            done = terminated or truncated or late
+        return values, executions, generations, deciding
+
+    def _agent(self) -> str:
+        functions = GOALS.load(self.goal)("gain").functions
+        return {"own": f"fixed:{functions[0]}", "all": f"fixed:{'+'.join(functions)}"}.get(self.agent, self.agent)
+
+    def _actions(self) -> str | tuple[str, ...] | None:
+        if self.agent == "all":  # a combination that no catalogue may have
+            return (self._agent().partition(":")[2],)
+        return self.actions or None
