@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from fitgym import __version__
 from fitgym.errors import ExecutionError, InputError, SubjectError
+from fitgym.study_commands import study
 
 if TYPE_CHECKING:
     from fitgym.live import LiveView
@@ -29,6 +30,8 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
+
+app.command(study)
 
 EXAMPLES = """Examples:
   fitgym generate textwrap --goal coverage --budget 30s

@@ -46,6 +46,7 @@ ROOMS = {
     "fitgym.training": 11,
     "fitgym.study": 11,
     "fitgym.cli": 12,
+    "fitgym.study_commands": 12,
     "fitgym.doctor": 12,
     "fitgym.listing": 12,
     "fitgym.live": 12,

@@ -1,0 +1,89 @@
+"""A cell of a study: one run, made and written down, in whatever process."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from fitgym import __version__
+from fitgym.errors import FitgymError
+from fitgym.study.plan import Cell
+from fitgym.study.trials.base import trials
+
+__all__ = ["lost", "place", "record", "run", "save"]
+
+
+def run(cell: Cell, folder: str | Path) -> str:
+    """Make one run and write its record, unless it is there; the record's text.
+
+    A run that fails is a record with the reason. What is not there yet is written whole or not at all, so a process that is
+    killed leaves nothing to repair, and a cell that is run twice is the same as one that is run once.
+
+    Args:
+        cell: the run.
+        folder: of the study.
+
+    Raises:
+        OSError: the record cannot be written.
+    """
+    file = place(folder, cell.id)
+    if file.exists():
+        return file.read_text("utf-8")
+    text = record(cell)
+    save(text, file)
+    return text
+
+
+def record(cell: Cell) -> str:
+    """Make one run; its record, one line of JSON."""
+    found: dict[str, Any] = {"measures": {}, "series": {}, "run": {}, "seconds": {}, "error": ""}
+    try:
+        trial = trials().load(cell.trial).of(cell.settings)
+        found.update(asdict(trial.measure(cell.subject, cell.seed, cell.budget, cell.path)))
+    except FitgymError as problem:
+        found["error"] = str(problem)
+    except Exception as problem:  # a fault of fitgym: a row with its reason, not the end of the study
+        where = traceback.extract_tb(problem.__traceback__)[-1]
+        found["error"] = f"{type(problem).__name__}: {problem} ({Path(where.filename).name}, line {where.lineno})"
+    return _line(cell, found)
+
+
+def lost(cell: Cell, reason: str) -> str:
+    """The record of a run that has left none."""
+    return _line(cell, {"measures": {}, "series": {}, "run": {}, "seconds": {}, "error": reason})
+
+
+def _line(cell: Cell, found: dict[str, Any]) -> str:
+    head = {key: value for key, value in asdict(cell).items() if key != "path"}
+    made_by = {"fitgym_version": __version__, "python": platform.python_version()}
+    return json.dumps({"id": cell.id, **head, **found, **made_by}) + "\n"
+
+
+def place(folder: str | Path, cell_id: str) -> Path:
+    """The file of a record; in 256 folders, because there may be many."""
+    return Path(folder) / "records" / cell_id[:2] / f"{cell_id}.json"
+
+
+def save(text: str, file: Path) -> None:
+    """Write a file so that it is whole after anything, a power failure included, or not there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    scratch = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with open(scratch, "w", encoding="utf-8") as opened:
+            opened.write(text)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.replace(scratch, file)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

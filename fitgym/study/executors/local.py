@@ -1,0 +1,77 @@
+"""Processes of this machine, as many as there are cores; a process that dies costs its run only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from joblib.externals.loky import ProcessPoolExecutor
+
+from fitgym.study.cell import lost, place, run, save
+from fitgym.study.executors.base import Executor
+from fitgym.study.plan import Cell
+
+__all__ = ["Local"]
+
+_AHEAD = 2
+"""Runs handed over for each worker, so that none waits for this process; the others wait here, which costs no memory."""
+
+
+class Local(Executor):
+    """joblib's worker processes (loky)."""
+
+    def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
+        """In as many processes as there are workers.
+
+        When a process dies the pool has to be given up with all that it was doing. Those runs are made once more, each alone,
+        so that the one that kills its process is found; its record then says that it did.
+        """
+        workers = self.workers or os.cpu_count() or 1
+        waiting = iter(cells)
+        while suspects := (yield from self._until_broken(waiting, folder, workers)):
+            for cell in suspects:
+                _alone(cell, folder)
+                yield cell
+
+    def _until_broken(self, waiting: Iterator[Cell], folder: Path, workers: int) -> Generator[Cell, None, list[Cell]]:
+        """Give back runs as they end; when a process has died, return those that were handed over, else none."""
+        pool = _pool(workers)
+        asked: dict[Future[str], Cell] = {}
+        try:
+            while True:
+                for cell in islice(waiting, workers * _AHEAD - len(asked)):
+                    asked[pool.submit(run, cell, folder)] = cell
+                if not asked:
+                    return []
+                for future in wait(asked, return_when=FIRST_COMPLETED).done:
+                    future.result()
+                    yield asked.pop(future)
+        except BrokenProcessPool:
+            return list(asked.values())
+        finally:
+            pool.shutdown(kill_workers=True)
+
+
+def _alone(cell: Cell, folder: Path) -> None:
+    """Make a run in a process of its own, and write down that it has none if that process dies."""
+    if place(folder, cell.id).exists():
+        return
+    pool = _pool(1)
+    try:
+        pool.submit(run, cell, folder).result()
+    except BrokenProcessPool as death:
+        reason = " ".join(str(death).split()) or "no more is known"
+        save(lost(cell, f"the process that made the run died, twice: {reason}"), place(folder, cell.id))
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+def _pool(workers: int) -> Any:
+    # Each run has a worker process of its own for the subject, so more threads than processes only get in each other's way.
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    return ProcessPoolExecutor(workers, env=dict.fromkeys(threads, "1"))

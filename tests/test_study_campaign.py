@@ -1,0 +1,274 @@
+"""Campaigns: every run exactly once, whatever dies on the way, and the same numbers wherever they are made."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fitgym.errors import InputError
+from fitgym.study import campaign
+from fitgym.study.cell import place
+from fitgym.study.plan import Cell, Plan
+from fitgym.study.store import Status, Store
+
+DOCUMENT = {
+    "name": "small",
+    "trial": "artificial",
+    "subjects": ["gradient:2", "plateau:1+infeasible:3"],
+    "seeds": 3,
+    "budget": "30x",
+    "arms": [{"name": "MIO"}, {"name": "Random", "search": "random_search"}],
+}
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return Plan.of(DOCUMENT)
+
+
+def results(folder: Path) -> list[Any]:
+    """What a study gave, without what is allowed to differ: seconds."""
+    return [{**record, "seconds": {}} for record in Store.open(folder).records()]
+
+
+def test_every_run_has_one_record_with_what_it_depends_on(plan: Plan, tmp_path: Path) -> None:
+    assert campaign.run(plan, tmp_path, executor="serial") == Status(12, 0, 0)
+    found = results(tmp_path)
+    assert [record["id"] for record in found] == [cell.id for cell in plan.cells()]
+    first = found[0]
+    assert (first["arm"], first["subject"], first["seed"], first["budget"]) == ("MIO", "gradient:2", 0, "30x")
+    assert 0.0 <= first["measures"]["area"] <= first["measures"]["covered"] <= 1.0
+    assert first["settings"]["search"] == "mio:population=1" and first["fitgym_version"]
+
+
+def test_a_study_that_is_done_is_not_made_again(plan: Plan, tmp_path: Path) -> None:
+    campaign.run(plan, tmp_path, executor="serial")
+    watched: list[Any] = []
+    assert campaign.run(plan, tmp_path, executor="serial", watch=watched.append) == Status(12, 0, 0)
+    assert watched == []
+
+
+def test_the_watcher_sees_every_run_and_what_is_left(plan: Plan, tmp_path: Path) -> None:
+    seen: list[campaign.Progress] = []
+    campaign.run(plan, tmp_path, executor="serial", watch=seen.append)
+    assert [progress.status.open for progress in seen] == list(range(11, -1, -1))
+    assert (
+        seen[-1].left_s == 0.0 and seen[0].left_s > 0.0 and [progress.made for progress in seen] == list(range(1, 13))
+    )
+
+
+def test_a_run_that_fails_is_a_record_with_its_reason_and_can_be_made_again(tmp_path: Path) -> None:
+    empty = tmp_path / "subjects"
+    empty.mkdir()
+    (empty / "subject_with_nothing.py").write_text("X = 1\n", "utf-8")
+    plan = Plan.of(
+        {
+            **{
+                "name": "failing",
+                "trial": "episode",
+                "subjects": ["subject_with_nothing"],
+                "seeds": 1,
+                "budget": "30x",
+            },
+            **{"path": str(empty), "arms": [{"name": "UCB", "population": 4}]},
+        }
+    )
+    assert campaign.run(plan, tmp_path / "out", executor="serial") == Status(0, 1, 0)
+    (record,) = results(tmp_path / "out")
+    assert "nothing to test" in record["error"] and record["measures"] == {}
+    (empty / "subject_with_nothing.py").write_text("def f(x: int) -> int:\n    return 1 // x\n", "utf-8")
+    assert campaign.run(plan, tmp_path / "out", executor="serial") == Status(0, 1, 0)
+    assert campaign.run(plan, tmp_path / "out", executor="serial", again=True) == Status(1, 0, 0)
+
+
+def test_a_folder_holds_one_study(plan: Plan, tmp_path: Path) -> None:
+    campaign.run(plan, tmp_path, executor="serial")
+    with pytest.raises(InputError, match=r"holds another study, 'small' \(budget is different\)"):
+        campaign.run(Plan.of({**DOCUMENT, "budget": "31x"}), tmp_path, executor="serial")
+    with pytest.raises(InputError, match="holds no study"):
+        Store.open(tmp_path / "elsewhere")
+
+
+def test_two_drivers_do_not_make_the_same_runs(plan: Plan, tmp_path: Path) -> None:
+    Store.create(tmp_path, plan)
+    with open(tmp_path / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another process makes the runs"):
+            campaign.run(plan, tmp_path, executor="serial")
+    assert campaign.run(plan, tmp_path, executor="serial").done == 12
+
+
+def test_workers_are_counted_from_one(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="workers is 0"):
+        campaign.run(plan, tmp_path, workers=0)
+
+
+# ---------------------------------------------------------------------------------------------- what the power leaves
+
+
+@pytest.mark.parametrize("text", ["", "{", "null", '{"error": ', "[]"])
+def test_a_record_that_cannot_be_read_is_made_again(plan: Plan, tmp_path: Path, text: str) -> None:
+    campaign.run(plan, tmp_path, executor="serial")
+    before = results(tmp_path)
+    place(tmp_path, plan.cells()[4].id).write_text(text, "utf-8")
+    assert campaign.run(plan, tmp_path, executor="serial") == Status(12, 0, 0)
+    assert results(tmp_path) == before
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all", b"SQLite format 3\x00" + b"\xff" * 4000, None])
+def test_the_index_is_made_again_from_the_records(plan: Plan, tmp_path: Path, content: bytes | None) -> None:
+    campaign.run(plan, tmp_path, executor="serial")
+    index = tmp_path / "index.sqlite"
+    index.unlink() if content is None else index.write_bytes(content)
+    place(tmp_path, plan.cells()[0].id).unlink()
+    assert campaign.run(plan, tmp_path, executor="serial") == Status(12, 0, 0)
+    with contextlib.closing(sqlite3.connect(index)) as opened:
+        rows = opened.execute("select state, count(*) from cells group by state").fetchall()
+    assert rows == [("done", 12)]
+
+
+def test_a_full_disk_ends_the_campaign_and_loses_nothing(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = os.fsync
+    left = 8  # until the disk is full: two for the plan, file and folder, and two for each record
+
+    def full(descriptor: int) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        synced(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        campaign.run(plan, tmp_path, executor="serial")
+    monkeypatch.undo()
+    assert Store.open(tmp_path).status() == Status(3, 0, 9)
+    assert not [file for file in tmp_path.rglob(".*") if file.is_file()]  # nothing half-written
+    assert campaign.run(plan, tmp_path, executor="serial") == Status(12, 0, 0)
+
+
+# ------------------------------------------------------------------------------------------------------- executors
+
+
+@pytest.mark.parametrize(
+    ("executor", "address"), [("local", ""), ("slurm", "local"), ("slurm", "debug")], ids=["local", "submitit", "debug"]
+)
+def test_the_numbers_are_the_same_everywhere(plan: Plan, tmp_path: Path, executor: str, address: str) -> None:
+    campaign.run(plan, tmp_path / "serial", executor="serial")
+    there = campaign.run(plan, tmp_path / "there", executor=executor, address=address, workers=2)
+    assert there == Status(12, 0, 0)
+    assert results(tmp_path / "there") == results(tmp_path / "serial")
+
+
+def test_an_address_of_no_cluster_is_refused(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the address is 'slrum', expected slurm, slurm:PARTITION, local or debug"):
+        campaign.run(plan, tmp_path, executor="slurm", address="slrum")
+
+
+def test_a_run_that_kills_its_process_costs_itself_only(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(cell: Cell, folder: Path) -> str:  # sent to the workers by value
+        import os as system
+        import signal as signals
+
+        from fitgym.study.cell import run as real
+
+        if cell.arm == "MIO" and cell.seed == 1 and cell.subject == "gradient:2":
+            system.kill(system.getpid(), signals.SIGKILL)
+        return real(cell, folder)
+
+    monkeypatch.setattr("fitgym.study.executors.local.run", run)
+    assert campaign.run(plan, tmp_path, workers=2) == Status(11, 1, 0)
+    (record,) = [record for record in results(tmp_path) if record["error"]]
+    assert (record["arm"], record["seed"], record["subject"]) == ("MIO", 1, "gradient:2")
+    assert "the process that made the run died, twice" in record["error"]
+
+
+def test_workers_that_are_killed_from_outside_cost_nothing(plan: Plan, tmp_path: Path) -> None:
+    plan = Plan.of({**DOCUMENT, "seeds": 30})
+    killed = 0
+
+    def kill(progress: campaign.Progress) -> None:
+        nonlocal killed
+        if progress.made in (10, 40, 70):
+            for pid in workers():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    killed += 1
+
+    assert campaign.run(plan, tmp_path, workers=2, watch=kill) == Status(120, 0, 0)
+    assert killed >= 3
+    campaign.run(plan, tmp_path / "serial", executor="serial")
+    assert results(tmp_path) == results(tmp_path / "serial")
+
+
+def workers() -> list[int]:
+    """The worker processes of loky that this process has."""
+    found = []
+    for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text("utf-8").split():
+        with contextlib.suppress(OSError):
+            if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found
+
+
+def test_a_driver_that_is_killed_ten_times_makes_every_run_exactly_once(tmp_path: Path) -> None:
+    arms = "".join(f'[[arms]]\nname = "{search}"\nsearch = "{search}"\n' for search in ("mio", "random_search"))
+    text = f'name = "long"\ntrial = "artificial"\nsubjects = ["gradient:2"]\nseeds = 200\nbudget = "30x"\n{arms}'
+    file, folder = tmp_path / "long.toml", tmp_path / "out"
+    file.write_text(text, "utf-8")
+    command = [sys.executable, "-m", "fitgym", "study", "run", str(file), "--folder", str(folder), "--workers", "2"]
+    rng = np.random.default_rng(0)
+
+    def made() -> int:
+        return len(list(folder.glob("records/*/*.json")))
+
+    kills = 0
+    for _ in range(10):
+        goal = made() + int(rng.integers(1, 30))
+        driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while made() < goal and driver.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if driver.poll() is None:
+            driver.send_signal(signal.SIGKILL)
+            kills += 1
+        driver.wait()
+    assert kills == 10 and 10 <= made() < 400
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "400 done, 0 failed, 0 open" in done.stdout
+    records = [json.loads(file.read_text("utf-8")) for file in folder.glob("records/*/*.json")]
+    assert len(records) == 400 and len({(r["arm"], r["seed"]) for r in records}) == 400
+
+
+def test_ctrl_c_ends_with_the_command_that_goes_on(tmp_path: Path) -> None:
+    text = 'name = "long"\ntrial = "artificial"\nsubjects = ["gradient:9"]\nseeds = 3000\nbudget = "999x"\n[[arms]]\nname = "A"\n'
+    file, folder = tmp_path / "long.toml", tmp_path / "out"
+    file.write_text(text, "utf-8")
+    command = [sys.executable, "-m", "fitgym", "study", "run", str(file), "--folder", str(folder), "--workers", "2"]
+    driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not any(folder.glob("records/*/*.json")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    driver.send_signal(signal.SIGINT)
+    _, said = driver.communicate(timeout=60)
+    assert driver.returncode == 130, said
+    assert f"fitgym study resume {folder}" in said and "Traceback" not in said
+    assert 0 < Store.open(folder).status().done < 3000
