@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from fitgym.artificial import ArtificialEngine, Problem
+from fitgym.execution.sandbox import die_with_parent
 from fitgym.suite.export import write
 
 SIZES = (1, 2, 3, 4, 5, *range(10, 101, 10))
@@ -122,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = list(searches)
     cells = list(itertools.product(options.kinds, options.sizes, names))
     means: Means = {}
-    with ProcessPoolExecutor(options.jobs) as pool:
+    with ProcessPoolExecutor(options.jobs, initializer=die_with_parent) as pool:
         asked = {
             cell: pool.submit(covered, cell[0], cell[1], searches[cell[2]], options.runs, options.budget)
             for cell in cells

@@ -32,6 +32,7 @@ from fitgym.errors import ExecutionError, SubjectError
 from fitgym.evaluation import Cell, Row
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
+from fitgym.execution.sandbox import die_with_parent
 from fitgym.smart_selection import EIGHT
 from fitgym.subject.source import locate
 from fitgym.suite.export import write
@@ -186,7 +187,7 @@ def make(wanted: Iterable[Key], file: RunsFile, path: str, jobs: int) -> None:
     missing = [key for key in wanted if key not in rows]
 
     def made() -> Iterator[dict[str, str]]:
-        with ProcessPoolExecutor(jobs) as pool:
+        with ProcessPoolExecutor(jobs, initializer=die_with_parent) as pool:
             asked = {pool.submit(played, key, path): key for key in missing}
             for done, future in enumerate(as_completed(asked), 1):
                 row = future.result()

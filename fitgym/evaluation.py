@@ -22,6 +22,7 @@ import numpy as np
 from fitgym.agents.base import Agent, Transition, kind, make, trained
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.errors import ExecutionError, InputError, SubjectError
+from fitgym.execution.sandbox import die_with_parent
 from fitgym.subject.corpus import Corpus
 
 __all__ = ["Cell", "Row", "evaluate", "play", "run_cell", "run_cells", "summary"]
@@ -235,7 +236,8 @@ def run_cells(cells: Sequence[Cell], jobs: int = 1) -> Iterator[Row]:
 
 def _parallel(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
     # Spawned, not forked: a fork of a process with threads (of a progress display, of torch) may hang.
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    # Without an end of their own they would wait for work for ever if this process is killed.
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=die_with_parent) as pool:
         futures: list[Future[Row]] = [pool.submit(run_cell, cell) for cell in cells]
         try:
             for future in as_completed(futures):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,37 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], message
     done = command(*arguments, folder=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
     assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1
+
+
+def test_runs_in_parallel_end_with_the_process_that_asked_for_them() -> None:
+    """Killed outright, it has no time to tell them."""
+    code = (
+        "from fitgym.evaluation import evaluate\n"
+        "if __name__ == '__main__':\n"
+        "    for row in evaluate(['uniform'], ['colorsys', 'textwrap'], seeds=range(50), budget='2000x', jobs=2):\n"
+        "        print(row.value, flush=True)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout is not None and driver.stdout.readline().strip()
+        started = _descendants(driver.pid)
+        driver.kill()
+    assert len(started) >= 4  # two runs, each with a worker for its subject
+    deadline = time.monotonic() + 20
+    while (left := [pid for pid in started if _is_running(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == []
+
+
+def _descendants(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text("utf-8").split():
+            found += [int(child), *_descendants(int(child))]
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -47,7 +47,7 @@ def test_rows_that_are_there_are_not_made_again(script: Any, tmp_path: Path, mon
     made: list[Any] = []
 
     class Pool:
-        def __init__(self, jobs: int) -> None: ...
+        def __init__(self, jobs: int, initializer: Any = None) -> None: ...
 
         def __enter__(self) -> Any:
             return self
