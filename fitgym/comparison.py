@@ -12,7 +12,7 @@ An effect size, not a test: with enough runs every difference is significant, an
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from fitgym.errors import InputError
 from fitgym.evaluation import Row
 
-__all__ = ["Contrast", "a12", "contrasts"]
+__all__ = ["Contrast", "Runs", "a12", "contrast", "contrasts"]
 
-_Runs = dict[str, dict[int, float]]  # values by subject and seed
+Runs = Mapping[str, Mapping[int, float]]
+"""Values by subject and seed."""
 
 RESAMPLES = 2000
 """Bootstrap samples: the ends of an interval of 95 % then stand on 50 samples each."""
@@ -91,7 +92,7 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
     Raises:
         InputError: a baseline has no row, or an agent and a baseline have no run in common.
     """
-    values: dict[str, _Runs] = defaultdict(dict)
+    values: dict[str, dict[str, dict[int, float]]] = defaultdict(dict)
     for row in rows:
         if row.value is not None:
             values[row.cell.agent].setdefault(row.cell.subject, {})[row.cell.seed] = row.value
@@ -99,14 +100,25 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
         if name not in values:
             raise InputError(f"there is no run of the baseline '{name}', expected one of {', '.join(values) or 'none'}")
     return [
-        _contrast(agent, baseline, values[agent], values[baseline], np.random.default_rng(seed))
+        contrast(agent, baseline, values[agent], values[baseline], seed=seed)
         for agent in values
         for baseline in baselines
         if agent != baseline
     ]
 
 
-def _contrast(agent: str, baseline: str, ours: _Runs, theirs: _Runs, rng: np.random.Generator) -> Contrast:
+def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int = 0) -> Contrast:
+    """One agent beside another.
+
+    Args:
+        agent, baseline: their names.
+        ours, theirs: what their runs reached; seeds that only one of them has are left out.
+        seed: of the bootstrap.
+
+    Raises:
+        InputError: they have no run in common.
+    """
+    rng = np.random.default_rng(seed)
     pairs = []
     for subject in ours:
         seeds = [seed for seed in ours[subject] if seed in theirs.get(subject, ())]

@@ -1,4 +1,4 @@
-"""The command line of studies: `fitgym study run`, `resume`, `status`."""
+"""The command line of studies: `fitgym study run`, `resume`, `status`, `report`."""
 
 from __future__ import annotations
 
@@ -111,6 +111,24 @@ def status(folder: Path, /) -> int:
             reasons[record["error"]] = reasons.get(record["error"], 0) + 1
     for reason, count in sorted(reasons.items(), key=lambda one: -one[1]):
         sys.stdout.write(f"  {count} failed: {reason}\n")
+    return DONE
+
+
+@study.command
+def report(folder: Path, /, *, output: Path | None = None) -> int:
+    """Write the report of a study: a page that needs no network, Markdown, LaTeX tables and figures.
+
+    Parameters
+    ----------
+    folder
+        With the results; a study that is not complete has a report that says so.
+    output
+        Folder for the report (default: the same).
+    """
+    from fitgym.study.report import report as written
+
+    for file in written(folder, output):
+        sys.stdout.write(f"{file}\n")
     return DONE
 
 

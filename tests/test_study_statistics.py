@@ -106,7 +106,8 @@ def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end() -> None:
 
 
 def test_the_area_under_steps() -> None:
-    assert area_under_curve([10, 20, 40], [0.0, 1.0, 0.5]) == pytest.approx((0 + 10 + 10) / 40)
+    assert area_under_curve([10, 20, 40], [0.2, 1.0, 0.5]) == pytest.approx((0.2 * 10 + 1.0 * 20) / 40)
+    assert area_under_curve([40], [7.0]) == 0.0
 
 
 def test_half_of_the_patients_of_freireich_have_relapsed_after_23_weeks() -> None:

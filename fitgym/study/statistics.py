@@ -215,15 +215,16 @@ def iqm(values: ArrayLike, *, seed: int = 0) -> Interval:
 
 
 def area_under_curve(x: ArrayLike, y: ArrayLike) -> float:
-    """The mean of y over x, where y keeps each value until the next x: the area under the steps, divided by their width.
+    """The mean of y from 0 to the last x, where y is 0 before the first x and keeps each value until the next.
+
+        sum of y_i (x_(i+1) - x_i) / x_n
 
     Args:
-        x: ascending, such as executions; the first value of y holds from 0 to x[0].
+        x: ascending, such as executions; the last one above 0.
         y: as many.
     """
     at, values = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    widths = np.diff(at, prepend=0.0)
-    return float((widths * values).sum() / widths.sum())
+    return float((values[:-1] * np.diff(at)).sum() / at[-1])
 
 
 def time_to(level: float, x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> tuple[float, int]:

@@ -10,6 +10,7 @@ from fitgym.artificial import KINDS, ArtificialEngine, Problem
 from fitgym.engine import parse_search
 from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.budget import Budget
+from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials.base import Measured, Trial, about
 
 __all__ = ["Artificial"]
@@ -44,8 +45,8 @@ class Artificial(Trial):
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
         """Search until everything feasible is covered or the budget is used up.
 
-        Measured are `covered`, the share of the feasible targets; the `area` under it over the evaluations, divided by the
-        budget; and `evaluations`.
+        Measured are `covered`, the share of the feasible targets; the `area` under it over the evaluations (its mean,
+        as if a run that covers everything went on to its budget); and `evaluations`.
         """
         began = time.monotonic()
         limit = int(Budget.parse(budget).amount)
@@ -54,19 +55,15 @@ class Artificial(Trial):
         feasible = int(problem.feasible.sum())
         covered: list[float] = []
         evaluations: list[int] = []
-        area = 0.0
         while engine.spent < 1.0 and engine.n_covered < feasible:
-            before = engine.evaluations
             engine.step()
             share = engine.n_covered / feasible
-            area += share * (engine.evaluations - before)
             if not covered or share > covered[-1]:
                 covered.append(share)
                 evaluations.append(engine.evaluations)
-        share = engine.n_covered / feasible
-        area += share * (limit - engine.evaluations)
+        area = area_under_curve([*evaluations, limit], [*covered, covered[-1]])
         return Measured(
-            {"covered": share, "area": area / limit, "evaluations": engine.evaluations},
+            {"covered": covered[-1], "area": area, "evaluations": engine.evaluations},
             {"covered": covered, "evaluations": evaluations},
             {"problem": subject, "search": self.search, "seed": seed, "budget": budget},
             {"run": time.monotonic() - began},

@@ -26,7 +26,7 @@ class Measured:
 
     Attributes:
         measures: numbers by name; those that `Trial.metrics` promises, and more. The same in every process.
-        series: by name, one value for each step of the run.
+        series: by name, one value for each step of the run, and one before them for what has a value at the start.
         run: what is needed to repeat it.
         seconds: wall clock by what it was spent on. No comparison of results looks at these.
     """

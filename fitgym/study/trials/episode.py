@@ -6,13 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
-import numpy as np
-
 from fitgym.agents.base import Transition, kind, make, trained
 from fitgym.engine import parse_search
 from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
+from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials.base import Measured, Trial, about
 
 __all__ = ["Episode"]
@@ -61,8 +60,8 @@ class Episode(Trial):
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
         """Play the episode to its end.
 
-        Measured are `value` of the goal, the sum of `rewards`, the `area` under the value over the executions, divided by
-        them (the mean value while the run lasted), `executions`, `generations` and `steps`.
+        Measured are `value` of the goal, the sum of `rewards`, the `area` under the value over the executions (the mean value
+        while the run lasted), `executions`, `generations` and `steps`.
         """
         spent = Budget.parse(budget)
         began = time.monotonic()
@@ -87,12 +86,11 @@ class Episode(Trial):
             agent = trained(make(self._agent(), env.action_space, action_names=env.action_names, seed=seed))
             values, executions, generations, deciding = self._play(env, agent, seed, spent)
             assert env.engine is not None
-            areas = np.diff([0, *executions]) * np.array(values)
             return Measured(
                 {
                     "value": float(env.goal.value(env.engine)),
                     "rewards": float(sum(env.rewards)),
-                    "area": float(areas.sum() / max(1, executions[-1])),
+                    "area": area_under_curve(executions, values),
                     "executions": env.engine.executions,
                     "generations": env.engine.generation,
                     "steps": len(env.rewards),
@@ -117,13 +115,13 @@ class Episode(Trial):
     def _play(
         self, env: FitnessSelection, agent: Any, seed: int, budget: Budget
     ) -> tuple[list[float], list[int], list[int], float]:
-        """After each step the goal's value, executions and generations; and the seconds that the agent took."""
+        """The goal's value, executions and generations, at the start and after each step; and the agent's seconds."""
         observation, info = env.reset(seed=seed)
         agent.watch(env)
         agent.begin_episode(observation, info)
-        values: list[float] = []
-        executions: list[int] = []
-        generations: list[int] = []
+        assert env.engine is not None
+        values = [float(env.goal.value(env.engine))]
+        executions, generations = [env.engine.executions], [env.engine.generation]
         deciding, done = 0.0, False
         while not done:
             started = time.perf_counter()
@@ -133,7 +131,6 @@ class Episode(Trial):
             started = time.perf_counter()
             agent.observe(Transition.between(observation, action, reward, seen, terminated, truncated, info, news))
             deciding += time.perf_counter() - started
-            assert env.engine is not None
             values.append(float(env.goal.value(env.engine)))
             executions.append(env.engine.executions)
             generations.append(env.engine.generation)

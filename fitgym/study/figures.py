@@ -1,0 +1,205 @@
+"""Figures of a study, as SVG that takes the colour of text from the page it stands on."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.study.results import GRID, PHASES, Results
+from fitgym.study.statistics import Ranks, normalised
+
+__all__ = ["FIGURES", "figures", "ranks_figure"]
+
+Floats = NDArray[np.float64]
+
+_INK = "#010203"  # stands for the colour of text, and is exchanged for it
+# Okabe and Ito: told apart by the colour-blind too, and legible on white and on black.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8c8c00", "#7f7f7f")
+_MOST = 10
+
+
+def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, str]]:
+    """Every figure that the results have something for: by name, its caption and its SVG.
+
+    The same results give the same bytes.
+    """
+    found = {}
+    if ranks is not None:
+        found["ranks"] = (
+            "Mean ranks over the subjects, 1 the best. Arms that a bar joins do not differ by Nemenyi's test (p < 0.05).",
+            ranks_figure(ranks),
+        )
+    for name, (caption, draw) in FIGURES.items():
+        svg = draw(results)
+        if svg:
+            found[name] = (caption, svg)
+    return found
+
+
+def boxes(results: Results) -> str:
+    """The declared measure of all runs of each arm, normalised."""
+    shares = normalised(results.metric)
+    values = [shares[arm][~np.isnan(shares[arm])] for arm in results.arms]
+    if not any(found.size for found in values):
+        return ""
+    return _drawn(
+        lambda axis: _boxes(axis, results.arms, values, f"{results.plan.metric}, share of the most"), len(values)
+    )
+
+
+def times(results: Results) -> str:
+    """Milliseconds for each generation, by arm."""
+    generations = results.measures.get("generations")
+    if generations is None:
+        return ""
+    values = []
+    for arm in results.arms:
+        made = generations[arm][~np.isnan(generations[arm])]
+        took = np.array(results.seconds[arm].get("run", []))
+        values.append(1e3 * took / np.maximum(1.0, made) if took.size == made.size else np.array([]))
+    if not any(found.size for found in values):
+        return ""
+    return _drawn(lambda axis: _boxes(axis, results.arms, values, "ms for each generation"), len(values))
+
+
+def curves(name: str) -> Callable[[Results], str]:
+    """What draws a curve for each arm, with the band between the quartiles."""
+
+    def draw(results: Results) -> str:
+        found = results.curves(name)
+        if not found:
+            return ""
+
+        def lines(axis: Any) -> None:
+            for number, (arm, curve) in enumerate(found.items()):
+                colour = _COLOURS[number % len(_COLOURS)]
+                axis.plot(GRID, curve.middle, color=colour, label=arm, linewidth=1.6)
+                axis.fill_between(GRID, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
+            axis.set_xlabel("share of the run")
+            axis.set_ylabel(f"{name}, share of the most")
+            axis.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+
+        return _drawn(lines, 6)
+
+    return draw
+
+
+def chosen(results: Results) -> str:
+    """The ten actions that each arm took most, for arms that take more than one."""
+    arms = [arm for arm in results.arms if arm in results.choices and len(results.choices[arm].times) > 1]
+    if not arms:
+        return ""
+
+    def bars(axes: Any) -> None:
+        for axis, arm in zip(axes, arms, strict=True):
+            most = results.choices[arm].times.most_common(_MOST)
+            every = results.choices[arm].times.total()
+            axis.barh([name for name, _ in most], [count / every for _, count in most], color=_COLOURS[0])
+            axis.invert_yaxis()
+            axis.set_title(arm, loc="left")
+            axis.set_xlabel("share of all choices")
+
+    return _drawn(bars, 4 * len(arms), rows=len(arms))
+
+
+def heat(results: Results) -> str:
+    """The same over the course of the runs: in each tenth, what share of the choices was which action."""
+    arms = [arm for arm in results.arms if arm in results.choices and len(results.choices[arm].times) > 1]
+    if not arms:
+        return ""
+
+    def maps(axes: Any) -> None:
+        for axis, arm in zip(axes, arms, strict=True):
+            choices = results.choices[arm]
+            names = [name for name, _ in choices.times.most_common(_MOST)]
+            counts = np.array([choices.phases[name] for name in names])
+            every = np.sum(list(choices.phases.values()), axis=0)
+            shown = axis.imshow(counts / np.maximum(1.0, every), aspect="auto", cmap="cividis", vmin=0.0)
+            axis.set_yticks(range(len(names)), names)
+            axis.set_xticks(np.arange(0, PHASES + 1, 2) - 0.5, [f"{10 * phase} %" for phase in range(0, PHASES + 1, 2)])
+            axis.set_title(arm, loc="left")
+            axis.figure.colorbar(shown, ax=axis)
+
+    return _drawn(maps, 4 * len(arms), rows=len(arms))
+
+
+def ranks_figure(ranks: Ranks) -> str:
+    """The diagram of critical differences of Demsar 2006."""
+    from scikit_posthocs import critical_difference_diagram
+
+    p_values = _matrix(ranks)
+
+    def draw(axis: Any) -> None:
+        critical_difference_diagram(
+            dict(zip(ranks.names, ranks.means, strict=True)),
+            p_values,
+            ax=axis,
+            color_palette=dict.fromkeys(ranks.names, _INK),
+            crossbar_props={"color": _INK},
+        )
+
+    return _drawn(draw, max(3, len(ranks.names) // 2 + 2))
+
+
+FIGURES: Mapping[str, tuple[str, Callable[[Results], str]]] = {
+    "boxes": ("All runs, as shares of the most that any run reached on the same subject.", boxes),
+    "value": (
+        "How far the goal is reached during the runs: medians, and the band between the quartiles.",
+        curves("value"),
+    ),
+    "covered": ("What is covered during the runs: medians, and the band between the quartiles.", curves("covered")),
+    "reward": ("Reward of each step during the runs: medians, and the band between the quartiles.", curves("reward")),
+    "chosen": ("The ten actions that were chosen most.", chosen),
+    "heat": ("What was chosen when: share of the choices in each tenth of the runs.", heat),
+    "times": ("Time for each generation, all of fitgym included.", times),
+}
+
+
+def _boxes(axis: Any, arms: tuple[str, ...], values: list[Floats], label: str) -> None:
+    there = [(arm, found) for arm, found in zip(arms, values, strict=True) if found.size]
+    style = {name: {"color": _INK} for name in ("boxprops", "whiskerprops", "capprops")}
+    axis.boxplot(
+        [found for _, found in there],
+        orientation="horizontal",
+        tick_labels=[arm for arm, _ in there],
+        medianprops={"color": _COLOURS[4], "linewidth": 2},
+        flierprops={"marker": ".", "markersize": 3, "markeredgecolor": _INK},
+        **style,
+    )
+    axis.invert_yaxis()
+    axis.set_xlabel(label)
+
+
+def _matrix(ranks: Ranks) -> Any:
+    import pandas
+
+    table = pandas.DataFrame(1.0, index=list(ranks.names), columns=list(ranks.names))
+    for (first, second), p in ranks.pairs.items():
+        table.loc[first, second] = table.loc[second, first] = p
+    return table
+
+
+def _drawn(draw: Callable[[Any], None], height: int, rows: int = 0) -> str:
+    """An SVG of what is drawn into one axis, or into a column of `rows` axes."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    style: dict[Any, Any] = {
+        **{"svg.hashsalt": "fitgym", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"},
+        **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), _INK),
+        **{"axes.spines.top": False, "axes.spines.right": False, "axes.facecolor": "none", "figure.facecolor": "none"},
+    }
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=(7.2, 0.7 + 0.42 * height), layout="constrained")
+        FigureCanvasSVG(figure)
+        axes = figure.subplots(max(1, rows), squeeze=False)[:, 0]
+        draw(axes if rows else axes[0])
+        written = io.StringIO()
+        figure.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
+    text = written.getvalue()
+    return text[text.index("<svg") :].replace(_INK, "currentColor")

@@ -1,0 +1,280 @@
+"""The report of a study: one HTML page that needs no network, Markdown, LaTeX tables and the figures."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from fitgym.study.analysis import ALPHA, Analysis
+from fitgym.study.figures import figures
+from fitgym.study.plan import Plan
+from fitgym.study.results import Results
+from fitgym.study.store import Store
+from fitgym.study.trials.base import trials
+from fitgym.suite.export import write
+
+__all__ = ["Entry", "Table", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A cell of a table.
+
+    Attributes:
+        text: what is shown.
+        value: what it is sorted by, a number or text; None sorts last.
+        best: it is marked.
+    """
+
+    text: str
+    value: float | str | None = None
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, however it is written."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    texts: frozenset[int] = frozenset()
+    """Columns of long text."""
+
+    def html(self) -> str:
+        """With a button in each head, for sorting."""
+        from markupsafe import Markup, escape
+
+        def opened(tag: str, column: int, best: bool = False) -> str:
+            names = [*(["text"] if column in self.texts else []), *(["best"] if best else [])]
+            return f'<{tag} class="{" ".join(names)}"' if names else f"<{tag}"
+
+        heads = "".join(
+            f"{opened('th', column)}><button>{escape(head)}</button></th>" for column, head in enumerate(self.heads)
+        )
+        rows = "\n".join(
+            "<tr>"
+            + "".join(
+                f'{opened("td", column, cell.best)} data-value="{_sortable(cell.value)}">{escape(cell.text)}</td>'
+                for column, cell in enumerate(row)
+            )
+            + "</tr>"
+            for row in self.rows
+        )
+        return Markup(
+            f'<div class="wide"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>'
+        )
+
+    def markdown(self) -> str:
+        """As GitHub shows it."""
+        lines = [self.heads, ["---"] * len(self.heads)]
+        lines += [[f"**{cell.text}**" if cell.best else cell.text for cell in row] for row in self.rows]
+        return "\n".join(f"| {' | '.join(text.replace('|', '/') for text in line)} |" for line in lines) + "\n"
+
+    def latex(self) -> str:
+        """With the rules of booktabs."""
+        columns = "l" + "r" * (len(self.heads) - 1)
+        lines = [
+            f"\\begin{{tabular}}{{{columns}}}",
+            "\\toprule",
+            " & ".join(map(_tex, self.heads)) + " \\\\",
+            "\\midrule",
+        ]
+        for row in self.rows:
+            lines.append(" & ".join(f"\\textbf{{{_tex(c.text)}}}" if c.best else _tex(c.text) for c in row) + " \\\\")
+        return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+
+def report(folder: str | Path, output: str | Path | None = None) -> list[Path]:
+    """Write the report of a study; the same records always give the same bytes.
+
+    Written are `report.html`, `report.md`, `overall.tex`, `subjects.tex` and `figures/*.svg`.
+
+    Args:
+        folder: of the study.
+        output: folder for the report, the study's own if None.
+
+    Raises:
+        InputError: the folder holds no study.
+    """
+    store = Store.open(folder)
+    analysis = Analysis.of(Results(store.plan, store.records()))
+    drawn = figures(analysis.results, analysis.ranks)
+    overall, by_subject = _overall(analysis), _by_subject(analysis)
+    place = Path(output or folder)
+    files = {
+        place / "report.html": _html(analysis, drawn, overall, by_subject),
+        place / "report.md": _markdown(analysis, drawn, overall, by_subject),
+        place / "overall.tex": overall.latex(),
+        place / "subjects.tex": by_subject.latex(),
+        **{place / "figures" / f"{name}.svg": svg + "\n" for name, (_, svg) in drawn.items()},
+    }
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write(text, file)
+    return list(files)
+
+
+def _html(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Table, by_subject: Table) -> str:
+    from jinja2 import Environment, StrictUndefined
+
+    source = (resources.files("fitgym.study") / "report.html.jinja").read_text("utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    text: str = environment.from_string(source).render(
+        plan=analysis.results.plan,
+        analysis=analysis,
+        overall=overall,
+        by_subject=by_subject,
+        failures=_failures(analysis),
+        figures=drawn,
+        methods=methods(analysis.results.plan),
+        provenance=provenance(analysis),
+        table=Table.html,
+    )
+    return text
+
+
+def _markdown(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Table, by_subject: Table) -> str:
+    plan = analysis.results.plan
+    parts = [f"# {plan.name}{f' ({plan.size})' if plan.size else ''}", *filter(None, [plan.question])]
+    parts += [f"> {text}" for text in analysis.warnings]
+    if analysis.sentences:
+        parts.append("\n".join(f"- {text}" for text in analysis.sentences))
+    parts += ["## Over all subjects", overall.markdown()]
+    parts += [f"![{caption}](figures/{name}.svg)" for name, (caption, _) in drawn.items()]
+    parts += ["## Subject by subject", by_subject.markdown()]
+    if analysis.results.failures:
+        parts += ["## Runs that have failed", _failures(analysis).markdown()]
+    parts += ["## Methods", *methods(plan), "## Where this comes from"]
+    parts.append("\n".join(f"- {key}: {value}" for key, value in provenance(analysis).items()))
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _overall(analysis: Analysis) -> Table:
+    plan = analysis.results.plan
+    shares = [line.share.value for line in analysis.arms if not math.isnan(line.share.value)]
+    most = max(shares, default=0.0) if analysis.results.larger_is_better else min(shares, default=0.0)
+    heads = ["arm", "runs", "failed", f"median {plan.metric}", "share"]
+    optional = {
+        "mean rank": any(not math.isnan(line.rank) for line in analysis.arms),
+        f"A12 beside {plan.baseline}": bool(plan.baseline),
+        "p": bool(plan.baseline),
+        "ms per generation": any(not math.isnan(line.generation_ms) for line in analysis.arms),
+        "deciding": any(not math.isnan(line.deciding) for line in analysis.arms),
+        "published": any(line.published is not None for line in analysis.arms),
+    }
+    rows = []
+    for line in analysis.arms:
+        share = f"{line.share.value:.3f} [{line.share.low:.3f}, {line.share.high:.3f}]"
+        row = [Entry(line.arm, line.arm), _whole(line.runs), _whole(line.failed), _number(line.median)]
+        row.append(
+            Entry(share, line.share.value, line.share.value == most) if not math.isnan(line.share.value) else Entry("-")
+        )
+        found = line.beside
+        effect = Entry(f"{found.a12:.2f} [{found.low:.2f}, {found.high:.2f}]", found.a12) if found else Entry("-")
+        published = Entry("-") if line.published is None else Entry(f"{line.published:g}", float(line.published))
+        deciding = Entry("-") if math.isnan(line.deciding) else Entry(f"{line.deciding:.2%}", line.deciding)
+        cells = [
+            _number(line.rank, ".2f"),
+            effect,
+            _number(line.p, ".2g"),
+            _number(line.generation_ms, ".3g"),
+            deciding,
+        ]
+        row += [cell for cell, there in zip([*cells, published], optional.values(), strict=True) if there]
+        rows.append(tuple(row))
+    return Table((*heads, *(head for head, there in optional.items() if there)), tuple(rows))
+
+
+def _by_subject(analysis: Analysis) -> Table:
+    plan, arms = analysis.results.plan, analysis.results.arms
+    heads = ["subject"]
+    for arm in arms:
+        heads += [arm] if arm == plan.baseline or not plan.baseline else [arm, "A12"]
+    rows = []
+    for line in analysis.subjects:
+        row = [Entry(line.subject, line.subject)]
+        for arm in arms:
+            median = line.medians.get(arm)
+            row.append(Entry("-") if median is None else Entry(f"{median:.4g}", median, arm in line.best))
+            if plan.baseline and arm != plan.baseline:
+                effect = line.effects.get(arm)
+                star = "*" if line.p.get(arm, 1.0) < ALPHA else ""
+                row.append(Entry("-") if effect is None else Entry(f"{effect:.2f}{star}", effect))
+        rows.append(tuple(row))
+    return Table(tuple(heads), tuple(rows))
+
+
+def _failures(analysis: Analysis) -> Table:
+    rows = (
+        (Entry(arm, arm), Entry(subject, subject), _whole(seed), Entry(reason, reason))
+        for arm, subject, seed, reason in analysis.results.failures
+    )
+    return Table(("arm", "subject", "seed", "reason"), tuple(rows), frozenset({1, 3}))
+
+
+def methods(plan: Plan) -> list[str]:
+    """What was done, as a paper would say it, from the plan alone."""
+    kind = trials().load(plan.trial)
+    defaults = kind.settings()
+    common = {
+        key: value
+        for key, value in plan.arms[0].settings.items()
+        if value != defaults[key] and all(arm.settings[key] == value for arm in plan.arms)
+    }
+    arms = []
+    for arm in plan.arms:
+        own = {key: value for key, value in arm.settings.items() if value != defaults[key] and key not in common}
+        arms.append(f"{arm.name} ({_settings(own)})" if own else f"{arm.name} (defaults)")
+    summary = (kind.__doc__ or "").strip().splitlines()[0].rstrip(".")
+    unit = {"x": "executions of test cases", "g": "generations", "s": "seconds by the clock"}[plan.budget[-1]]
+    path = f" All had {_settings(common)}." if common else ""
+    return [
+        f"{len(plan.arms)} arms were compared on {len(plan.subjects)} subjects with {len(plan.seeds)} seeds each, "
+        f"{len(plan.cells())} runs. Each run ({summary[0].lower()}{summary[1:]}) had the same budget of {plan.budget[:-1]} "
+        f"{unit}; runs with the same subject and seed begin alike.{path} Arms: {'; '.join(arms)}.",
+        f"The metric {plan.metric} was declared before the runs. Effects are A12 (Vargha and Delaney 2000) with 95 % bootstrap "
+        "intervals over subjects and seeds. Arms are ranked by Friedman's test and Nemenyi's over the medians of the subjects "
+        "(Demsar 2006); single subjects are compared by Mann and Whitney's test, all subjects by Wilcoxon's over their medians, "
+        "both with Holm's correction. Interquartile means follow Agarwal et al. 2021.",
+    ]
+
+
+def provenance(analysis: Analysis) -> dict[str, str]:
+    """What the report was made from."""
+    plan = analysis.results.plan
+    text = json.dumps({**plan.to_json(), "path": None}, sort_keys=True)
+    return {
+        "plan": f"{plan.name}{f', size {plan.size}' if plan.size else ''}, SHA-256 {hashlib.sha256(text.encode()).hexdigest()[:16]}",
+        "runs": f"{analysis.results.ended} of {len(plan.cells())}",
+        "made by": "; ".join(sorted(analysis.results.versions)) or "nothing",
+        "seeds": ", ".join(map(str, plan.seeds)),
+        "subjects": ", ".join(plan.subjects),
+    }
+
+
+def _settings(found: dict[str, Any]) -> str:
+    return ", ".join(f"{key.replace('_', ' ')} {value if value != '' else 'none'}" for key, value in found.items())
+
+
+def _whole(number: int) -> Entry:
+    return Entry(str(number), float(number))
+
+
+def _number(value: float, form: str = ".4g") -> Entry:
+    return Entry("-") if math.isnan(value) else Entry(format(value, form), value)
+
+
+def _sortable(value: float | str | None) -> str:
+    from markupsafe import escape
+
+    return "" if value is None else str(escape(value)) if isinstance(value, str) else repr(float(value))
+
+
+def _tex(text: str) -> str:
+    escapes = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {sign: f"\\char{ord(sign)}{{}}" for sign in "\\~^"}
+    return "".join(escapes.get(sign, f"${sign}$" if sign in "<>" else sign) for sign in text)

@@ -1,0 +1,254 @@
+"""The report of a study: what it says, that it says the same again, and that it works in a browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from fitgym.study.analysis import Analysis
+from fitgym.study.plan import Plan
+from fitgym.study.report import Entry, Table, methods, report
+from fitgym.study.results import GRID, PHASES, Choices, Results
+from fitgym.study.store import Store
+
+PLAN = Plan.of(
+    {
+        **{"name": "by <hand>", "question": "Is 2 > 1?", "trial": "episode", "baseline": "Default", "budget": "100x"},
+        **{"subjects": ["colorsys", "textwrap", "string"], "seeds": 4, "settings": {"population": 5}},
+        "arms": [{"name": "UCB"}, {"name": "Default", "agent": "own"}, {"name": "All", "agent": "all"}],
+        "published": {"source": "a table", "UCB": 12.5},
+    }
+)
+BASE = {"colorsys": 2.0, "textwrap": 10.0, "string": 5.0}
+GAIN = {"UCB": 2.0, "Default": 0.0, "All": -1.0}
+
+
+def record(arm: str, subject: str, seed: int, **changes: Any) -> dict[str, Any]:
+    """A run by hand: values are a base of the subject, a gain of the arm and a little of the seed."""
+    value = BASE[subject] + GAIN[arm] + seed / 10
+    return {
+        **{"arm": arm, "subject": subject, "seed": seed, "error": "", "fitgym_version": "0.1.0", "python": "3.11.7"},
+        "measures": {
+            "value": value,
+            "rewards": value,
+            "area": value / 2,
+            "executions": 100,
+            "generations": 10,
+            "steps": 2,
+        },
+        "series": {
+            "action": ["exception", "exception+branch"] if arm == "UCB" else ["exception"] * 2,
+            "value": [0.0, value / 2, value],
+            "reward": [value / 2, value / 2],
+            "executions": [10, 50, 100],
+        },
+        "seconds": {"run": 1.0, "deciding": 0.01},
+        **changes,
+    }
+
+
+def records() -> Iterator[dict[str, Any]]:
+    for cell in PLAN.cells():
+        yield record(cell.arm, cell.subject, cell.seed)
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a study whose records are those above."""
+    Store.create(tmp_path / "study", PLAN)
+    monkeypatch.setattr(Store, "records", lambda self: records())
+    return tmp_path / "study"
+
+
+# --------------------------------------------------------------------------------------------------------- numbers
+
+
+def test_the_lines_of_the_arms_are_those_worked_out_by_hand() -> None:
+    analysis = Analysis.of(Results(PLAN, records()))
+    ucb, default, every = analysis.arms
+    assert (ucb.runs, ucb.failed, ucb.published) == (12, 0, 12.5)
+    assert ucb.median == pytest.approx(np.median([b + 2 + s / 10 for b in BASE.values() for s in range(4)]))
+    assert (ucb.rank, default.rank, every.rank) == (1.0, 2.0, 3.0)
+    assert ucb.beside is not None and ucb.beside.a12 == 1.0 and ucb.beside.verdict == "better"
+    assert every.beside is not None and every.beside.a12 == 0.0 and default.beside is None
+    assert ucb.p == pytest.approx(0.5)  # three subjects: 2/8, times two arms
+    assert ucb.generation_ms == pytest.approx(100.0) and ucb.deciding == pytest.approx(0.01)
+    assert ucb.share.value > default.share.value > every.share.value
+
+
+def test_subjects_have_their_best_arm_and_corrected_tests() -> None:
+    lines = Analysis.of(Results(PLAN, records())).subjects
+    assert [line.best for line in lines] == [("UCB",)] * 3
+    assert lines[0].medians["UCB"] == pytest.approx(4.15) and lines[0].effects == {"UCB": 1.0, "All": 0.0}
+    assert lines[0].p["UCB"] == pytest.approx(6 * 2 / 70)  # 2 of 70 ways to choose 4 of 8, times six tests
+
+
+def test_what_a_reader_should_know_first_is_said() -> None:
+    some = [one for one in records() if (one["arm"], one["seed"]) != ("All", 3)]
+    some[0] = {**some[0], "error": "it <broke>", "measures": {}, "series": {}, "seconds": {}}
+    some[1] = {**some[1], "python": "3.12.1"}
+    said = Analysis.of(Results(PLAN, some)).warnings
+    assert said[0] == "The study is not complete: 33 of 36 runs have ended."
+    assert said[1].startswith("1 runs have failed") and said[2].startswith("4 seeds for each subject are fewer than 30")
+    assert "fitgym 0.1.0 on Python 3.11.7; fitgym 0.1.0 on Python 3.12.1" in said[3]
+
+
+def test_a_study_without_any_result_has_a_report_too(tmp_path: Path) -> None:
+    Store.create(tmp_path, PLAN)
+    files = report(tmp_path)
+    assert "0 of 36 runs have ended" in (tmp_path / "report.md").read_text("utf-8") and files
+
+
+def test_choices_are_counted_by_the_tenth_of_the_run() -> None:
+    choices = Choices()
+    choices.add(["a"] * 5 + ["b"] * 5)
+    choices.add(["b"])
+    assert choices.times == {"a": 5, "b": 6}
+    assert choices.phases["a"].tolist() == [1.0] * 5 + [0.0] * 5
+    assert choices.phases["b"].tolist() == [1.0, 0, 0, 0, 0, 1.0, 1.0, 1.0, 1.0, 1.0] and PHASES == 10
+
+
+def test_curves_keep_a_value_until_the_next_and_are_shares_of_the_most() -> None:
+    curve = Results(PLAN, [record("UCB", "colorsys", 0), record("Default", "colorsys", 0)]).curves("value")["UCB"]
+    half = np.flatnonzero(GRID >= 0.5 - 1e-9)[0]
+    assert curve.middle[half - 1] == 0.0 and curve.middle[half] == pytest.approx(0.5) and curve.middle[-1] == 1.0
+
+
+def test_the_methods_say_what_the_plan_says() -> None:
+    text = " ".join(methods(PLAN))
+    for part in (
+        "3 arms were compared on 3 subjects with 4 seeds each, 36 runs",
+        "100 executions of test cases",
+        "All had population 5",
+        "UCB (defaults); Default (agent own); All (agent all)",
+    ):
+        assert part in text
+
+
+# ----------------------------------------------------------------------------------------------------------- files
+
+
+def test_the_same_records_give_the_same_bytes(study: Path, tmp_path: Path) -> None:
+    first = {file.relative_to(tmp_path / "a"): file.read_bytes() for file in report(study, tmp_path / "a")}
+    second = {file.relative_to(tmp_path / "b"): file.read_bytes() for file in report(study, tmp_path / "b")}
+    assert first == second
+    assert {"report.html", "report.md", "overall.tex", "subjects.tex"} <= {str(name) for name in first}
+
+
+def test_every_figure_is_one_and_has_no_colour_of_text_of_its_own(study: Path) -> None:
+    report(study)
+    found = sorted(file.stem for file in (study / "figures").iterdir())
+    assert found == ["boxes", "chosen", "heat", "ranks", "reward", "times", "value"]
+    for file in (study / "figures").iterdir():
+        text = file.read_text("utf-8")
+        ElementTree.fromstring(text)
+        assert "currentColor" in text and "#010203" not in text
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_names_are_escaped(study: Path) -> None:
+    report(study)
+    text = (study / "report.html").read_text("utf-8")
+    assert "by &lt;hand&gt;" in text and "<hand>" not in text
+    links = re.findall(r'(?:src|href)="([^"#]+)"', text)
+    assert [link for link in links if not link.startswith("data:")] == []
+    assert "@import" not in text and "fetch(" not in text
+    HTMLParser().feed(text)
+
+
+def test_the_markdown_has_the_numbers_of_the_page(study: Path) -> None:
+    report(study)
+    lines = (study / "report.md").read_text("utf-8").splitlines()
+    (ucb,) = [line for line in lines if line.startswith("| UCB |")]
+    assert "1.00 [1.00, 1.00]" in ucb and "| 12.5 |" in ucb and "| 1.00 |" in ucb
+    assert "| colorsys | **4.15** | 1.00 | 2.15 | 1.15 | 0.00 |" in lines
+
+
+def test_latex_is_escaped() -> None:
+    text = Table(("a_b", "50 %"), ((Entry("x & y"), Entry("1", 1.0, True)), (Entry("p < 0.05"), Entry("\\")))).latex()
+    assert "a\\_b & 50 \\% \\\\" in text and "x \\& y & \\textbf{1} \\\\" in text
+    assert "p $<$ 0.05 & \\char92{} \\\\" in text
+
+
+# --------------------------------------------------------------------------------------------------------- browser
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
+
+
+@pytest.fixture
+def page(study: Path) -> Iterator[Any]:
+    if not CHROMIUM:
+        pytest.skip("no Chromium is installed: apt-get install chromium, or name one in CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    report(study)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 1100, "height": 900})
+        problems: list[str] = []
+        opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        opened.on("pageerror", lambda error: problems.append(str(error)))
+        opened.on("requestfailed", lambda request: problems.append(request.url))
+        opened.goto((study / "report.html").as_uri())
+        yield opened
+        assert problems == []
+        browser.close()
+
+
+def column(page: Any, table: int, index: int) -> list[str]:
+    found: list[str] = page.locator("table").nth(table).locator(f"tbody tr td:nth-child({index})").all_inner_texts()
+    return found
+
+
+def test_tables_sort_by_what_they_mean_in_both_directions(page: Any) -> None:
+    assert column(page, 1, 1) == ["colorsys", "textwrap", "string"]
+    head = page.locator("table").nth(1).locator("th button")
+    head.nth(1).click()
+    assert column(page, 1, 1) == ["colorsys", "string", "textwrap"]  # 4.15, 7.15, 12.15: by number, not by text
+    head.nth(1).click()
+    assert column(page, 1, 1) == ["textwrap", "string", "colorsys"]
+    head.nth(0).click()
+    assert column(page, 1, 1) == ["colorsys", "string", "textwrap"]
+    page.locator("table").nth(0).locator("th button").nth(6).click()  # A12: the baseline has none and is last
+    assert column(page, 0, 1)[-1] == "Default"
+    page.locator("table").nth(0).locator("th button").nth(6).click()
+    assert column(page, 0, 1) == ["UCB", "All", "Default"]
+
+
+def test_every_figure_is_seen(page: Any) -> None:
+    boxes = [figure.bounding_box() for figure in page.locator("figure svg").all()]
+    assert len(boxes) == 7 and all(box["width"] > 300 and box["height"] > 80 for box in boxes)
+
+
+@pytest.mark.parametrize("width", [1100, 360])
+def test_nothing_is_wider_than_the_screen_but_what_scrolls_by_itself(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_text_can_be_read_in_the_light_and_in_the_dark(page: Any) -> None:
+    def contrast(selector: str) -> float:
+        colours = page.evaluate(
+            "s => { const e = document.querySelector(s); return [getComputedStyle(e).color,"
+            " getComputedStyle(document.body).backgroundColor] }",
+            selector,
+        )
+        lights = []
+        for colour in colours:
+            parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+            linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+        return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for selector in ("body", "figcaption", "figure svg", ".question"):
+            assert contrast(selector) > 4.5, (scheme, selector)  # WCAG AA
