@@ -54,6 +54,7 @@ def generate(
     budget: str = "60s",
     seed: int = 0,
     population: int = 50,
+    populations: Literal["shared", "per-action"] = "shared",
     reward: str | None = None,
     output: Path = Path("generated_tests"),
     format: Literal["pytest", "unittest"] = "pytest",
@@ -86,6 +87,8 @@ def generate(
         With a budget in x or g, the same seed gives the same suite.
     population
         Number of individuals.
+    populations
+        shared, or per-action: every action goes on with the population it left, as in the code released with the paper.
     reward
         paper or gain (default: gain for agents that learn from it).
     output
@@ -120,6 +123,7 @@ def generate(
             budget=budget,
             seed=seed,
             population=population,
+            populations=populations,
             reward=reward,
             output=output,
             json=None if to_stdout else json,

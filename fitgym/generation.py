@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fitgym import __version__
 from fitgym.agents.base import Transition, kind, make, trained
@@ -54,6 +54,7 @@ class Request:
             With the other units finishing takes as long as it needs, because the result must not depend on time.
         seed: of everything random.
         population: number of individuals.
+        populations: "shared" or "per-action", see `FitnessSelection`.
         reward: "paper" or "gain"; None for "gain" where the agent learns, "paper" otherwise.
         output: folder for the suite; None writes nothing.
         json: file for the record; None writes none.
@@ -70,6 +71,7 @@ class Request:
     budget: str = "60s"
     seed: int = 0
     population: int = 50
+    populations: Literal["shared", "per-action"] = "shared"
     reward: str | None = None
     output: str | Path | None = "generated_tests"
     json: str | Path | None = None
@@ -219,6 +221,7 @@ class _Job:
             smart=request.smart,
             secondary=request.secondary,
             population=request.population,
+            populations=request.populations,
             reward=request.reward or ("gain" if learns else "paper"),
             features="full-v1",
             executor=executor,
@@ -351,6 +354,7 @@ class _Job:
             "smart": request.smart,
             "secondary": request.secondary,
             "population": request.population,
+            "populations": request.populations,
             "reward": episode["reward"],
             "budget": str(self.budget),
             "seed": request.seed,
@@ -397,6 +401,8 @@ def _command(request: Request) -> str:
     parts += [f"--budget {request.budget}", f"--seed {request.seed}"]
     if request.population != Request(request.subject).population:
         parts.append(f"--population {request.population}")
+    if request.populations != "shared":
+        parts.append(f"--populations {request.populations}")
     if request.reward:
         parts.append(f"--reward {request.reward}")
     if request.format != "pytest":

@@ -75,6 +75,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
         smart=record.get("smart", False),
         secondary=record.get("secondary", "length"),
         population=record.get("population", 50),
+        populations=record.get("populations", "shared"),
     )
     try:
         env.reset(seed=record["seed"])

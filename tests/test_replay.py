@@ -43,6 +43,14 @@ def test_a_run_with_another_search_and_another_secondary_objective_is_replayed_t
     assert replay(run.record, suite=tmp_path).differences == ()
 
 
+def test_actions_with_populations_of_their_own_are_replayed_too(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"agent": "uniform", "populations": "per-action", "budget": "500x", "population": 5}
+    run = fitgym.generate("textwrap", output=tmp_path, **options)
+    assert "--population 5 --populations per-action" in run.source
+    assert replay(run.record, suite=tmp_path).differences == ()
+    assert replay({**run.record, "populations": "shared"}).differences  # which makes it another run
+
+
 def test_an_agent_that_is_fixed_is_replayed_too(tmp_path: Path) -> None:
     run = fitgym.generate("html", goal="coverage", agent="fixed:branch+line+output", budget="6g", output=tmp_path)
     assert replay(run.record).differences == ()
