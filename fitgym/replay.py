@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fitgym import __version__
-from fitgym.envs.fitness_selection import FitnessSelection
+from fitgym.envs.action_form import action_form
+from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.subject.source import locate
@@ -69,7 +70,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
         path=path,
         goal=record["goal"],
         budget=None if timed else str(budget),
-        actions=list(dict.fromkeys(actions)) or None,
+        actions=_catalogue(record["goal"], actions),
         reward=record["reward"],
         search=record["search"],
         smart=record.get("smart", False),
@@ -108,6 +109,13 @@ def _environment(record: dict[str, Any], path: str | None) -> tuple[list[str], l
     if record.get("fitgym_version") != __version__:
         notes.append(f"recorded by fitgym {record.get('fitgym_version')}, replayed by {__version__}")
     return differences, notes
+
+
+def _catalogue(goal: str, actions: list[str]) -> list[str] | None:
+    """The combinations that there were to choose from: those of the goal, or the ones taken if others were."""
+    wanted = GOALS.load(goal)
+    known = action_form(wanted.catalogue, wanted.functions, wanted.required).names
+    return None if set(actions) <= set(known) else list(dict.fromkeys(actions))
 
 
 def _step(env: FitnessSelection, action: str) -> tuple[float, bool]:
