@@ -1,0 +1,99 @@
+"""A search by itself: fitness functions that stay the same, no environment and no agent."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fitgym.engine import FITNESS, SECONDARY, Engine, parse_search
+from fitgym.errors import InputError
+from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor
+from fitgym.study.statistics import area_under_curve
+from fitgym.study.trials.base import Measured, Trial, about
+from fitgym.subject.source import locate
+
+__all__ = ["SearchTrial"]
+
+
+@dataclass(frozen=True)
+class SearchTrial(Trial):
+    """One run of a search algorithm, worth what its suite covers.
+
+    Attributes:
+        search: algorithm with options.
+        fitness: the functions that guide it and by which its suite is judged, joined by +.
+        smart: with smart selection.
+        secondary: name of the secondary objective.
+        population: individuals, unless `search` says so.
+    """
+
+    search: str = "whole_suite"
+    fitness: str = "branch"
+    smart: bool = False
+    secondary: str = "length"
+    population: int = 50
+
+    metrics: ClassVar[dict[str, bool]] = {"share": True, "area": True, "tests": False, "statements": False}
+
+    def check(self, budget: str) -> None:
+        """The names must be known, and something must be to be covered."""
+        with about("search"):
+            parse_search(self.search)
+        with about("secondary"):
+            SECONDARY.load(self.secondary)
+        with about("fitness"):
+            if not any(not FITNESS.load(name).dynamic for name in self.fitness.split("+")):
+                raise InputError(f"'{self.fitness}' has no targets that are known beforehand: add branch")
+        if self.population < 2:
+            raise InputError(f"population: {self.population} is below 2")
+
+    def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
+        """Search until the budget is used up.
+
+        Measured are `share`, the mean over the fitness functions (those whose targets are known beforehand) of the share of
+        the targets that the suite covers: what the archive holds where the algorithm works with one, else its best suite
+        alone; the share of each function under its name; the `area` under what was covered at any time, over the executions;
+        `tests` and `statements` of the suite before it is minimised; `executions` and `generations`.
+        """
+        began = time.monotonic()
+        functions = tuple(self.fitness.split("+"))
+        judges = [name for name in functions if not FITNESS.load(name).dynamic]
+        covered: list[float] = []
+        executions: list[int] = []
+        with Executor(locate(subject, path)) as executor:
+            engine = Engine(
+                executor,
+                fitness=functions,
+                search=self.search,
+                smart=self.smart,
+                secondary=self.secondary,
+                seed=seed,
+                population=self.population,
+                budget=Budget.parse(budget),
+            )
+            while not engine.over:
+                engine.step()
+                found = engine.coverage()
+                covered.append(
+                    statistics.fmean(c / max(1, n) for c, n in (found[name] for name in judges if name in found))
+                )
+                executions.append(engine.executions)
+            suite = engine.best_suite() if engine.search.uses_archive else list(engine.search.best.testcases)
+            shares = {name: c / max(1, n) for name, (c, n) in engine.coverage_of(suite).items() if name in judges}
+        return Measured(
+            {
+                "share": statistics.fmean(shares.values()),
+                **shares,
+                "area": area_under_curve(executions, covered),
+                "tests": len(suite),
+                "statements": sum(map(len, suite)),
+                "executions": engine.executions,
+                "generations": engine.generation,
+            },
+            {"covered": covered, "executions": executions},
+            {"subject": subject, "search": self.search, "seed": seed, "budget": budget},
+            {"run": time.monotonic() - began, **engine.timings},
+        )

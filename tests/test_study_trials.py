@@ -1,0 +1,96 @@
+"""The kinds of trials: what they measure, and that the same run is the same again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fitgym.errors import InputError
+from fitgym.study.trials.artificial import Artificial
+from fitgym.study.trials.base import Measured, Trial
+from fitgym.study.trials.episode import Episode
+from fitgym.study.trials.search import SearchTrial
+
+SMALL: list[tuple[Trial, str, str]] = [
+    (Artificial(), "gradient:3+plateau:1", "60x"),
+    (Episode(population=4), "colorsys", "60x"),
+    (Episode(population=4, agent="all", goal="coverage"), "colorsys", "8g"),
+    (SearchTrial(population=6, fitness="line+branch+exception"), "colorsys", "60x"),
+    (SearchTrial(population=6, search="mio", smart=True, fitness="line+branch"), "colorsys", "60x"),
+]
+
+
+@pytest.mark.parametrize(("trial", "subject", "budget"), SMALL, ids=lambda value: str(value)[:40])
+def test_the_same_run_is_the_same_again_and_has_its_metrics(trial: Trial, subject: str, budget: str) -> None:
+    first, second = (trial.measure(subject, 3, budget, None) for _ in range(2))
+    assert replace(first, seconds={}) == replace(second, seconds={})
+    assert set(trial.metrics) <= set(first.measures)
+    assert trial.measure(subject, 4, budget, None).run != first.run
+
+
+def test_an_episode_tells_its_course() -> None:
+    found = Episode(population=4, agent="uniform").measure("textwrap", 0, "100x", None)
+    steps = int(found.measures["steps"])
+    assert len(found.series["action"]) == len(found.series["reward"]) == steps
+    assert len(found.series["value"]) == len(found.series["executions"]) == steps + 1
+    assert found.series["value"][-1] == found.measures["value"] and found.series["executions"][-1] == 100
+    assert sum(found.series["reward"]) == pytest.approx(found.measures["rewards"])
+    assert found.run["actions"] == found.series["action"]
+    assert 0.0 < found.seconds["deciding"] < found.seconds["run"]
+
+
+def test_own_and_all_are_the_functions_of_the_goal() -> None:
+    own = Episode(population=4, agent="own", goal="coverage").measure("colorsys", 0, "40x", None)
+    every = Episode(population=4, agent="all", goal="coverage").measure("colorsys", 0, "40x", None)
+    assert set(own.series["action"]) == {"branch"}
+    (names,) = set(every.series["action"])
+    assert len(names.split("+")) == 8
+
+
+def test_an_episode_may_be_limited_by_the_clock() -> None:
+    found = Episode(population=4, agent="own").measure("textwrap", 0, "1.5s", None)
+    assert found.measures["steps"] >= 1 and found.seconds["run"] < 10.0
+
+
+def test_a_search_is_worth_what_its_suite_covers() -> None:
+    whole = SearchTrial(population=6, search="whole_suite:use_archive=false").measure("colorsys", 0, "200x", None)
+    archive = SearchTrial(population=6).measure("colorsys", 0, "200x", None)
+    for found in (whole, archive):
+        assert 0.0 < found.measures["share"] <= 1.0 and found.measures["share"] == found.measures["branch"]
+        assert found.measures["executions"] == 200 and found.series["executions"][-1] == 200
+        assert found.series["covered"] == sorted(found.series["covered"])
+    assert archive.measures["share"] == archive.series["covered"][-1]
+    assert whole.measures["share"] <= whole.series["covered"][-1]  # what the archive had is not in its suite
+
+
+def test_what_is_covered_at_once_has_the_largest_area() -> None:
+    quick: Measured = Artificial("random_search").measure("gradient:1", 0, "5000x", None)
+    assert quick.measures["covered"] == 1.0
+    first = quick.series["evaluations"][-1]
+    assert quick.measures["area"] == pytest.approx(1.0 - first / 5000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fitness": "exception"}, "fitness: 'exception' has no targets that are known beforehand"),
+        ({"fitness": "brunch"}, "fitness: no fitness function named 'brunch'; did you mean 'branch'"),
+        ({"secondary": "size"}, "secondary: no secondary objective named 'size'"),
+        ({"search": "mosa:crosover=1"}, "search: "),
+        ({"population": 1}, "population: 1 is below 2"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_with_the_setting(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        SearchTrial(**settings).check("60x")
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "subject", ["gradient", "gradient:0", "gradient:x", "slope:3", "infeasible:3", "gradient:1+gradient:2"]
+)
+def test_a_problem_that_is_none_is_refused(subject: str) -> None:
+    with pytest.raises(InputError):
+        Artificial().check_subject(subject, None)
