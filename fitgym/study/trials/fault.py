@@ -1,0 +1,119 @@
+"""A fault: a suite is generated for the fixed version of a subject and run on the buggy one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, cast
+
+from fitgym.agents.base import kind
+from fitgym.engine import parse_search
+from fitgym.envs.fitness_selection import GOALS
+from fitgym.errors import InputError, UnknownName
+from fitgym.generation import Request, generate_request
+from fitgym.study.faults import Fault as Pair
+from fitgym.study.faults import cache_folder, detect, load
+from fitgym.study.trials.base import Measured, Trial, about
+from fitgym.subject.source import locate
+
+__all__ = ["Fault"]
+
+
+@dataclass(frozen=True)
+class Fault(Trial):
+    """One suite against one fault; its subjects are the ids of a list of faults, its path is that list.
+
+    Attributes:
+        goal: name of the goal.
+        agent: as for `episode`: a name, or "own" or "all".
+        search, secondary, populations, population: as for `fitgym generate`.
+    """
+
+    goal: str = "exceptions"
+    agent: str = "ucb"
+    search: str = "whole_suite"
+    secondary: str = "length"
+    populations: str = "shared"
+    population: int = 50
+
+    metrics: ClassVar[dict[str, bool]] = {"detected": True, "failing": True, "value": True}
+    units: ClassVar[str] = "xgs"
+
+    def check(self, budget: str) -> None:
+        """The names must be known, and the numbers make sense."""
+        with about("goal"):
+            GOALS.load(self.goal)
+        with about("agent"):
+            kind(self._agent())
+        with about("search"):
+            parse_search(self.search)
+        if self.population < 2:
+            raise InputError(f"population: {self.population} is below 2")
+
+    def check_subject(self, subject: str, path: str | None) -> None:
+        """It must be in the list; nothing is installed yet."""
+        _pair(subject, path)
+
+    def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
+        """Generate, run on both versions.
+
+        Measured are `detected`, 1 or 0, whose mean over the seeds is the likelihood of detection; `failing` tests; `tests` and
+        `flaky`, see `fitgym.study.faults.Detection`; and `value`, how far the goal was reached.
+        """
+        began = time.monotonic()
+        pair = _pair(subject, path)
+        fixed, buggy = pair.folders(cache_folder())
+        ready = time.monotonic()
+        run = generate_request(
+            Request(
+                pair.subject,
+                path=fixed,
+                goal=self.goal,
+                agent=self._agent(),
+                search=self.search,
+                secondary=self.secondary,
+                populations=cast(Literal["shared", "per-action"], self.populations),
+                population=self.population,
+                budget=budget,
+                seed=seed,
+                output=None,
+            )
+        )
+        generated = time.monotonic()
+        measures = {"detected": 0.0, "failing": 0, "tests": 0, "flaky": 0}
+        if run.source:
+            found = detect(run.source, locate(pair.subject, fixed), locate(pair.subject, buggy))
+            measures = {
+                "detected": float(found.detected),
+                "failing": found.failing,
+                "tests": found.tests,
+                "flaky": found.flaky,
+            }
+        measures |= {"value": run.record["goal_value"], "executions": run.record["executions"]}
+        record = {key: value for key, value in run.record.items() if key not in ("seconds", "runs")}
+        return Measured(
+            measures,
+            {"action": run.record["actions"], "reward": run.record["rewards"]},
+            {**record, "suite": run.source},
+            {"install": ready - began, "generate": generated - ready, "detect": time.monotonic() - generated},
+        )
+
+    def _agent(self) -> str:
+        functions = GOALS.load(self.goal)("gain").functions
+        return {"own": f"fixed:{functions[0]}", "all": f"fixed:{'+'.join(functions)}"}.get(self.agent, self.agent)
+
+
+def _pair(subject: str, path: str | None) -> Pair:
+    """The fault with this id.
+
+    Raises:
+        UnknownName: the list has none.
+        InputError: there is no list.
+    """
+    if path is None:
+        raise InputError(f"no list says what '{subject}' is: give the file with the faults as path")
+    faults = load(Path(path))
+    if subject not in faults:
+        raise UnknownName("fault", subject, faults)
+    return faults[subject]
