@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -62,7 +63,11 @@ def run(
     plan = Plan.load(file, size)
     place = folder or Path("results") / "-".join(filter(None, (plan.name, size)))
     runs = f"{len(plan.arms)} arms on {len(plan.subjects)} subjects with {len(plan.seeds)} seeds"
-    sys.stderr.write(f"{plan.name}: {runs}, {len(plan.cells())} runs of {plan.budget}, in {place}\n")
+    cores = 1 if executor == "serial" else workers or os.cpu_count() or 1
+    sys.stderr.write(
+        f"{plan.name}: {runs}, {len(plan.cells())} runs of {plan.budget}, about {_clock(plan.estimate(cores))} with "
+        f"{cores} at a time, in {place}\n"
+    )
     return _campaign(plan, place, executor, workers, address)
 
 

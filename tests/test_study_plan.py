@@ -155,6 +155,10 @@ def test_paths_of_subjects_begin_at_the_study_file(tmp_path: Path) -> None:
         FILE.replace('subjects = ["colorsys", "textwrap"]', 'subjects = ["own_subject"]\npath = "mine"'), "utf-8"
     )
     assert Plan.load(file).path == str(tmp_path / "mine")
+    (tmp_path / "list.toml").write_text('[[subject]]\nsubject = "own_subject"\nsplit = "some"\n', "utf-8")
+    text = file.read_text("utf-8").replace('["own_subject"]', '"list.toml:some"')
+    file.write_text(text, "utf-8")
+    assert Plan.load(file).subjects == ("own_subject",) and Plan.load(file).path == str(tmp_path / "mine")
 
 
 @pytest.mark.parametrize("name", trials().names())

@@ -154,7 +154,7 @@ class Plan:
         Args:
             document: the whole file.
             size: as for `load`.
-            folder: that a relative `path` begins at; the working folder if None.
+            folder: that relative paths begin at; the working folder if None.
         """
         _known(document, _KEYS, "")
         sizes = _table(document, "sizes")
@@ -171,7 +171,7 @@ class Plan:
         path = _text(document, "path", "") or None
         if path is not None:
             path = str((folder or Path()) / path)
-        subjects, path = _subjects(document, path)
+        subjects, path = _subjects(document, path, folder or Path())
         arms = _arms(document, trial, common, budget)
         baseline = _text(document, "baseline", "")
         if baseline:
@@ -208,6 +208,12 @@ class Plan:
             for subject in self.subjects
             for arm in self.arms
         ]
+
+    def estimate(self, workers: int) -> float:
+        """Seconds that all runs take, roughly, if so many are made at a time."""
+        kind = trials().load(self.trial)
+        each = sum(kind.of(arm.settings).estimate(self.budget) for arm in self.arms)
+        return each * len(self.subjects) * len(self.seeds) / workers
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-ready values, for the folder of the results."""
@@ -261,9 +267,11 @@ def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, 
     return tuple(arms.values())
 
 
-def _subjects(document: Mapping[str, Any], path: str | None) -> tuple[tuple[str, ...], str | None]:
+def _subjects(document: Mapping[str, Any], path: str | None, folder: Path) -> tuple[tuple[str, ...], str | None]:
     found = document.get("subjects")
     if isinstance(found, str):
+        if found.partition(":")[0].endswith(".toml"):  # a list of its own, which begins where the study file is
+            found = str(folder / found)
         try:
             corpus = Corpus.of(found, path)
         except FitgymError as problem:

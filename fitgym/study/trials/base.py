@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fitgym.errors import FitgymError, InputError
+from fitgym.evolution.budget import Budget
 from fitgym.registry import Registry
 
 __all__ = ["Measured", "Trial", "about", "trials"]
+
+_START_S = 0.5
+_EXECUTION_S = 0.002
+"""What a test case costs in a search, with everything that belongs to it; measured on two small cores."""
 
 
 def trials() -> Registry[Trial]:
@@ -67,6 +72,14 @@ class Trial(ABC):
         from fitgym.subject.source import locate
 
         locate(subject, path)
+
+    def estimate(self, budget: str) -> float:
+        """Seconds that a run takes on one core, roughly: subjects differ by a factor of ten."""
+        found = Budget.parse(budget)
+        if found.unit == "s":
+            return found.amount
+        tests = found.amount if found.unit == "x" else found.amount * int(getattr(self, "population", 1))
+        return _START_S + _EXECUTION_S * tests
 
     @abstractmethod
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:

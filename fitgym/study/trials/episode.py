@@ -57,6 +57,13 @@ class Episode(Trial):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}: {getattr(self, name)} is below 1")
 
+    def estimate(self, budget: str) -> float:
+        """Test cases that are run on mutants take ten times as long."""
+        found = Budget.parse(budget)
+        if found.unit == "s" or self.goal != "strong_mutation":
+            return super().estimate(budget)
+        return super().estimate(str(Budget(10 * found.amount, found.unit)))
+
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
         """Play the episode to its end.
 
