@@ -141,7 +141,19 @@ def table(goal: str, rows: Sequence[Row], found: dict[tuple[str, str], Contrast]
         cells += ["-", "-"] if line["share"] is None else [f"{line['median']:.4g}", f"{line['share']:.3f}"]
         cells += [_shown(found.get((line["agent"], name))) for name in BASELINES]
         lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", *(_said(line["agent"], found) for line in summary(rows) if line["agent"] not in BASELINES)]
     return "\n".join([*lines, ""])
+
+
+def _said(agent: str, found: dict[tuple[str, str], Contrast]) -> str:
+    """In words which baselines an agent beats, which beat it, and which it cannot be told from."""
+    by_verdict: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+    for name in BASELINES:
+        if (agent, name) in found:
+            by_verdict[found[agent, name].verdict].append(name)
+    words = {"better": "is better than", "worse": "is worse than", "open": "cannot be told from"}
+    parts = [f"{words[verdict]} {', '.join(names)}" for verdict, names in by_verdict.items() if names]
+    return f"- `{agent}` {'; '.join(parts)}."
 
 
 def _shown(contrast: Contrast | None) -> str:

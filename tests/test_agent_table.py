@@ -77,6 +77,7 @@ def test_the_table_and_the_figure_say_what_the_rows_say(script: Any, run: Any, t
     lines = (tmp_path / "table.md").read_text("utf-8").splitlines()
     (ucb,) = [line for line in lines if line.startswith("| ucb ")]
     assert ucb == "| ucb | 12 | 0 | 9.15 | 1.000 | **1.00 [1.00, 1.00]** | - | - | **1.00 [1.00, 1.00]** |"
+    assert "- `ucb` is better than fixed own, uniform." in lines
     (uniform,) = [line for line in lines if line.startswith("| uniform ")]
     assert "0.50 [" in uniform and "**" not in uniform
     text = (tmp_path / "agents.svg").read_text("utf-8")
