@@ -391,6 +391,34 @@ def evaluate(
 
 
 @app.command
+def validate(*records: Path, path: Path | None = None) -> int:
+    """See whether records are what they claim: repeat every run, and run its suite in a fresh interpreter.
+
+    Parameters
+    ----------
+    records
+        Folders of studies, records of fitgym generate (.json), or files with a record in each line (.jsonl).
+    path
+        A folder that is searched first for the subjects.
+    """
+    from fitgym.validation import claims
+    from fitgym.validation import validate as validated
+
+    if not records:
+        raise InputError(
+            "no records are named: give the folder of a study or a file that fitgym generate --json has written"
+        )
+    wrong = count = 0
+    for claim in claims(records, None if path is None else str(path)):
+        found = validated(claim)
+        count += 1
+        wrong += not found.valid
+        sys.stdout.write(f"{'✓' if found.valid else '✗'} {claim.name}{''.join(f'; {r}' for r in found.reasons)}\n")
+    sys.stdout.write(f"{count - wrong} of {count} records are valid\n")
+    return FINDING if wrong else DONE
+
+
+@app.command
 def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | None = None) -> int:
     """Measure how long the tests of exported suites run and how much memory they take, in fresh interpreters.
 

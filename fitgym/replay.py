@@ -49,7 +49,8 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
     Args:
         record: as `fitgym generate --json` writes it.
         path: a folder to look in first for the subject.
-        suite: the exported file or the folder that it is in; run in a fresh interpreter, where every test must pass.
+        suite: the exported file or the folder that it is in; run in a fresh interpreter, where every test must pass. Without
+            one the text that is in the record is run, if there is any.
 
     Raises:
         InputError: the record lacks something, or the suite is not there.
@@ -77,6 +78,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
         secondary=record.get("secondary", "length"),
         population=record.get("population", 50),
         populations=record.get("populations", "shared"),
+        generations_per_step=record.get("generations_per_step", 3),
     )
     try:
         env.reset(seed=record["seed"])
@@ -94,8 +96,9 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
     finally:
         env.close()
     tests = None
-    if suite is not None:
-        tests, failures = _rerun(record, path, Path(suite))
+    text = record.get("suite", "") if suite is None else _text(record, Path(suite))
+    if text:
+        tests, failures = _rerun(record, path, text)
         differences += failures
     return Replay(len(actions), tuple(differences), tuple(notes), tests)
 
@@ -134,14 +137,18 @@ def _end(env: FitnessSelection, record: dict[str, Any]) -> list[str]:
     ]
 
 
-def _rerun(record: dict[str, Any], path: str | None, suite: Path) -> tuple[int, list[str]]:
-    """How many tests of the exported file pass in a fresh interpreter, and what is wrong with the others."""
+def _text(record: dict[str, Any], suite: Path) -> str:
+    """The exported file."""
     if suite.is_dir() and record.get("suite_path"):
         suite = suite / record["suite_path"]
     try:
-        text = suite.read_text("utf-8")
+        return suite.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"the suite '{suite}' cannot be read: {problem}") from None
+
+
+def _rerun(record: dict[str, Any], path: str | None, text: str) -> tuple[int, list[str]]:
+    """How many tests of a suite pass in a fresh interpreter, and what is wrong with the others."""
     rerun = Rerun(text, locate(record["subject"], path))
     try:
         rerun.wait()

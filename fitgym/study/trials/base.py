@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -88,6 +88,23 @@ class Trial(ABC):
         Raises:
             FitgymError: there is nothing to measure, and why.
         """
+
+    def check_again(self, record: Mapping[str, Any], path: str | None) -> list[str]:
+        """What is not as a record says, a sentence each: the run is made again and compared.
+
+        Args:
+            record: of `fitgym.study.cell`.
+            path: as for `measure`.
+
+        Raises:
+            FitgymError: the run cannot be made again.
+        """
+        found = self.measure(record["subject"], record["seed"], record["budget"], path)
+        return [
+            f"{name} is {found.measures.get(name)!r}, recorded was {value!r}"
+            for name, value in record["measures"].items()
+            if found.measures.get(name) != value
+        ]
 
     @classmethod
     def settings(cls) -> dict[str, Any]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
+from fitgym import __version__
 from fitgym.agents.base import Transition, kind, make, trained
 from fitgym.engine import parse_search
 from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
+from fitgym.replay import replay
 from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials.base import Measured, Trial, about
+from fitgym.suite.finishing import finish
 
 __all__ = ["Episode"]
+
+_OF_THE_RUN = ("goal", "reward", "search", "smart", "secondary", "populations", "population", "generations_per_step")
+"""Settings that the record of a run has too."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Episode(Trial):
         search, smart, secondary, reward, features, populations, population, generations_per_step: as in
             `fitgym.envs.fitness_selection.FitnessSelection`.
         actions: name of a catalogue; "" for the goal's own.
+        suite: finish the suite too, which takes a while, and keep its text in the record.
     """
 
     goal: str = "exceptions"
@@ -41,6 +50,7 @@ class Episode(Trial):
     populations: str = "shared"
     population: int = 50
     generations_per_step: int = 3
+    suite: bool = False
 
     metrics: ClassVar[dict[str, bool]] = {"value": True, "rewards": True, "area": True}
     units: ClassVar[str] = "xgs"
@@ -93,6 +103,8 @@ class Episode(Trial):
             agent = trained(make(self._agent(), env.action_space, action_names=env.action_names, seed=seed))
             values, executions, generations, deciding = self._play(env, agent, seed, spent)
             assert env.engine is not None
+            ended = time.monotonic()
+            timings = {name: env.engine.timings[name] for name in ("execute", "measure", "search")}
             return Measured(
                 {
                     "value": float(env.goal.value(env.engine)),
@@ -109,15 +121,15 @@ class Episode(Trial):
                     "executions": executions,
                     "generation": generations,
                 },
-                env.record(),
-                {
-                    "deciding": deciding,
-                    "run": time.monotonic() - began,
-                    **{name: env.engine.timings[name] for name in ("execute", "measure", "search")},
-                },
+                self._run(env, seed, budget),
+                {"deciding": deciding, "run": ended - began, **timings},
             )
         finally:
             env.close()
+
+    def check_again(self, record: Mapping[str, Any], path: str | None) -> list[str]:
+        """The actions are taken again, whoever chose them, and the suite, if there is one, is run in a fresh interpreter."""
+        return [*replay(record["run"], path=path).differences, *_claims(record)]
 
     def _play(
         self, env: FitnessSelection, agent: Any, seed: int, budget: Budget
@@ -146,6 +158,27 @@ class Episode(Trial):
             done = terminated or truncated or late
         return values, executions, generations, deciding
 
+    def _run(self, env: FitnessSelection, seed: int, budget: str) -> dict[str, Any]:
+        """What `fitgym.replay` needs, and the suite if it is wanted."""
+        engine = env.engine
+        assert engine is not None
+        found = {
+            **env.record(),
+            "fitgym_version": __version__,
+            "source_sha256": hashlib.sha256(engine.subject.source.encode()).hexdigest(),
+            "agent": self._agent(),
+            "population": self.population,
+            "generations_per_step": self.generations_per_step,
+            "budget": budget,
+            "seed": seed,
+            "generations": engine.generation,
+            "goal_value": env.goal.value(engine),
+        }
+        if self.suite:
+            finished = finish(engine, env.goal.kept)
+            found |= {"suite": finished.source, "tests": len(finished.tests)}
+        return found
+
     def _agent(self) -> str:
         functions = GOALS.load(self.goal)("gain").functions
         return {"own": f"fixed:{functions[0]}", "all": f"fixed:{'+'.join(functions)}"}.get(self.agent, self.agent)
@@ -154,3 +187,19 @@ class Episode(Trial):
         if self.agent == "all":  # a combination that no catalogue may have
             return (self._agent().partition(":")[2],)
         return self.actions or None
+
+
+def _claims(record: Mapping[str, Any]) -> list[str]:
+    """What a record says of itself beside what its own run says."""
+    run, measures = record["run"], record["measures"]
+    meant = {key: record[key] for key in ("subject", "seed", "budget")}
+    meant |= {key: record["settings"][key] for key in _OF_THE_RUN}
+    said = [
+        f"{key} of the run is {run[key]!r}, claimed is {value!r}" for key, value in meant.items() if run[key] != value
+    ]
+    found = {"value": run["goal_value"], "rewards": float(sum(run["rewards"])), "steps": len(run["actions"])}
+    return said + [
+        f"{name} is {value!r} in the run, claimed is {measures[name]!r}"
+        for name, value in found.items()
+        if measures[name] != value
+    ]

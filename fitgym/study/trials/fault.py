@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from fitgym.agents.base import kind
 from fitgym.engine import parse_search
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import InputError, UnknownName
 from fitgym.generation import Request, generate_request
+from fitgym.replay import replay
 from fitgym.study.faults import Fault as Pair
 from fitgym.study.faults import cache_folder, detect, load
 from fitgym.study.trials.base import Measured, Trial, about
@@ -102,6 +104,16 @@ class Fault(Trial):
             {**record, "suite": run.source},
             {"install": ready - began, "generate": generated - ready, "detect": time.monotonic() - generated},
         )
+
+    def check_again(self, record: Mapping[str, Any], path: str | None) -> list[str]:
+        """The actions are taken again on the fixed version, and the suite is run on both."""
+        pair, run = _pair(record["subject"], path), record["run"]
+        fixed, buggy = pair.folders(cache_folder())
+        said = list(replay(run, path=str(fixed)).differences)
+        found = detect(run["suite"], locate(pair.subject, fixed), locate(pair.subject, buggy))
+        if found.detected != bool(record["measures"]["detected"]):
+            said.append(f"the suite {'detects' if found.detected else 'does not detect'} the fault")
+        return said
 
     def _agent(self) -> str:
         functions = GOALS.load(self.goal)("gain").functions
