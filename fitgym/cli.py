@@ -391,7 +391,7 @@ def evaluate(
 
 
 @app.command
-def validate(*records: Path, path: Path | None = None) -> int:
+def validate(*records: Path, path: Path | None = None, board: Path | None = None) -> int:
     """See whether records are what they claim: repeat every run, and run its suite in a fresh interpreter.
 
     Parameters
@@ -400,7 +400,11 @@ def validate(*records: Path, path: Path | None = None) -> int:
         Folders of studies, records of fitgym generate (.json), or files with a record in each line (.jsonl).
     path
         A folder that is searched first for the subjects.
+    board
+        File for the leaderboard, Markdown: the agents of the valid records by goal, on stdlib-v1:test.
     """
+    from fitgym.leaderboard import boards, markdown
+    from fitgym.suite.export import write
     from fitgym.validation import claims
     from fitgym.validation import validate as validated
 
@@ -408,13 +412,16 @@ def validate(*records: Path, path: Path | None = None) -> int:
         raise InputError(
             "no records are named: give the folder of a study or a file that fitgym generate --json has written"
         )
-    wrong = count = 0
+    answers = []
     for claim in claims(records, None if path is None else str(path)):
         found = validated(claim)
-        count += 1
-        wrong += not found.valid
+        answers.append(found)
         sys.stdout.write(f"{'✓' if found.valid else '✗'} {claim.name}{''.join(f'; {r}' for r in found.reasons)}\n")
-    sys.stdout.write(f"{count - wrong} of {count} records are valid\n")
+        sys.stdout.flush()
+    wrong = sum(not found.valid for found in answers)
+    sys.stdout.write(f"{len(answers) - wrong} of {len(answers)} records are valid\n")
+    if board is not None:
+        write(markdown(boards(answers)), board)
     return FINDING if wrong else DONE
 
 

@@ -45,6 +45,7 @@ ROOMS = {
     "fitgym.replay": 11,
     "fitgym.training": 11,
     "fitgym.study": 11,
+    "fitgym.leaderboard": 11,
     "fitgym.validation": 11,
     "fitgym.cli": 12,
     "fitgym.study_commands": 12,

@@ -1,0 +1,96 @@
+"""The leaderboard: agents by goal on `stdlib-v1:test`, from records that were found valid and from nothing else."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fitgym.study.statistics import Interval, iqm
+from fitgym.subject.corpus import Corpus
+from fitgym.validation import Validity
+
+__all__ = ["CORPUS", "Board", "boards", "markdown"]
+
+CORPUS = "stdlib-v1:test"
+
+_SAME = ("reward", "search", "smart", "secondary", "population", "generations_per_step")
+"""Settings that all runs of one board share, besides goal and budget."""
+
+Values = dict[str, dict[str, dict[int, float]]]  # by agent, subject and seed
+
+
+@dataclass(frozen=True)
+class Board:
+    """The agents that pursued one goal under the same conditions.
+
+    Attributes:
+        goal: its name.
+        conditions: budget and settings, in words.
+        values: of the goal, by agent, subject and seed.
+        subjects: that a run counts for; an agent without a run on one of them is marked.
+    """
+
+    goal: str
+    conditions: str
+    values: Values
+    subjects: tuple[str, ...]
+
+    def lines(self) -> list[tuple[str, Interval, int, int]]:
+        """Agent, interquartile mean of its shares of the most that any agent reached on the subject, runs and subjects; the
+        best first."""
+        most: dict[str, float] = defaultdict(float)
+        for by_subject in self.values.values():
+            for subject, runs in by_subject.items():
+                most[subject] = max(most[subject], *runs.values())
+        found = []
+        for agent, by_subject in self.values.items():
+            width = max(map(len, by_subject.values()))
+            shares = np.full((len(by_subject), width), np.nan)
+            for row, (subject, runs) in enumerate(sorted(by_subject.items())):
+                for column, (_, value) in enumerate(sorted(runs.items())):
+                    shares[row, column] = value / most[subject] if most[subject] > 0.0 else 1.0
+            found.append((agent, iqm(shares), sum(map(len, by_subject.values())), len(by_subject)))
+        return sorted(found, key=lambda line: (-line[1].value, line[0]))
+
+
+def boards(validities: Iterable[Validity]) -> list[Board]:
+    """A board for each goal and each set of conditions, of the valid runs of agents on the corpus.
+
+    Args:
+        validities: of records of studies; those that are not valid, have failed, or are about something else do not count.
+    """
+    subjects = Corpus.load(CORPUS).subjects
+    found: dict[tuple[str, str], Values] = {}
+    for one in validities:
+        record = one.claim.record
+        if not one.valid or record.get("trial") != "episode" or record["error"] or record["subject"] not in subjects:
+            continue
+        key = record["settings"]["goal"], _conditions(record)
+        runs = found.setdefault(key, {}).setdefault(record["arm"], {}).setdefault(record["subject"], {})
+        runs[record["seed"]] = record["measures"]["value"]
+    return [Board(goal, conditions, values, subjects) for (goal, conditions), values in sorted(found.items())]
+
+
+def markdown(found: list[Board]) -> str:
+    """The boards as tables."""
+    parts = [f"# Leaderboard on {CORPUS}", "Made from records that `fitgym validate` has found valid."]
+    for board in found:
+        rows = ["| | agent | share of the most | runs | subjects |", "|---|---|---|---|---|"]
+        for place, (agent, share, runs, subjects) in enumerate(board.lines(), 1):
+            missing = "" if subjects == len(board.subjects) else f" of {len(board.subjects)}"
+            rows.append(
+                f"| {place} | {agent} | {share.value:.3f} [{share.low:.3f}, {share.high:.3f}] | {runs} | {subjects}{missing} |"
+            )
+        parts += [f"## {board.goal}: {board.conditions}", "\n".join(rows)]
+    if not found:
+        parts.append("No valid record is about an agent on this corpus.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _conditions(record: Mapping[str, Any]) -> str:
+    settings = record["settings"]
+    return ", ".join([record["budget"], *(f"{name.replace('_', ' ')} {settings[name]}" for name in _SAME)])

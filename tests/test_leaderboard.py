@@ -1,0 +1,54 @@
+"""The leaderboard: valid records only, like with like, the best first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fitgym.leaderboard import boards, markdown
+from fitgym.study.trials.episode import Episode
+from fitgym.subject.corpus import Corpus
+from fitgym.validation import Claim, Validity
+
+SUBJECTS = Corpus.load("stdlib-v1:test").subjects
+
+
+def answer(
+    arm: str, value: float, seed: int = 0, subject: str = SUBJECTS[0], why: str = "", **changes: Any
+) -> Validity:
+    record = {
+        **{"trial": "episode", "arm": arm, "subject": subject, "seed": seed, "budget": "100x", "error": ""},
+        **{"settings": {**Episode.settings(), **changes}, "measures": {"value": value}},
+    }
+    return Validity(Claim(arm, record), (why,) if why else ())
+
+
+def test_agents_stand_in_the_order_of_their_shares() -> None:
+    answers = [answer("ucb", 6.0), answer("ucb", 10.0, 1), answer("uniform", 5.0), answer("uniform", 4.0, 1)]
+    (board,) = boards(answers)
+    assert board.goal == "exceptions" and board.conditions.startswith("100x, reward gain, search whole_suite")
+    assert [(agent, round(share.value, 3), runs) for agent, share, runs, _ in board.lines()] == [
+        ("ucb", 0.8, 2),
+        ("uniform", 0.45, 2),
+    ]
+    lines = markdown([board]).splitlines()
+    assert f"| 1 | ucb | 0.800 [0.600, 1.000] | 2 | 1 of {len(SUBJECTS)} |" in lines
+
+
+def test_what_is_not_valid_failed_or_elsewhere_does_not_count() -> None:
+    failed = answer("ucb", 9.0)
+    failed.claim.record["error"] = "it broke"  # type: ignore[index]
+    others = [answer("ucb", 9.0, why="the reward is another one"), answer("ucb", 9.0, subject="my.own.module"), failed]
+    assert boards(others) == []
+    assert "No valid record" in markdown([])
+
+
+def test_only_runs_under_the_same_conditions_stand_together() -> None:
+    answers = [answer("ucb", 6.0), answer("ucb", 6.0, population=5), answer("ucb", 0.5, goal="coverage")]
+    assert [(board.goal, len(board.values)) for board in boards(answers)] == [
+        *(("coverage", 1), ("exceptions", 1), ("exceptions", 1))
+    ]
+
+
+def test_a_subject_on_which_nobody_reached_anything_is_reached_by_all() -> None:
+    (board,) = boards([answer("ucb", 0.0), answer("uniform", 0.0)])
+    assert [share.value for _, share, _, _ in board.lines()] == [1.0, 1.0]
