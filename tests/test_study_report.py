@@ -19,6 +19,7 @@ from fitgym.study.plan import Plan
 from fitgym.study.report import Entry, Table, methods, report
 from fitgym.study.results import GRID, PHASES, Choices, Results
 from fitgym.study.store import Store
+from fitgym.study.trials.base import trials
 
 PLAN = Plan.of(
     {
@@ -121,6 +122,12 @@ def test_curves_keep_a_value_until_the_next_and_are_shares_of_the_most() -> None
     curve = Results(PLAN, [record("UCB", "colorsys", 0), record("Default", "colorsys", 0)]).curves("value")["UCB"]
     half = np.flatnonzero(GRID >= 0.5 - 1e-9)[0]
     assert curve.middle[half - 1] == 0.0 and curve.middle[half] == pytest.approx(0.5) and curve.middle[-1] == 1.0
+
+
+@pytest.mark.parametrize("name", trials().names())
+def test_the_methods_can_begin_with_what_every_trial_is(name: str) -> None:
+    first = (trials().load(name).__doc__ or "").strip().splitlines()[0]
+    assert first.startswith("One ") and first.endswith(".") and "`" not in first
 
 
 def test_the_methods_say_what_the_plan_says() -> None:

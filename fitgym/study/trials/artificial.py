@@ -18,9 +18,9 @@ __all__ = ["Artificial"]
 
 @dataclass(frozen=True)
 class Artificial(Trial):
-    """One run of a search; its subjects are problems: `gradient:30`, or several groups as in `gradient:10+infeasible:100`.
+    """One run of a search on an artificial problem.
 
-    The optima of a problem are drawn from the seed, the same for every arm.
+    Its subjects are problems: `gradient:30`, or several groups as in `gradient:10+infeasible:100`. The optima of a problem are drawn from the seed, the same for every arm.
 
     Attributes:
         search: algorithm with options.
@@ -65,9 +65,14 @@ class Artificial(Trial):
             if not covered or share > covered[-1]:
                 covered.append(share)
                 evaluations.append(engine.evaluations)
-        area = area_under_curve([*evaluations, limit], [*covered, covered[-1]])
+        covered.append(covered[-1])
+        evaluations.append(limit)
         return Measured(
-            {"covered": covered[-1], "area": area, "evaluations": engine.evaluations},
+            {
+                "covered": covered[-1],
+                "area": area_under_curve(evaluations, covered),
+                "evaluations": engine.evaluations,
+            },
             {"covered": covered, "evaluations": evaluations},
             {"problem": subject, "search": self.search, "seed": seed, "budget": budget},
             {"run": time.monotonic() - began},

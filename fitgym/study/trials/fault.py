@@ -24,7 +24,9 @@ __all__ = ["Fault"]
 
 @dataclass(frozen=True)
 class Fault(Trial):
-    """One suite against one fault; its subjects are the ids of a list of faults, its path is that list.
+    """One suite, generated for the fixed version of a subject and run on the buggy one.
+
+    Its subjects are the ids of a list of faults, and its path is that list.
 
     Attributes:
         goal: name of the goal.

@@ -20,7 +20,7 @@ __all__ = ["SearchTrial"]
 
 @dataclass(frozen=True)
 class SearchTrial(Trial):
-    """One run of a search algorithm, worth what its suite covers.
+    """One run of a search algorithm, which is worth what its suite covers.
 
     Attributes:
         search: algorithm with options.
