@@ -1,4 +1,4 @@
-"""The command line of studies: `fitgym study run`, `resume`, `status`, `report`."""
+"""The command line of studies: `fitgym study run`, `resume`, `status`, `report`, `export`."""
 
 from __future__ import annotations
 
@@ -134,6 +134,23 @@ def report(folder: Path, /, *, output: Path | None = None) -> int:
 
     for file in written(folder, output):
         sys.stdout.write(f"{file}\n")
+    return DONE
+
+
+@study.command
+def export(folder: Path, output: Path, /) -> int:
+    """Write a table of all runs of a study: whose each is, its measures and its seconds.
+
+    Parameters
+    ----------
+    folder
+        With the results.
+    output
+        A file that ends in .csv or .parquet.
+    """
+    from fitgym.study.table import export as written
+
+    sys.stdout.write(f"{output}: {written(folder, output)} runs\n")
     return DONE
 
 
