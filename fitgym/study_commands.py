@@ -132,7 +132,11 @@ def report(folder: Path, /, *, output: Path | None = None) -> int:
     """
     from fitgym.study.report import report as written
 
-    for file in written(folder, output):
+    try:
+        files = written(folder, output)
+    except ModuleNotFoundError as problem:
+        raise InputError(f"a report needs {problem.name}: pip install 'fitgym[study]'") from None
+    for file in files:
         sys.stdout.write(f"{file}\n")
     return DONE
 

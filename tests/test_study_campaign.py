@@ -61,6 +61,28 @@ def test_a_study_that_is_done_is_not_made_again(plan: Plan, tmp_path: Path) -> N
     assert watched == []
 
 
+def test_with_nothing_to_do_no_cluster_is_started(plan: Plan, tmp_path: Path) -> None:
+    campaign.run(plan, tmp_path, executor="serial")
+    assert campaign.run(plan, tmp_path, executor="slurm", address="local") == Status(12, 0, 0)
+    assert not (tmp_path / "jobs").exists()
+
+
+@pytest.mark.parametrize(
+    ("executor", "library", "extra"),
+    [("slurm", "submitit", "slurm"), ("ray", "ray", "ray"), ("local", "joblib", "study")],
+)
+def test_a_library_that_is_missing_is_named_with_its_extra(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str, library: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    for name in [name for name in sys.modules if name.startswith(f"{library}.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "fitgym.study.executors.local", raising=False)
+    with pytest.raises(InputError, match=rf"executor '{executor}' needs {library}.*fitgym\[{extra}\]"):
+        campaign.run(plan, tmp_path, executor=executor, address="local" if executor == "slurm" else "")
+    assert not list(tmp_path.glob("records/*"))
+
+
 def test_the_watcher_sees_every_run_and_what_is_left(plan: Plan, tmp_path: Path) -> None:
     seen: list[campaign.Progress] = []
     campaign.run(plan, tmp_path, executor="serial", watch=seen.append)

@@ -71,22 +71,25 @@ def run(
         missing = store.missing(again=again)
         status = store.status()
         began = time.monotonic()
-        for made, cell in enumerate(maker.run(missing, store.folder), 1):
-            reason = store.note(cell.id)
-            status = Status(status.done + (not reason), status.failed + bool(reason), status.open - 1)
-            if watch is not None:
-                watch(Progress(status, cell, reason, time.monotonic() - began, made))
+        try:
+            # With nothing to do no cluster is started.
+            for made, cell in enumerate(maker.run(missing, store.folder) if missing else (), 1):
+                reason = store.note(cell.id)
+                status = Status(status.done + (not reason), status.failed + bool(reason), status.open - 1)
+                if watch is not None:
+                    watch(Progress(status, cell, reason, time.monotonic() - began, made))
+        except ModuleNotFoundError as problem:
+            raise _lacks(executor, problem) from None
     return status
 
 
 def _executor(name: str) -> type[Executor]:
-    found = executors()
     try:
-        return found.load(name)
+        return executors().load(name)
     except ModuleNotFoundError as problem:
-        raise InputError(
-            f"executor '{name}' needs {problem.name}: pip install 'fitgym[{_EXTRAS.get(name, 'study')}]'"
-        ) from None
+        raise _lacks(name, problem) from None
 
 
-_EXTRAS = {"ray": "ray", "slurm": "slurm"}
+def _lacks(executor: str, problem: ModuleNotFoundError) -> InputError:
+    extra = executor if executor in ("ray", "slurm") else "study"
+    return InputError(f"executor '{executor}' needs {problem.name}: pip install 'fitgym[{extra}]'")
