@@ -12,6 +12,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +222,29 @@ def test_a_run_that_kills_its_process_costs_itself_only(
     (record,) = [record for record in results(tmp_path) if record["error"]]
     assert (record["arm"], record["seed"], record["subject"]) == ("MIO", 1, "gradient:2")
     assert "the process that made the run died, twice" in record["error"]
+
+
+def test_a_run_that_could_not_be_handed_over_any_more_is_made_all_the_same(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = 0
+
+    class Pool:
+        """Makes runs at once, and is broken when it is given the third one."""
+
+        def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+            nonlocal submitted
+            submitted += 1
+            if submitted == 3:
+                raise BrokenProcessPool
+            future: Future[Any] = Future()
+            future.set_result(function(*arguments))
+            return future
+
+        def shutdown(self, **_: Any) -> None: ...
+
+    monkeypatch.setattr("fitgym.study.executors.local._pool", lambda workers: Pool())
+    assert campaign.run(plan, tmp_path, workers=2) == Status(12, 0, 0)
 
 
 def test_workers_that_are_killed_from_outside_cost_nothing(plan: Plan, tmp_path: Path) -> None:

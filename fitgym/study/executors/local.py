@@ -42,17 +42,19 @@ class Local(Executor):
         """Give back runs as they end; when a process has died, return those that were handed over, else none."""
         pool = _pool(workers)
         asked: dict[Future[str], Cell] = {}
+        taken: dict[str, Cell] = {}  # more than was asked for, where handing over has failed already
         try:
             while True:
                 for cell in islice(waiting, workers * _AHEAD - len(asked)):
+                    taken[cell.id] = cell
                     asked[pool.submit(run, cell, folder)] = cell
                 if not asked:
                     return []
                 for future in wait(asked, return_when=FIRST_COMPLETED).done:
                     future.result()
-                    yield asked.pop(future)
+                    yield taken.pop(asked.pop(future).id)
         except BrokenProcessPool:
-            return list(asked.values())
+            return list(taken.values())
         finally:
             pool.shutdown(kill_workers=True)
 
