@@ -90,7 +90,7 @@ def curves(name: str) -> Callable[[Results], str]:
 
 def chosen(results: Results) -> str:
     """The ten actions that each arm took most, for arms that take more than one."""
-    arms = [arm for arm in results.arms if arm in results.choices and len(results.choices[arm].times) > 1]
+    arms = _choosing(results)
     if not arms:
         return ""
 
@@ -108,7 +108,7 @@ def chosen(results: Results) -> str:
 
 def heat(results: Results) -> str:
     """The same over the course of the runs: in each tenth, what share of the choices was which action."""
-    arms = [arm for arm in results.arms if arm in results.choices and len(results.choices[arm].times) > 1]
+    arms = _choosing(results)
     if not arms:
         return ""
 
@@ -157,6 +157,11 @@ FIGURES: Mapping[str, tuple[str, Callable[[Results], str]]] = {
     "heat": ("What was chosen when: share of the choices in each tenth of the runs.", heat),
     "times": ("Time for each generation, all of fitgym included.", times),
 }
+
+
+def _choosing(results: Results) -> list[str]:
+    """The arms that take more than one action."""
+    return [arm for arm in results.arms if arm in results.choices and len(results.choices[arm].times) > 1]
 
 
 def _boxes(axis: Any, arms: tuple[str, ...], values: list[Floats], label: str) -> None:
