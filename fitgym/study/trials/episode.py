@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
 from fitgym import __version__
-from fitgym.agents.base import Transition, kind, make, trained
-from fitgym.engine import parse_search
-from fitgym.envs.fitness_selection import GOALS, FitnessSelection
+from fitgym.agents.base import Transition, make, trained
+from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.replay import replay
 from fitgym.study.statistics import area_under_curve
-from fitgym.study.trials.base import Measured, Trial, about
+from fitgym.study.trials._goal import agent_text, check_names
+from fitgym.study.trials.base import Measured, Trial
 from fitgym.suite.finishing import finish
 
 __all__ = ["Episode"]
@@ -57,12 +57,7 @@ class Episode(Trial):
 
     def check(self, budget: str) -> None:
         """The names must be known, and the numbers make sense."""
-        with about("goal"):
-            GOALS.load(self.goal)
-        with about("agent"):
-            kind(self._agent())
-        with about("search"):
-            parse_search(self.search)
+        check_names(self.goal, self.agent, self.search)
         for name in ("population", "generations_per_step"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}: {getattr(self, name)} is below 1")
@@ -100,7 +95,9 @@ class Episode(Trial):
         try:
             if not spent.deterministic:
                 env.deadline = began + spent.amount
-            agent = trained(make(self._agent(), env.action_space, action_names=env.action_names, seed=seed))
+            agent = trained(
+                make(agent_text(self.goal, self.agent), env.action_space, action_names=env.action_names, seed=seed)
+            )
             values, executions, generations, deciding = self._play(env, agent, seed, spent)
             assert env.engine is not None
             ended = time.monotonic()
@@ -166,7 +163,7 @@ class Episode(Trial):
             **env.record(),
             "fitgym_version": __version__,
             "source_sha256": hashlib.sha256(engine.subject.source.encode()).hexdigest(),
-            "agent": self._agent(),
+            "agent": agent_text(self.goal, self.agent),
             "population": self.population,
             "generations_per_step": self.generations_per_step,
             "budget": budget,
@@ -179,13 +176,9 @@ class Episode(Trial):
             found |= {"suite": finished.source, "tests": len(finished.tests)}
         return found
 
-    def _agent(self) -> str:
-        functions = GOALS.load(self.goal)("gain").functions
-        return {"own": f"fixed:{functions[0]}", "all": f"fixed:{'+'.join(functions)}"}.get(self.agent, self.agent)
-
     def _actions(self) -> str | tuple[str, ...] | None:
         if self.agent == "all":  # a combination that no catalogue may have
-            return (self._agent().partition(":")[2],)
+            return (agent_text(self.goal, self.agent).partition(":")[2],)
         return self.actions or None
 
 

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
-from fitgym.agents.base import kind
-from fitgym.engine import parse_search
-from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import InputError, UnknownName
 from fitgym.generation import Request, generate_request
 from fitgym.replay import replay
 from fitgym.study.faults import Fault as Pair
 from fitgym.study.faults import cache_folder, detect, load
-from fitgym.study.trials.base import Measured, Trial, about
+from fitgym.study.trials._goal import agent_text, check_names
+from fitgym.study.trials.base import Measured, Trial
 from fitgym.subject.source import locate
 
 __all__ = ["Fault"]
@@ -46,12 +44,7 @@ class Fault(Trial):
 
     def check(self, budget: str) -> None:
         """The names must be known, and the numbers make sense."""
-        with about("goal"):
-            GOALS.load(self.goal)
-        with about("agent"):
-            kind(self._agent())
-        with about("search"):
-            parse_search(self.search)
+        check_names(self.goal, self.agent, self.search)
         if self.population < 2:
             raise InputError(f"population: {self.population} is below 2")
 
@@ -78,7 +71,7 @@ class Fault(Trial):
                 pair.subject,
                 path=fixed,
                 goal=self.goal,
-                agent=self._agent(),
+                agent=agent_text(self.goal, self.agent),
                 search=self.search,
                 secondary=self.secondary,
                 populations=cast(Literal["shared", "per-action"], self.populations),
@@ -116,10 +109,6 @@ class Fault(Trial):
         if found.detected != bool(record["measures"]["detected"]):
             said.append(f"the suite {'detects' if found.detected else 'does not detect'} the fault")
         return said
-
-    def _agent(self) -> str:
-        functions = GOALS.load(self.goal)("gain").functions
-        return {"own": f"fixed:{functions[0]}", "all": f"fixed:{'+'.join(functions)}"}.get(self.agent, self.agent)
 
 
 def _pair(subject: str, path: str | None) -> Pair:
