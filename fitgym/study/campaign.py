@@ -69,7 +69,7 @@ def run(
     store = Store.create(folder, plan)
     with store.driving():
         missing = store.missing(again=again)
-        status = store.status()
+        status = store.noted()
         began = time.monotonic()
         try:
             # With nothing to do no cluster is started.

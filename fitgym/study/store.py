@@ -145,6 +145,11 @@ class Store:
             index.execute("update cells set state = ?, reason = ? where id = ?", (state, reason, cell_id))
         return reason
 
+    def noted(self) -> Status:
+        """Where the study stands by the index, which `missing` has brought in line with the records."""
+        counts = dict(self._opened().execute("select state, count(*) from cells group by state"))
+        return Status(*(counts.get(state, 0) for state in ("done", "failed", "open")))
+
     def status(self) -> Status:
         """Where the study stands, by its records."""
         states = [self._state(cell.id)[0] for cell in self.plan.cells()]
