@@ -16,7 +16,7 @@ import pytest
 
 from fitgym.study.analysis import Analysis
 from fitgym.study.plan import Plan
-from fitgym.study.report import Entry, Table, methods, report
+from fitgym.study.report import Entry, Table, _overall, methods, report
 from fitgym.study.results import GRID, PHASES, Choices, Results
 from fitgym.study.store import Store
 from fitgym.study.trials.base import trials
@@ -89,7 +89,7 @@ def test_the_lines_of_the_arms_are_those_worked_out_by_hand() -> None:
 def test_subjects_have_their_best_arm_and_corrected_tests() -> None:
     lines = Analysis.of(Results(PLAN, records())).subjects
     assert [line.best for line in lines] == [("UCB",)] * 3
-    assert lines[0].medians["UCB"] == pytest.approx(4.15) and lines[0].effects == {"UCB": 1.0, "All": 0.0}
+    assert lines[0].centres["UCB"] == pytest.approx(4.15) and lines[0].effects == {"UCB": 1.0, "All": 0.0}
     assert lines[0].p["UCB"] == pytest.approx(6 * 2 / 70)  # 2 of 70 ways to choose 4 of 8, times six tests
 
 
@@ -124,6 +124,91 @@ def test_curves_keep_a_value_until_the_next_and_are_shares_of_the_most() -> None
     assert curve.middle[half - 1] == 0.0 and curve.middle[half] == pytest.approx(0.5) and curve.middle[-1] == 1.0
 
 
+def test_how_soon_the_level_of_the_baseline_is_reached_is_told_with_those_that_never_do() -> None:
+    early = [
+        {**one, "series": {**one["series"], "value": [one["measures"]["value"]] * 3}} if one["arm"] == "UCB" else one
+        for one in records()
+    ]
+    reaches = Results(PLAN, early).reaches()
+    ucb, default, every = (reaches[arm] for arm in ("UCB", "Default", "All"))
+    assert (ucb.median, ucb.reached, ucb.runs) == (pytest.approx(0.1), 12, 12)  # from the first of 10 of 100 executions
+    assert (default.median, default.reached) == (1.0, 6)  # the upper half of its own runs, at their end
+    assert (every.median, every.reached) == (float("inf"), 0)
+    assert ucb.curve[8] == 0.0 and ucb.curve[9] == 1.0 and default.curve[-2] == 0.0 and default.curve[-1] == 0.5
+    overall = _overall(Analysis.of(Results(PLAN, early)))
+    place = overall.heads.index("at the level of Default after")
+    assert [row[place].text for row in overall.rows] == ["10% (12 of 12)", "100% (6 of 12)", "- (0 of 12)"]
+
+
+def test_a_level_that_is_lost_again_counts_as_reached() -> None:
+    lost = record("UCB", "colorsys", 0)
+    lost["series"]["value"] = [0.0, 9.0, 1.0]
+    found = Results(PLAN, [lost, record("Default", "colorsys", 0)]).reaches()["UCB"]
+    assert found.reached == 1 and found.median == pytest.approx(0.5)
+
+
+FAULTS = """
+[[fault]]
+id = "easy"
+subject = "easy"
+fixed = "fixed"
+buggy = "buggy"
+
+[[fault]]
+id = "hard"
+subject = "hard"
+fixed = "fixed"
+buggy = "buggy"
+"""
+
+
+@pytest.fixture
+def faults(tmp_path: Path) -> Plan:
+    (tmp_path / "faults.toml").write_text(FAULTS, "utf-8")
+    arms = [{"name": "UCB"}, {"name": "Default", "agent": "own"}, {"name": "All", "agent": "all"}]
+    return Plan.of(
+        {
+            **{"name": "faults", "trial": "fault", "metric": "detected", "baseline": "Default", "budget": "10x"},
+            **{"subjects": ["easy", "hard"], "seeds": 4, "path": str(tmp_path / "faults.toml"), "arms": arms},
+        }
+    )
+
+
+def detections(plan: Plan) -> Iterator[dict[str, Any]]:
+    """UCB detects the easy fault in every run and the hard one in one of four; the others the easy one in half."""
+    for cell in plan.cells():
+        detected = cell.seed % 4 < {"easy": 4, "hard": 1}[cell.subject] if cell.arm == "UCB" else False
+        detected = detected or (cell.subject == "easy" and cell.seed < 2)
+        measures = {"detected": float(detected), "failing": int(detected), "value": 2.0 if detected else 1.0}
+        yield {
+            **{"arm": cell.arm, "subject": cell.subject, "seed": cell.seed, "error": "", "fitgym_version": "0.1.0"},
+            **{"python": "3.11.7", "measures": measures, "series": {}, "seconds": {}},
+        }
+
+
+def test_of_what_happens_or_not_the_likelihood_is_told_and_no_median(faults: Plan) -> None:
+    analysis = Analysis.of(Results(faults, detections(faults)))
+    overall = _overall(analysis)
+    assert overall.heads[3] == "likelihood of detected" and not [head for head in overall.heads if "median" in head]
+    assert [line.share.value for line in analysis.arms] == [0.625, 0.25, 0.25]
+    assert [line.centres["UCB"] for line in analysis.subjects] == [1.0, 0.25]
+    assert "Likelihoods are means" in methods(faults)[1]
+
+
+def test_detection_is_put_beside_how_far_the_goal_was_reached(faults: Plan) -> None:
+    said = Analysis.of(Results(faults, detections(faults))).sentences
+    # a run has all of the goal where it detects and half of it else
+    assert "point-biserial correlation r = 1.00 over 24 runs" in said[-1]
+    never = [{**one, "measures": {**one["measures"], "detected": 0.0}} for one in detections(faults)]
+    assert "nothing can be said" in Analysis.of(Results(faults, never)).sentences[-1]
+
+
+@pytest.mark.parametrize("name", trials().names())
+def test_every_metric_that_a_trial_names_twice_is_one_of_its_metrics(name: str) -> None:
+    kind = trials().load(name)
+    assert kind.likelihoods <= set(kind.metrics)
+
+
 @pytest.mark.parametrize("name", trials().names())
 def test_the_methods_can_begin_with_what_every_trial_is(name: str) -> None:
     first = (trials().load(name).__doc__ or "").strip().splitlines()[0]
@@ -154,7 +239,7 @@ def test_the_same_records_give_the_same_bytes(study: Path, tmp_path: Path) -> No
 def test_every_figure_is_one_and_has_no_colour_of_text_of_its_own(study: Path) -> None:
     report(study)
     found = sorted(file.stem for file in (study / "figures").iterdir())
-    assert found == ["boxes", "chosen", "heat", "ranks", "reward", "times", "value"]
+    assert found == ["boxes", "chosen", "heat", "ranks", "reached", "reward", "times", "value"]
     for file in (study / "figures").iterdir():
         text = file.read_text("utf-8")
         ElementTree.fromstring(text)
@@ -232,7 +317,7 @@ def test_tables_sort_by_what_they_mean_in_both_directions(page: Any) -> None:
 
 def test_every_figure_is_seen(page: Any) -> None:
     boxes = [figure.bounding_box() for figure in page.locator("figure svg").all()]
-    assert len(boxes) == 7 and all(box["width"] > 300 and box["height"] > 80 for box in boxes)
+    assert len(boxes) == 8 and all(box["width"] > 300 and box["height"] > 80 for box in boxes)
 
 
 @pytest.mark.parametrize("width", [1100, 360])

@@ -16,6 +16,7 @@ from fitgym.study.statistics import (
     friedman,
     holm,
     iqm,
+    likelihood,
     mann_whitney,
     normalised,
     time_to,
@@ -103,6 +104,14 @@ def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end() -> None:
     assert found.low <= found.value <= found.high
     same = iqm([[2.0, 2.0], [2.0, float("nan")]])
     assert (same.value, same.low, same.high) == (2.0, 2.0, 2.0)
+
+
+def test_the_likelihood_counts_every_subject_the_same_and_a_single_subject_says_little() -> None:
+    found = likelihood([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, np.nan, np.nan]])
+    assert found.value == 0.75 and found.low <= 0.5 and found.high == 1.0
+    one = likelihood([[1.0], [0.0], [0.0], [0.0]])  # one run each: only the subjects say how sure this is
+    assert one.value == 0.25 and one.low == 0.0 and one.high == 0.75
+    assert np.isnan(likelihood([[np.nan]]).value)
 
 
 def test_the_area_under_steps() -> None:

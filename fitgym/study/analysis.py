@@ -10,8 +10,20 @@ from numpy.typing import NDArray
 
 from fitgym.comparison import Contrast, a12, contrast
 from fitgym.errors import InputError
-from fitgym.study.results import Results
-from fitgym.study.statistics import FEW, Interval, Ranks, friedman, holm, iqm, mann_whitney, normalised, wilcoxon
+from fitgym.study.results import Reach, Results
+from fitgym.study.statistics import (
+    FEW,
+    Interval,
+    Ranks,
+    correlation,
+    friedman,
+    holm,
+    iqm,
+    likelihood,
+    mann_whitney,
+    normalised,
+    wilcoxon,
+)
 
 __all__ = ["Analysis", "ArmLine", "SubjectLine"]
 
@@ -28,10 +40,11 @@ class ArmLine:
         arm: its name.
         runs, failed: that have ended.
         median: of the declared measure over all runs.
-        share: interquartile mean of the same, normalised by subject.
+        share: interquartile mean of the same, normalised by subject; of what is 1 or 0, how likely it is.
         rank: mean rank over the subjects, NaN where ranks make no sense.
         beside: the arm beside the baseline, None for the baseline itself and without one.
-        p: of Wilcoxon's test over the subjects' medians, corrected for the number of arms; NaN likewise.
+        p: of Wilcoxon's test over the subjects' centres, corrected for the number of arms; NaN likewise.
+        reach: how soon it gets to where the baseline ends, None if the runs do not tell.
         generation_ms: median time for a generation, NaN if it is not known.
         deciding: median share of the time of a run that the agent took, NaN likewise.
         published: what a paper reports, None if nothing.
@@ -45,6 +58,7 @@ class ArmLine:
     rank: float
     beside: Contrast | None
     p: float
+    reach: Reach | None
     generation_ms: float
     deciding: float
     published: float | None
@@ -56,14 +70,14 @@ class SubjectLine:
 
     Attributes:
         subject: its name.
-        medians: by arm.
-        best: the arms with the best median.
+        centres: by arm the median of its runs, or of what is 1 or 0 the mean.
+        best: the arms with the best of these.
         effects: by arm A12 beside the baseline.
         p: by arm of Mann and Whitney's test beside the baseline, corrected for the number of all such tests.
     """
 
     subject: str
-    medians: dict[str, float]
+    centres: dict[str, float]
     best: tuple[str, ...]
     effects: dict[str, float]
     p: dict[str, float]
@@ -93,7 +107,7 @@ class Analysis:
     def of(cls, results: Results) -> Analysis:
         """Analyse."""
         try:
-            ranks = friedman(results.medians(), larger_is_better=results.larger_is_better)
+            ranks = friedman(results.centres(), larger_is_better=results.larger_is_better)
         except InputError:
             ranks = None
         arms = _arms(results, ranks)
@@ -101,10 +115,10 @@ class Analysis:
 
 
 def _arms(results: Results, ranks: Ranks | None) -> tuple[ArmLine, ...]:
-    plan, values, medians = results.plan, results.metric, results.medians()
-    shares = normalised(values)
+    plan, values, centres, reaches = results.plan, results.metric, results.centres(), results.reaches()
+    shares = values if results.likelihood else normalised(values)
     others = [arm for arm in results.arms if plan.baseline and arm != plan.baseline]
-    tests = [wilcoxon(medians[arm], medians[plan.baseline]).p for arm in others]
+    tests = [wilcoxon(centres[arm], centres[plan.baseline]).p for arm in others]
     corrected = dict(zip(others, holm(tests), strict=True))
     rank = dict(zip(ranks.names, ranks.means, strict=True)) if ranks else {}
     lines = []
@@ -116,10 +130,11 @@ def _arms(results: Results, ranks: Ranks | None) -> tuple[ArmLine, ...]:
                 int(there.size),
                 sum(failed == arm for failed, *_ in results.failures),
                 float(np.median(there)) if there.size else math.nan,
-                iqm(shares[arm]),
+                (likelihood if results.likelihood else iqm)(shares[arm]),
                 rank.get(arm, math.nan),
                 _beside(results, arm) if arm in others else None,
                 corrected.get(arm, math.nan),
+                reaches.get(arm),
                 _generation_ms(results, arm),
                 _deciding(results, arm),
                 plan.published.get(arm),
@@ -157,7 +172,7 @@ def _deciding(results: Results, arm: str) -> float:
 
 
 def _subjects(results: Results) -> tuple[SubjectLine, ...]:
-    plan, medians = results.plan, results.medians()
+    plan, centres = results.plan, results.centres()
     sign = 1.0 if results.larger_is_better else -1.0
     others = [arm for arm in results.arms if plan.baseline and arm != plan.baseline]
     tests: dict[tuple[str, str], float] = {}
@@ -172,7 +187,7 @@ def _subjects(results: Results) -> tuple[SubjectLine, ...]:
     corrected = dict(zip(tests, holm(list(tests.values())), strict=True))
     lines = []
     for row, subject in enumerate(plan.subjects):
-        found = {arm: float(medians[arm][row]) for arm in results.arms if not np.isnan(medians[arm][row])}
+        found = {arm: float(centres[arm][row]) for arm in results.arms if not np.isnan(centres[arm][row])}
         best = max((sign * value for value in found.values()), default=0.0)
         lines.append(
             SubjectLine(
@@ -208,7 +223,21 @@ def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None)
         text = f"Friedman's test over {ranks.blocks} subjects: p = {ranks.test.p:.2g}; best mean rank {ranks.names[0]}"
         pairs = "; ".join(f"{first} and {second}" for first, second in differ) or "none"
         said.append(f"{text}. Pairs that differ by Nemenyi's test: {pairs}.")
+    if {"detected", "value"} <= set(results.measures):
+        said.append(_detection(results))
     return tuple(said)
+
+
+def _detection(results: Results) -> str:
+    """Do runs that reach more of the goal detect more faults?"""
+    reached = np.concatenate([values.ravel() for values in normalised(results.measures["value"]).values()])
+    detected = np.concatenate([values.ravel() for values in results.measures["detected"].values()])
+    there = ~(np.isnan(reached) | np.isnan(detected))
+    found = correlation([bool(one) for one in detected[there]], reached[there])
+    of = "Detection of a fault and how far the goal was reached, as a share of the most on the subject"
+    if math.isnan(found.statistic):
+        return f"{of}: nothing can be said, because one of them is the same in all {there.sum()} runs."
+    return f"{of}: point-biserial correlation r = {found.statistic:.2f} over {there.sum()} runs (p = {found.p:.2g})."
 
 
 def _warnings(results: Results) -> tuple[str, ...]:

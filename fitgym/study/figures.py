@@ -41,14 +41,31 @@ def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, str]]
 
 
 def boxes(results: Results) -> str:
-    """The declared measure of all runs of each arm, normalised."""
-    shares = normalised(results.metric)
+    """The declared measure of all runs of each arm, normalised; of what is 1 or 0, how likely it is on each subject."""
+    shares = results.centres() if results.likelihood else normalised(results.metric)
     values = [shares[arm][~np.isnan(shares[arm])] for arm in results.arms]
     if not any(found.size for found in values):
         return ""
-    return _drawn(
-        lambda axis: _boxes(axis, results.arms, values, f"{results.plan.metric}, share of the most"), len(values)
-    )
+    unit = "likelihood on each subject" if results.likelihood else "share of the most"
+    return _drawn(lambda axis: _boxes(axis, results.arms, values, f"{results.plan.metric}, {unit}"), len(values))
+
+
+def reached(results: Results) -> str:
+    """Which share of the runs of each arm has got to where the baseline ends, over the course of the runs."""
+    found = results.reaches()
+    if not found:
+        return ""
+
+    def lines(axis: Any) -> None:
+        for number, (arm, reach) in enumerate(found.items()):
+            axis.step(GRID, reach.curve, where="post", color=_COLOURS[number % len(_COLOURS)], label=arm, linewidth=1.6)
+        axis.axhline(0.5, color=_INK, linewidth=0.6, linestyle=":")
+        axis.set_xlabel("share of the run")
+        axis.set_ylabel(f"runs at the level of {results.plan.baseline or 'the median'}")
+        axis.set_ylim(0.0, 1.02)
+        axis.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+
+    return _drawn(lines, 6)
 
 
 def times(results: Results) -> str:
@@ -146,7 +163,14 @@ def ranks_figure(ranks: Ranks) -> str:
 
 
 FIGURES: Mapping[str, tuple[str, Callable[[Results], str]]] = {
-    "boxes": ("All runs, as shares of the most that any run reached on the same subject.", boxes),
+    "boxes": (
+        "All runs, as shares of the most that any run reached on the same subject; for a likelihood, all subjects.",
+        boxes,
+    ),
+    "reached": (
+        "How soon the runs get to the level at which those of the baseline end on the same subject, in the middle.",
+        reached,
+    ),
     "value": (
         "How far the goal is reached during the runs: medians, and the band between the quartiles.",
         curves("value"),

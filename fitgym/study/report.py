@@ -10,10 +10,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from fitgym.comparison import Contrast
 from fitgym.study.analysis import ALPHA, Analysis
 from fitgym.study.figures import figures
 from fitgym.study.plan import Plan
-from fitgym.study.results import Results
+from fitgym.study.results import Reach, Results
+from fitgym.study.statistics import Interval
 from fitgym.study.store import Store
 from fitgym.study.trials.base import trials
 from fitgym.suite.export import write
@@ -131,6 +133,7 @@ def _html(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Table,
         by_subject=by_subject,
         failures=_failures(analysis),
         figures=drawn,
+        reached="reached" in drawn,
         methods=methods(analysis.results.plan),
         provenance=provenance(analysis),
         table=Table.html,
@@ -155,39 +158,31 @@ def _markdown(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Ta
 
 
 def _overall(analysis: Analysis) -> Table:
-    plan = analysis.results.plan
-    shares = [line.share.value for line in analysis.arms if not math.isnan(line.share.value)]
-    most = max(shares, default=0.0) if analysis.results.larger_is_better else min(shares, default=0.0)
-    heads = ["arm", "runs", "failed", f"median {plan.metric}", "share"]
-    optional = {
-        "mean rank": any(not math.isnan(line.rank) for line in analysis.arms),
-        f"A12 beside {plan.baseline}": bool(plan.baseline),
-        "p": bool(plan.baseline),
-        "ms per generation": any(not math.isnan(line.generation_ms) for line in analysis.arms),
-        "deciding": any(not math.isnan(line.deciding) for line in analysis.arms),
-        "published": any(line.published is not None for line in analysis.arms),
+    results, lines = analysis.results, analysis.arms
+    metric, baseline = results.plan.metric, results.plan.baseline
+    shares = [line.share.value for line in lines if not math.isnan(line.share.value)]
+    most = max(shares, default=0.0) if results.larger_is_better else min(shares, default=0.0)
+    columns: dict[str, list[Entry]] = {
+        "arm": [Entry(line.arm, line.arm) for line in lines],
+        "runs": [_whole(line.runs) for line in lines],
+        "failed": [_whole(line.failed) for line in lines],
     }
-    rows = []
-    for line in analysis.arms:
-        share = f"{line.share.value:.3f} [{line.share.low:.3f}, {line.share.high:.3f}]"
-        row = [Entry(line.arm, line.arm), _whole(line.runs), _whole(line.failed), _number(line.median)]
-        row.append(
-            Entry(share, line.share.value, line.share.value == most) if not math.isnan(line.share.value) else Entry("-")
-        )
-        found = line.beside
-        effect = Entry(f"{found.a12:.2f} [{found.low:.2f}, {found.high:.2f}]", found.a12) if found else Entry("-")
-        published = Entry("-") if line.published is None else Entry(f"{line.published:g}", float(line.published))
-        deciding = Entry("-") if math.isnan(line.deciding) else Entry(f"{line.deciding:.2%}", line.deciding)
-        cells = [
-            _number(line.rank, ".2f"),
-            effect,
-            _number(line.p, ".2g"),
-            _number(line.generation_ms, ".3g"),
-            deciding,
-        ]
-        row += [cell for cell, there in zip([*cells, published], optional.values(), strict=True) if there]
-        rows.append(tuple(row))
-    return Table((*heads, *(head for head, there in optional.items() if there)), tuple(rows))
+    if results.likelihood:
+        columns[f"likelihood of {metric}"] = [_interval(line.share, most) for line in lines]
+    else:
+        columns[f"median {metric}"] = [_number(line.median) for line in lines]
+        columns["share"] = [_interval(line.share, most) for line in lines]
+    optional = {
+        "mean rank": [_number(line.rank, ".2f") for line in lines],
+        f"A12 beside {baseline}": [_effect(line.beside) for line in lines],
+        "p": [_number(line.p, ".2g") for line in lines],
+        f"at the level of {baseline or 'the median'} after": [_reach(line.reach) for line in lines],
+        "ms per generation": [_number(line.generation_ms, ".3g") for line in lines],
+        "deciding": [_number(line.deciding, ".2%") for line in lines],
+        "published": [_number(math.nan if line.published is None else line.published, "g") for line in lines],
+    }
+    columns |= {head: cells for head, cells in optional.items() if any(cell.value is not None for cell in cells)}
+    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
 
 def _by_subject(analysis: Analysis) -> Table:
@@ -199,8 +194,8 @@ def _by_subject(analysis: Analysis) -> Table:
     for line in analysis.subjects:
         row = [Entry(line.subject, line.subject)]
         for arm in arms:
-            median = line.medians.get(arm)
-            row.append(Entry("-") if median is None else Entry(f"{median:.4g}", median, arm in line.best))
+            centre = line.centres.get(arm)
+            row.append(Entry("-") if centre is None else Entry(f"{centre:.4g}", centre, arm in line.best))
             if plan.baseline and arm != plan.baseline:
                 effect = line.effects.get(arm)
                 star = "*" if line.p.get(arm, 1.0) < ALPHA else ""
@@ -233,14 +228,21 @@ def methods(plan: Plan) -> list[str]:
     summary = (kind.__doc__ or "").strip().splitlines()[0].rstrip(".")
     unit = {"x": "executions of test cases", "g": "generations", "s": "seconds by the clock"}[plan.budget[-1]]
     path = f" All had {_settings(common)}." if common else ""
+    likelihood = plan.metric in kind.likelihoods
+    centre = "mean values" if likelihood else "medians"
+    share = (
+        "Likelihoods are means over the subjects of the means over their runs, with bootstrap intervals over both."
+        if likelihood
+        else "Interquartile means follow Agarwal et al. 2021."
+    )
     return [
         f"{len(plan.arms)} arms were compared on {len(plan.subjects)} subjects with {len(plan.seeds)} seeds each, "
         f"{len(plan.cells())} runs. Each run ({summary[0].lower()}{summary[1:]}) had the same budget of {plan.budget[:-1]} "
         f"{unit}; runs with the same subject and seed begin alike.{path} Arms: {'; '.join(arms)}.",
         f"The metric {plan.metric} was declared before the runs. Effects are A12 (Vargha and Delaney 2000) with 95 % bootstrap "
-        "intervals over subjects and seeds. Arms are ranked by Friedman's test and Nemenyi's over the medians of the subjects "
-        "(Demsar 2006); single subjects are compared by Mann and Whitney's test, all subjects by Wilcoxon's over their medians, "
-        "both with Holm's correction. Interquartile means follow Agarwal et al. 2021.",
+        "intervals over subjects and seeds. Arms are ranked by Friedman's test and Nemenyi's over the {centre} of the "
+        "subjects (Demsar 2006); single subjects are compared by Mann and Whitney's test, all subjects by Wilcoxon's over their "
+        f"{centre}, both with Holm's correction. {share}",
     ]
 
 
@@ -267,6 +269,24 @@ def _whole(number: int) -> Entry:
 
 def _number(value: float, form: str = ".4g") -> Entry:
     return Entry("-") if math.isnan(value) else Entry(format(value, form), value)
+
+
+def _interval(found: Interval, most: float) -> Entry:
+    if math.isnan(found.value):
+        return Entry("-")
+    return Entry(f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]", found.value, found.value == most)
+
+
+def _effect(found: Contrast | None) -> Entry:
+    return Entry(f"{found.a12:.2f} [{found.low:.2f}, {found.high:.2f}]", found.a12) if found else Entry("-")
+
+
+def _reach(found: Reach | None) -> Entry:
+    """After that share of the run half of them are there, and so many at its end."""
+    if found is None:
+        return Entry("-")
+    after = "-" if math.isinf(found.median) else f"{found.median:.0%}"
+    return Entry(f"{after} ({found.reached} of {found.runs})", found.median)
 
 
 def _sortable(value: float | str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.study.plan import Plan
-from fitgym.study.trials.base import trials
+from fitgym.study.statistics import time_to
+from fitgym.study.trials.base import Trial, trials
 
-__all__ = ["Choices", "Curve", "Results"]
+__all__ = ["Choices", "Curve", "Reach", "Results"]
 
 Floats = NDArray[np.float64]
 
-GRID = np.linspace(0.05, 1.0, 20)
+GRID = np.linspace(0.01, 1.0, 100)
 """Shares of the length of a run at which curves are read."""
 
 PHASES = 10
@@ -56,6 +57,23 @@ class Curve:
     middle: Floats
     low: Floats
     high: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How soon the runs of an arm get to where the runs of the baseline end.
+
+    Attributes:
+        curve: share of the runs that have, at the shares `GRID` of their length.
+        median: share of its length at which half of the runs have, infinite if fewer than half ever do.
+        runs: of the arm.
+        reached: those that have at their end.
+    """
+
+    curve: Floats
+    median: float
+    runs: int
+    reached: int
 
 
 class Results:
@@ -123,17 +141,46 @@ class Results:
     @property
     def larger_is_better(self) -> bool:
         """Of the declared measure."""
-        return trials().load(self.plan.trial).metrics[self.plan.metric]
+        return self._kind.metrics[self.plan.metric]
+
+    @property
+    def likelihood(self) -> bool:
+        """The declared measure is 1 or 0."""
+        return self.plan.metric in self._kind.likelihoods
+
+    @property
+    def _kind(self) -> type[Trial]:
+        return trials().load(self.plan.trial)
 
     @property
     def complete(self) -> bool:
         """Every run of the plan has ended."""
         return self.ended == len(self.plan.cells())
 
-    def medians(self, measure: str | None = None) -> dict[str, Floats]:
-        """By arm the median over the seeds for each subject, NaN where no run has a result."""
-        found = self._of(measure or self.plan.metric)
-        return {arm: _medians(values) for arm, values in found.items()}
+    def centres(self) -> dict[str, Floats]:
+        """By arm, of the declared measure, a number for each subject, NaN where no run has a result: the median over the
+        seeds, or of what is 1 or 0 the mean."""
+        middle = np.mean if self.likelihood else np.median
+        return {arm: _centres(values, middle) for arm, values in self.metric.items()}
+
+    def reaches(self) -> dict[str, Reach]:
+        """How soon each arm gets to the level of the baseline: on each subject the median of what the runs of the baseline have
+        at their end, or those of all arms where there is no baseline. Empty if the runs do not tell their course."""
+        by_arm = self._curves.get(self._kind.course, {})
+        ends: dict[str, list[float]] = defaultdict(list)
+        for arm, runs in by_arm.items():
+            if arm == self.plan.baseline or not self.plan.baseline:
+                for subject, values in runs:
+                    ends[subject].append(float(values[-1]))
+        levels = {subject: float(np.median(found)) for subject, found in ends.items()}
+        found = {}
+        for arm, runs in by_arm.items():
+            there = np.array([values >= levels[subject] for subject, values in runs if subject in levels], np.float64)
+            if there.size:
+                there = np.maximum.accumulate(there, axis=1)  # a goal such as diversity can fall again
+                median, reached = time_to(1.0, [GRID] * len(there), list(there))
+                found[arm] = Reach(there.mean(axis=0), median, len(there), reached)
+        return found
 
     def curves(self, name: str) -> dict[str, Curve]:
         """How something goes on, by arm, as a share of the most that any run has on the same subject at any time.
@@ -153,12 +200,12 @@ class Results:
         return found
 
 
-def _medians(values: Floats) -> Floats:
+def _centres(values: Floats, middle: Callable[[Floats], Any]) -> Floats:
     found = np.full(len(values), np.nan)
     for row, runs in enumerate(values):
         there = runs[~np.isnan(runs)]
         if there.size:
-            found[row] = np.median(there)
+            found[row] = middle(there)
     return found
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "friedman",
     "holm",
     "iqm",
+    "likelihood",
     "mann_whitney",
     "normalised",
     "time_to",
@@ -212,6 +213,27 @@ def iqm(values: ArrayLike, *, seed: int = 0) -> Interval:
     drawn = np.hstack([row[rng.integers(row.size, size=(_RESAMPLES, row.size))] for row in rows])
     low, high = np.quantile(trim_mean(drawn, 0.25, axis=1), [0.025, 0.975])
     return Interval(float(trim_mean(np.concatenate(rows), 0.25)), float(low), float(high))
+
+
+def likelihood(values: ArrayLike, *, seed: int = 0) -> Interval:
+    """How often something happened that happens or not, each subject counting the same.
+
+    The mean over the subjects of the mean over their runs, with a bootstrap interval that draws subjects and then runs of each,
+    because of a subject with one run nothing else says how sure its number is.
+
+    Args:
+        values: 1 where it happened, else 0.
+        seed: of the bootstrap.
+    """
+    rows = [row[~np.isnan(row)] for row in np.atleast_2d(np.asarray(values, np.float64))]
+    rows = [row for row in rows if row.size]
+    if not rows:
+        return Interval(float("nan"), float("nan"), float("nan"))
+    rng = np.random.default_rng(seed)
+    means = np.array([row[rng.integers(row.size, size=(_RESAMPLES, row.size))].mean(axis=1) for row in rows])
+    drawn = np.take_along_axis(means, rng.integers(len(rows), size=means.shape), axis=0).mean(axis=0)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Interval(float(np.mean([row.mean() for row in rows])), float(low), float(high))
 
 
 def area_under_curve(x: ArrayLike, y: ArrayLike) -> float:

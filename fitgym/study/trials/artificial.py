@@ -31,6 +31,7 @@ class Artificial(Trial):
     population: int = 50
 
     metrics: ClassVar[dict[str, bool]] = {"covered": True, "area": True}
+    course: ClassVar[str] = "covered"
     units: ClassVar[str] = "x"
 
     def check(self, budget: str) -> None:

@@ -49,10 +49,15 @@ class Trial(ABC):
     Attributes:
         metrics: what is measured, and whether more of it is better (True) or less; the first is what is compared unless a
             study declares another one.
+        likelihoods: those of the metrics that are 1 or 0, such as whether a fault is detected: over several seeds their mean
+            says something, and their median nothing.
+        course: name of the series that tells how the first metric grows during a run, "" if none does.
         units: of budgets that the trial can keep, of `s`, `x` and `g`.
     """
 
     metrics: ClassVar[dict[str, bool]]
+    likelihoods: ClassVar[frozenset[str]] = frozenset()
+    course: ClassVar[str] = ""
     units: ClassVar[str] = "xg"
 
     def check(self, budget: str) -> None:

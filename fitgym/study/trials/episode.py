@@ -53,6 +53,7 @@ class Episode(Trial):
     suite: bool = False
 
     metrics: ClassVar[dict[str, bool]] = {"value": True, "rewards": True, "area": True}
+    course: ClassVar[str] = "value"
     units: ClassVar[str] = "xgs"
 
     def check(self, budget: str) -> None:

@@ -40,6 +40,7 @@ class Fault(Trial):
     population: int = 50
 
     metrics: ClassVar[dict[str, bool]] = {"detected": True, "failing": True, "value": True}
+    likelihoods: ClassVar[frozenset[str]] = frozenset({"detected"})
     units: ClassVar[str] = "xgs"
 
     def check(self, budget: str) -> None:

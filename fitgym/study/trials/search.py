@@ -37,6 +37,7 @@ class SearchTrial(Trial):
     population: int = 50
 
     metrics: ClassVar[dict[str, bool]] = {"share": True, "area": True, "tests": False, "statements": False}
+    course: ClassVar[str] = "covered"
 
     def check(self, budget: str) -> None:
         """The names must be known, and something must be to be covered."""
