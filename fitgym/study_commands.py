@@ -1,4 +1,4 @@
-"""The command line of studies: `fitgym study run`, `resume`, `status`, `report`, `export`."""
+"""The command line of studies: `fitgym study run`, `resume`, `status`, `report`, `export`, `bugsinpy`."""
 
 from __future__ import annotations
 
@@ -155,6 +155,36 @@ def export(folder: Path, output: Path, /) -> int:
     from fitgym.study.table import export as written
 
     sys.stdout.write(f"{output}: {written(folder, output)} runs\n")
+    return DONE
+
+
+@study.command
+def bugsinpy(root: Path, checkouts: Path, output: Path, /) -> int:
+    """Write a list of faults from BugsInPy, as the path of studies whose trial is "fault".
+
+    Parameters
+    ----------
+    root
+        A checkout of BugsInPy, with projects/NAME/bugs/NUMBER/bug_patch.txt.
+    checkouts
+        A folder with NAME/NUMBER/fixed and NAME/NUMBER/buggy, as bugsinpy-checkout -w makes them; bugs that are not there
+        are left out.
+    output
+        The list, a file that ends in .toml.
+    """
+    from fitgym.study.faults import as_toml, from_bugsinpy
+    from fitgym.suite.export import write
+
+    if output.suffix != ".toml":
+        raise InputError(f"the list '{output}' must be a file that ends in .toml")
+    found = list(from_bugsinpy(root.resolve(), checkouts.resolve()))
+    if not found:
+        raise InputError(
+            f"'{root}' and '{checkouts}' have no bug in common: expected projects/NAME/bugs/NUMBER/bug_patch.txt in the one "
+            "and NAME/NUMBER/fixed and NAME/NUMBER/buggy in the other"
+        )
+    write(as_toml(found), output)
+    sys.stdout.write(f"{output}: {len(found)} faults\n")
     return DONE
 
 

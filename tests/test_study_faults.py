@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fitgym.cli import main
 from fitgym.errors import InputError, SubjectError
-from fitgym.study.faults import Fault, _put_back, detect, from_bugsinpy, load
+from fitgym.study.faults import Fault, _put_back, as_toml, detect, from_bugsinpy, load
 from fitgym.study.trials.fault import Fault as FaultTrial
 from fitgym.subject.source import locate
 
@@ -120,7 +121,9 @@ def test_a_list_that_cannot_be_used_is_refused(tmp_path: Path, text: str, messag
         load(tmp_path / "faults.toml")
 
 
-def test_a_checkout_of_bugsinpy_is_a_list_of_pairs(tmp_path: Path) -> None:
+@pytest.fixture
+def bugsinpy(tmp_path: Path) -> Path:
+    """A folder with a checkout of BugsInPy and one of the bug tool 3; of tool 4 there is nothing but its folder."""
     bug = tmp_path / "bugsinpy" / "projects" / "tool" / "bugs" / "3"
     bug.mkdir(parents=True)
     (bug / "bug_patch.txt").write_text(
@@ -130,9 +133,44 @@ def test_a_checkout_of_bugsinpy_is_a_list_of_pairs(tmp_path: Path) -> None:
     for version in ("fixed", "buggy"):
         (tmp_path / "work" / "tool" / "3" / version / "tool" / "tool").mkdir(parents=True)
         (tmp_path / "work" / "tool" / "3" / version / "tool" / "setup.py").touch()
-    (found,) = from_bugsinpy(tmp_path / "bugsinpy", tmp_path / "work")
+    return tmp_path
+
+
+def test_a_checkout_of_bugsinpy_is_a_list_of_pairs(bugsinpy: Path) -> None:
+    (found,) = from_bugsinpy(bugsinpy / "bugsinpy", bugsinpy / "work")
     assert (found.id, found.subject) == ("tool_3", "tool.core")
-    assert found.fixed == str(tmp_path / "work" / "tool" / "3" / "fixed" / "tool")
+    assert found.fixed == str(bugsinpy / "work" / "tool" / "3" / "fixed" / "tool")
+
+
+def test_the_command_line_makes_a_list_of_it(bugsinpy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    places = [str(bugsinpy / name) for name in ("bugsinpy", "work", "list.toml")]
+    with pytest.raises(SystemExit, match="0"):
+        main(["study", "bugsinpy", *places])
+    assert "list.toml: 1 faults" in capsys.readouterr().out
+    assert list(load(bugsinpy / "list.toml")) == ["tool_3"]
+
+
+@pytest.mark.parametrize(
+    ("checkouts", "output", "message"),
+    [("bugsinpy", "list.toml", "have no bug in common"), ("work", "list", "must be a file that ends in .toml")],
+)
+def test_a_list_of_nothing_is_not_written(
+    bugsinpy: Path, capsys: pytest.CaptureFixture[str], checkouts: str, output: str, message: str
+) -> None:
+    places = [str(bugsinpy / name) for name in ("bugsinpy", checkouts, output)]
+    with pytest.raises(SystemExit, match="2"):
+        main(["study", "bugsinpy", *places])
+    assert message in capsys.readouterr().err.replace("\n", " ")
+    assert not (bugsinpy / output).exists()
+
+
+def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
+    found = [
+        Fault("a", "m:C", "2", "1", "p", ("q==1", "r"), "m.py", ((1, 2), (4, 3)), "output"),
+        Fault("quote", "m", str(tmp_path / 'a "b" \\ é'), str(tmp_path / "c")),
+    ]
+    (tmp_path / "list.toml").write_text(as_toml(found), "utf-8")
+    assert list(load(tmp_path / "list.toml").values()) == found
 
 
 def test_the_list_that_comes_with_the_studies_can_be_read() -> None:

@@ -25,15 +25,17 @@ they depend on, into a cache that is named by FITGYM_CACHE.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import fcntl
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +45,7 @@ from fitgym.errors import InputError, SubjectError, UnknownName
 from fitgym.subject.subject import Reference
 from fitgym.suite.rerun import Rerun
 
-__all__ = ["Detection", "Fault", "cache_folder", "detect", "from_bugsinpy", "load"]
+__all__ = ["Detection", "Fault", "as_toml", "cache_folder", "detect", "from_bugsinpy", "load"]
 
 _KEYS = ("id", "subject", "package", "fixed", "buggy", "requires", "file", "hunks", "kind")
 _CLEAN_RUNS = 5  # in a row, before a suite counts as one that is not flaky
@@ -137,6 +139,16 @@ def load(file: str | Path) -> dict[str, Fault]:
     if twice:
         raise InputError(f"the faults '{file}' have two with the id '{twice[0]}'")
     return {fault.id: fault for fault in found}
+
+
+def as_toml(faults: Iterable[Fault]) -> str:
+    """A list that `load` reads again."""
+    tables = []
+    for fault in faults:
+        found = {key: value for key, value in dataclasses.asdict(fault).items() if value}
+        # Text, and lists of text and of numbers, are written in TOML as in JSON.
+        tables.append("\n".join(["[[fault]]", *(f"{key} = {json.dumps(value)}" for key, value in found.items())]))
+    return "\n\n".join(tables) + "\n"
 
 
 def detect(text: str, fixed: Reference, buggy: Reference) -> Detection:
