@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import campaign_check
 from fitgym.errors import InputError
 from fitgym.study import campaign
 from fitgym.study.cell import place
@@ -276,33 +277,21 @@ def workers() -> list[int]:
 
 
 def test_a_driver_that_is_killed_ten_times_makes_every_run_exactly_once(tmp_path: Path) -> None:
-    arms = "".join(f'[[arms]]\nname = "{search}"\nsearch = "{search}"\n' for search in ("mio", "random_search"))
-    text = f'name = "long"\ntrial = "artificial"\nsubjects = ["gradient:2"]\nseeds = 200\nbudget = "30x"\n{arms}'
-    file, folder = tmp_path / "long.toml", tmp_path / "out"
-    file.write_text(text, "utf-8")
-    command = [sys.executable, "-m", "fitgym", "study", "run", str(file), "--folder", str(folder), "--workers", "2"]
-    rng = np.random.default_rng(0)
-
-    def made() -> int:
-        return len(list(folder.glob("records/*/*.json")))
-
-    kills = 0
-    for _ in range(10):
-        goal = made() + int(rng.integers(1, 30))
-        driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60
-        while made() < goal and driver.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-        if driver.poll() is None:
-            driver.send_signal(signal.SIGKILL)
-            kills += 1
-        driver.wait()
-    assert kills == 10 and 10 <= made() < 400
+    command = campaign_check.study(tmp_path, 400)
+    kills = campaign_check.killed(command, tmp_path, 10, 30, np.random.default_rng(0))
+    assert kills == 10 and 10 <= len(campaign_check.records(tmp_path)) < 400
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "400 done, 0 failed, 0 open" in done.stdout
-    records = [json.loads(file.read_text("utf-8")) for file in folder.glob("records/*/*.json")]
-    assert len(records) == 400 and len({(r["arm"], r["seed"]) for r in records}) == 400
+    found = [json.loads(file.read_text("utf-8")) for file in campaign_check.records(tmp_path)]
+    assert len(found) == 400 and len({(one["arm"], one["seed"]) for one in found}) == 400
+
+
+def test_a_driver_is_read_while_it_runs(tmp_path: Path) -> None:
+    readings = list(campaign_check.watched(campaign_check.study(tmp_path, 40), tmp_path))
+    assert len(campaign_check.records(tmp_path)) == 40
+    assert [one.made for one in readings] == sorted(one.made for one in readings) and readings[-1].made > 0
+    assert all(one.memory > 1e6 for one in readings) and readings[-1].cpu_s > readings[0].cpu_s
 
 
 def test_ctrl_c_ends_with_the_command_that_goes_on(tmp_path: Path) -> None:
