@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from remeasure import environment, install, run, subjects, subjects_folder
+from remeasure import HERE, environment, install, run, subjects, subjects_folder
 from runs_file import Key, RunsFile
 
 from fitgym.errors import InputError
@@ -73,7 +73,7 @@ def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
         branches["covered"],
         branches["total"],
         found.tests,
-        found.seconds.median,
+        found.processor.median,
         found.peak.median,
         found.failed,
     )
@@ -152,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", default="5000x")
     parser.add_argument("--runs", type=int, default=15, help="interpreters for time, and as many for memory")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--folder", type=Path, default=Path("results/costs"))
+    parser.add_argument("--folder", type=Path, default=HERE / "costs")
     options = parser.parse_args(arguments)
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 4)
     if options.seeds:

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from questions.peers import install_peers
-from remeasure import Subject, environment, install, plain_branches, source_file, subjects, subjects_folder
+from remeasure import HERE, Subject, environment, install, plain_branches, source_file, subjects, subjects_folder
 from runs_file import Key, RunsFile
 from scipy.stats import wilcoxon
 from suite_quality import TOOLS, generate
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", default="10s")
     parser.add_argument("--seeds", nargs="*", default=["1"], help="none: the table only")
     parser.add_argument("--peers", type=Path, default=Path("results/peers"), metavar="DIR", help="where to put Pynguin")
-    parser.add_argument("--folder", type=Path, default=Path("results/peer_coverage"))
+    parser.add_argument("--folder", type=Path, default=HERE / "peers")
     options = parser.parse_args(arguments)
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 5)
     if options.seeds:

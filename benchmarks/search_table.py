@@ -26,10 +26,9 @@ from remeasure import HERE, install, subjects, subjects_folder
 from runs_file import Key, RunsFile
 from scipy.stats import mannwhitneyu
 
-from fitgym.comparison import Contrast, a12, contrasts
+from fitgym.comparison import Contrast, a12, contrast
 from fitgym.engine import FITNESS, Engine
 from fitgym.errors import ExecutionError, SubjectError
-from fitgym.evaluation import Cell, Row
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.execution.sandbox import die_with_parent
@@ -57,6 +56,38 @@ class Contestant:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What should hold of a comparison: one contestant covers so much more than another one, on average.
+
+    Attributes:
+        text: in words.
+        ours, theirs: names of contestants.
+        least: smallest difference with which it holds, as a share of the targets.
+        on: a set of subjects, "" for all.
+        than: a set whose difference is taken off, for what should grow from there to `on`; "" for none.
+    """
+
+    text: str
+    ours: str
+    theirs: str
+    least: float = 0.0
+    on: str = ""
+    than: str = ""
+
+    def judged(self, rows: Sequence[dict[str, str]]) -> str:
+        """The claim with a tick or a cross and the numbers, or without either if there are no runs to judge it by."""
+        found = beside(self.ours, self.theirs, of_set(rows, self.on))
+        before = beside(self.ours, self.theirs, of_set(rows, self.than)) if self.than else (0.0, None)
+        if found is None or before is None:
+            return f"- {self.text}: no runs"
+        difference, effect = found
+        text = f"{100 * difference:+.2f} points, A12 {effect.a12:.2f} [{effect.low:.2f}, {effect.high:.2f}]"
+        if before[1] is not None:
+            text += f"; on {self.than} {100 * before[0]:+.2f}, A12 {before[1].a12:.2f}"
+        return f"{'✓' if difference - before[0] >= self.least else '✗'} {self.text}: {text}"
+
+
+@dataclass(frozen=True)
 class Question:
     """A comparison.
 
@@ -65,6 +96,7 @@ class Question:
             beforehand (of exceptions all that are known were raised).
         contestants: the first is what the others are put beside.
         paper: what was published.
+        claims: what should hold.
         bundled: modules of the folder `bundled` that it is asked of, instead of a set of subjects, and told one by one.
         rates: what test cases are made of.
     """
@@ -72,6 +104,7 @@ class Question:
     functions: tuple[str, ...]
     contestants: tuple[Contestant, ...]
     paper: str
+    claims: tuple[Claim, ...] = ()
     bundled: tuple[str, ...] = ()
     rates: Rates = DEFAULT
 
@@ -80,6 +113,10 @@ _WHOLE = (
     Contestant("one_goal", "one_goal"),
     Contestant("whole", "whole_suite:use_archive=false"),
     Contestant("archive", "whole_suite"),
+)
+_WHOLE_CLAIMS = (
+    Claim("whole covers more than one_goal on average", "whole", "one_goal"),
+    Claim("archive covers at least as much as whole", "archive", "whole"),
 )
 _NUMERIC = Question(
     ("line", "branch"),
@@ -110,10 +147,24 @@ _PUBLISHED = Rates(
 The MIO paper draws half of its integers from -1000 to 1000 and half from all; here they are normal with deviation 1000."""
 
 QUESTIONS = {
-    "branch": Question(("branch",), _WHOLE, "whole beside one_goal: 0.63 to 0.78 of the branches, A12 0.67"),
-    "line": Question(("line",), _WHOLE, "whole beside one_goal: 0.62 to 0.78 of the lines, A12 0.69"),
+    "branch": Question(
+        ("branch",),
+        _WHOLE,
+        "whole beside one_goal: 0.63 to 0.78 of the branches, A12 0.67",
+        (
+            *_WHOLE_CLAIMS,
+            Claim(
+                "what archive covers more than whole grows with the subjects",
+                "archive",
+                "whole",
+                on="large",
+                than="core",
+            ),
+        ),
+    ),
+    "line": Question(("line",), _WHOLE, "whole beside one_goal: 0.62 to 0.78 of the lines, A12 0.69", _WHOLE_CLAIMS),
     "weak_mutation": Question(
-        ("weak_mutation",), _WHOLE, "whole beside one_goal: 0.36 to 0.77 of the mutants, A12 0.83"
+        ("weak_mutation",), _WHOLE, "whole beside one_goal: 0.36 to 0.77 of the mutants, A12 0.83", _WHOLE_CLAIMS
     ),
     "family": Question(
         ("branch",),
@@ -128,17 +179,40 @@ QUESTIONS = {
         ),
         "dynamosa at least mosa at least whole_suite; adynamosa within a point of dynamosa, always performance 18 below on "
         "half of the classes",
+        (
+            Claim("mosa covers at least as much as whole_suite", "mosa", "whole_suite"),
+            Claim("dynamosa covers at least as much as mosa", "dynamosa", "mosa"),
+            Claim("adynamosa is within one point of dynamosa", "adynamosa", "dynamosa", least=-0.01),
+            Claim("always performance covers less than dynamosa", "dynamosa", "always performance"),
+            Claim("every one of them covers more than random search", "whole_suite", "random_search"),
+        ),
     ),
     **{
         f"smart {search}": Question(
             EIGHT,
             (Contestant("eight", search), Contestant("smart", search, smart=True)),
             paper,
+            claims,
         )
-        for search, paper in (
-            ("whole_suite", "smart covers 1 to 2 points more of seven of the eight, 3 to 4 on large classes"),
-            ("mosa", "smart covers 0 to 1 point more, 1 to 4 on large classes"),
-            ("dynamosa", "no difference to speak of"),
+        for search, paper, claims in (
+            (
+                "whole_suite",
+                "smart covers 1 to 2 points more of seven of the eight, 3 to 4 on large classes",
+                (
+                    Claim("smart covers more on large subjects", "smart", "eight", on="large"),
+                    Claim("and there more than on small ones", "smart", "eight", on="large", than="core"),
+                ),
+            ),
+            (
+                "mosa",
+                "smart covers 0 to 1 point more, 1 to 4 on large classes",
+                (Claim("smart covers at least as much on large subjects", "smart", "eight", on="large"),),
+            ),
+            (
+                "dynamosa",
+                "no difference to speak of",
+                (Claim("smart is within one point on large subjects", "smart", "eight", least=-0.01, on="large"),),
+            ),
         )
     },
     "numeric": _NUMERIC,
@@ -199,18 +273,30 @@ def make(wanted: Iterable[Key], file: RunsFile, path: str, jobs: int) -> None:
     file.sort(lambda key: (*key[:3], int(key[3]), *key[4:]))
 
 
+def of_set(rows: Sequence[dict[str, str]], name: str) -> list[dict[str, str]]:
+    """The rows of the subjects of a set, or all."""
+    inside = {one.text for one in subjects(name, [])} if name else ()
+    return [row for row in rows if not name or row["subject"] in inside]
+
+
+def beside(ours: str, theirs: str, rows: Sequence[dict[str, str]]) -> tuple[float, Contrast] | None:
+    """How much more one contestant covers than another, the mean over the subjects on which both have runs, and A12."""
+    found: tuple[dict[str, dict[int, float]], ...] = ({}, {})
+    for row in rows:
+        if row["share"] and row["contestant"] in (ours, theirs):
+            side = found[row["contestant"] == theirs]
+            side.setdefault(row["subject"], {})[int(row["seed"])] = float(row["share"])
+    both = [subject for subject in found[0] if subject in found[1]]
+    if not both:
+        return None
+    means = [statistics.fmean(statistics.fmean(side[subject].values()) for subject in both) for side in found]
+    return means[0] - means[1], contrast(ours, theirs, *found)
+
+
 def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """One comparison in Markdown."""
+    """One comparison in Markdown: a table for each set of subjects, and what should hold."""
     asked = QUESTIONS[question]
     names = [one.name for one in asked.contestants if any(row["contestant"] == one.name for row in rows)]
-    cells = [
-        Row(
-            Cell(row["contestant"], row["subject"], int(row["seed"]), budget=row["budget"]),
-            float(row["share"]) if row["share"] else None,
-        )
-        for row in sorted(rows, key=lambda row: names.index(row["contestant"]))
-    ]
-    beside: dict[str, Contrast] = {found.agent: found for found in contrasts(cells, names[:1])}
     yield f"## {question}: {', '.join(asked.functions)}"
     yield ""
     yield f"The paper: {asked.paper}."
@@ -218,17 +304,30 @@ def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
     if asked.bundled:
         yield from one_by_one(names, rows)
         return
+    sets = [name for name in ("core", "large", "extra") if of_set(rows, name)]
+    for name in sets or [""]:
+        some = of_set(rows, name)
+        yield f"On {len({row['subject'] for row in some})} {name} subjects:"
+        yield ""
+        yield from of_all(names, some)
+    yield from (f"{claim.judged(rows)}  " for claim in asked.claims)
+    yield ""
+
+
+def of_all(names: Sequence[str], rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Every contestant beside the first, over all subjects."""
     yield f"| | runs | share | tests | statements | A12 beside {names[0]} | subjects above | below |"
     yield "|---|---|---|---|---|---|---|---|"
     for name in names:
         of_it = [row for row in rows if row["contestant"] == name and row["share"]]
+        if not of_it:
+            continue
         numbers = [statistics.fmean(float(row[column]) for row in of_it) for column in ("share", "tests", "statements")]
-        found = beside.get(name)
-        tail = (
-            f"{found.a12:.2f} [{found.low:.2f}, {found.high:.2f}] | {found.better} | {found.worse}"
-            if found
-            else "- | - | -"
-        )
+        found = beside(name, names[0], rows) if name != names[0] else None
+        tail = "- | - | -"
+        if found:
+            effect = found[1]
+            tail = f"{effect.a12:.2f} [{effect.low:.2f}, {effect.high:.2f}] | {effect.better} | {effect.worse}"
         yield f"| {name} | {len(of_it)} | {numbers[0]:.3f} | {numbers[1]:.1f} | {numbers[2]:.1f} | {tail} |"
     yield ""
 
@@ -265,7 +364,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", default="5000x")
     parser.add_argument("--population", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--folder", type=Path, default=Path("results/searches"))
+    parser.add_argument("--folder", type=Path, default=HERE / "searches")
     options = parser.parse_args(arguments)
     bundled = all(QUESTIONS[question].bundled for question in options.questions)
     folder = Path() if bundled or not options.seeds else subjects_folder(parser, options)
