@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `fitgym train`, `fitgym evaluate`, `fitgym replay`, `fitgym list`, `fitgym doctor`."""
+"""The command line: `fitgym generate`, `train`, `evaluate`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
 
 from __future__ import annotations
 
@@ -23,15 +23,25 @@ __all__ = ["app", "main"]
 
 DONE, FINDING, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
+START = """First steps:
+  fitgym doctor                       does everything work here?
+  fitgym generate textwrap            a suite for a module, in a minute
+  fitgym list                         what there is to choose from
+  fitgym COMMAND --help               with examples
+  fitgym --install-completion         the tab key completes commands and options
+"""
+
 app = App(
     name="fitgym",
     version=__version__,
     help="Generate pytest suites by search, with an agent that chooses what the search optimises.",
+    help_epilogue=START,
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
 
 app.command(study)
+app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
 
 EXAMPLES = """Examples:
   fitgym generate textwrap --goal coverage --budget 30s
@@ -150,7 +160,14 @@ def _view(subject: str, goal: str, agent: str) -> LiveView:
     return LiveView(subject, goal, agent)
 
 
-@app.command
+REPLAY_EXAMPLES = """Examples:
+  fitgym generate textwrap --budget 100g --json record.json
+  fitgym replay record.json
+  fitgym replay record.json --suite generated_tests
+"""
+
+
+@app.command(help_epilogue=REPLAY_EXAMPLES)
 def replay(record: Path, /, *, path: Path | None = None, suite: Path | None = None) -> int:
     """Repeat a recorded run, decision by decision, and compare every reward.
 
@@ -390,7 +407,14 @@ def evaluate(
     return FINDING if any(row.error for row in rows) else DONE
 
 
-@app.command
+VALIDATE_EXAMPLES = """Examples:
+  fitgym validate results/mio-small
+  fitgym validate record.json --path src
+  fitgym validate results/leaderboard-* --board board.md
+"""
+
+
+@app.command(help_epilogue=VALIDATE_EXAMPLES)
 def validate(*records: Path, path: Path | None = None, board: Path | None = None) -> int:
     """See whether records are what they claim: repeat every run, and run its suite in a fresh interpreter.
 
@@ -425,7 +449,13 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
     return FINDING if wrong else DONE
 
 
-@app.command
+COST_EXAMPLES = """Examples:
+  fitgym cost generated_tests/test_textwrap.py
+  fitgym cost old/test_tool.py new/test_tool.py --path src --json costs.json
+"""
+
+
+@app.command(help_epilogue=COST_EXAMPLES)
 def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | None = None) -> int:
     """Measure how long the tests of exported suites run and how much memory they take, in fresh interpreters.
 
@@ -465,17 +495,37 @@ def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | N
     return FINDING if any(one.failed for one in found.values()) else DONE
 
 
-@app.command(name="list")
-def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "secondary", "features", "corpora"], /) -> int:
-    """List what there is to choose from, one line each.
+LIST_EXAMPLES = """Examples:
+  fitgym list
+  fitgym list agents
+  fitgym list agents ucb
+  fitgym list corpora stdlib-v1
+"""
+
+
+@app.command(name="list", help_epilogue=LIST_EXAMPLES)
+def list_(
+    what: Literal[
+        "goals", "fitness", "agents", "search", "secondary", "envs", "features", "corpora", "trials", "executors"
+    ]
+    | None = None,
+    name: str = "",
+    /,
+) -> int:
+    """List what there is to choose from: everything, one kind, or all about one.
 
     Parameters
     ----------
     what
-        envs, agents, goals, fitness, search, secondary, features or corpora.
+        A kind of things; without one, all kinds with their names and where they are chosen.
+    name
+        One of them: its options with their defaults, its formula and its source.
     """
-    from fitgym.listing import describe
+    from fitgym.listing import describe, explain, overview
 
+    if what is None or name:
+        sys.stdout.write((explain(what, name) if what else overview()) + "\n")
+        return DONE
     rows = describe(what)
     width = max((len(name) for name, _ in rows), default=0)
     for name, line in rows:
@@ -483,7 +533,13 @@ def list_(what: Literal["envs", "agents", "goals", "fitness", "search", "seconda
     return DONE
 
 
-@app.command
+DOCTOR_EXAMPLES = """Examples:
+  fitgym doctor
+  fitgym doctor --json > doctor.json
+"""
+
+
+@app.command(help_epilogue=DOCTOR_EXAMPLES)
 def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
     """Say what works on this machine, what does not, and what to do about it.
 

@@ -1,10 +1,16 @@
-"""Listings: every extension with the first line of its docstring."""
+"""Listings: what there is to choose from, a line for each, and all about one."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
+
+import gymnasium
 
 from fitgym.agents.base import agents
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
@@ -13,47 +19,172 @@ from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.features import FEATURE_SETS
 from fitgym.registry import Registry
+from fitgym.study.executors.base import executors
+from fitgym.study.trials.base import trials
 from fitgym.subject.corpus import Corpus, corpora
 
-__all__ = ["describe"]
+__all__ = ["KINDS", "Kind", "describe", "explain", "overview"]
+
+_WIDTH = 100
+
+
+class Kind(ABC):
+    """One kind of things to choose from.
+
+    Args:
+        use: where one is chosen.
+        noun: what one is called in messages.
+    """
+
+    def __init__(self, use: str, noun: str) -> None:
+        self.use = use
+        self.noun = noun
+
+    @abstractmethod
+    def lines(self) -> dict[str, str]:
+        """A line for each, by name."""
+
+    @abstractmethod
+    def whole(self, name: str) -> str:
+        """All about one."""
+
+
+class _Extensions(Kind):
+    """What is added by adding a file."""
+
+    def __init__(self, use: str, registry: Registry[Any]) -> None:
+        super().__init__(use, registry.noun)
+        self.registry = registry
+
+    def lines(self) -> dict[str, str]:
+        return {name: _documentation(self.registry.load(name)).partition("\n")[0] for name in self.registry.names()}
+
+    def whole(self, name: str) -> str:
+        found = self.registry.load(name)
+        options = _options(found)
+        return "\n\n".join([f"{name}:{options}" if options else name, _documentation(found)])
+
+
+class _Environments(Kind):
+    """What `gymnasium.make` makes."""
+
+    def lines(self) -> dict[str, str]:
+        lines = {name: f"choose fitness functions for the goal '{goal}'" for name, goal in ENVIRONMENTS.items()}
+        lines["fitgym/WeightedFitness-v0"] = "weigh the fitness functions of a goal"
+        lines |= {name: _of_module(place) for name, (place, kwargs) in VARIANTS.items() if not kwargs}
+        return lines | {name: _of_module(place) for name, place in WITHOUT_SUBJECT.items()}
+
+    def whole(self, name: str) -> str:
+        spec = gymnasium.spec(name)
+        module, _, attribute = str(spec.entry_point).partition(":")
+        given = "".join(f", {key}={value!r}" for key, value in spec.kwargs.items())
+        call = f"gymnasium.make({name!r}, ...)" + (f"   is {attribute}(...{given})" if given else "")
+        return "\n\n".join([call, _documentation(getattr(importlib.import_module(module), attribute))])
+
+
+class _Features(Kind):
+    """What an agent sees."""
+
+    def lines(self) -> dict[str, str]:
+        return {one.name: ", ".join(one.names(("...",))) for one in FEATURE_SETS}
+
+    def whole(self, name: str) -> str:
+        (found,) = [one for one in FEATURE_SETS if one.name == name]
+        functions = GOALS.load("exceptions")("gain").functions
+        return "\n".join([f"{name}, for the goal 'exceptions':", "", *found.names(functions)])
+
+
+class _Corpora(Kind):
+    """Lists of subjects."""
+
+    def lines(self) -> dict[str, str]:
+        return {name: ", ".join(f"{split} {n}" for split, n in Corpus.load(name).splits.items()) for name in corpora()}
+
+    def whole(self, name: str) -> str:
+        parts = [
+            f"{name}:{split}\n  {' '.join(Corpus.load(f'{name}:{split}').subjects)}"
+            for split in Corpus.load(name).splits
+        ]
+        return "\n\n".join(
+            textwrap.fill(part, _WIDTH, subsequent_indent="  ", break_on_hyphens=False) for part in parts
+        )
+
+
+KINDS: Mapping[str, Kind] = {
+    "goals": _Extensions("fitgym generate --goal", GOALS),
+    "fitness": _Extensions("--agent fixed:A+B", FITNESS),
+    "agents": _Extensions("--agent", agents()),
+    "search": _Extensions("--search", SEARCH),
+    "secondary": _Extensions("--secondary", SECONDARY),
+    "envs": _Environments("gymnasium.make", "environment"),
+    "features": _Features("--features", "feature set"),
+    "corpora": _Corpora("--subjects", "corpus"),
+    "trials": _Extensions("trial = in a study file", trials()),
+    "executors": _Extensions("fitgym study run --executor", executors()),
+}
+"""By what `fitgym list` calls them."""
+
+
+def overview() -> str:
+    """Every kind, where it is chosen, and the names."""
+    parts = []
+    for what, kind in KINDS.items():
+        names = ", ".join(name.removeprefix("fitgym/") for name in kind.lines())
+        head = f"{what} ({kind.use})"
+        parts.append(textwrap.fill(names, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
+        parts[-1] = f"{head}\n{parts[-1]}"
+    return "\n".join(
+        [*parts, "", "fitgym list agents       a line for each agent", "fitgym list agents ucb   all about one"]
+    )
 
 
 def describe(what: str) -> list[tuple[str, str]]:
-    """Names and one-line descriptions of the extensions of one kind.
+    """Names and one-line descriptions of one kind.
 
     Raises:
         UnknownName: there is no such kind.
     """
-    registries: dict[str, Registry[Any]] = {
-        "agents": agents(),
-        "goals": GOALS,
-        "fitness": FITNESS,
-        "search": SEARCH,
-        "secondary": SECONDARY,
-    }
-    if what in registries:
-        registry = registries[what]
-        return [(name, _first_line(registry.load(name))) for name in registry.names()]
-    if what == "envs":
-        selection = [(name, f"choose fitness functions for the goal '{goal}'") for name, goal in ENVIRONMENTS.items()]
-        variants = [("fitgym/WeightedFitness-v0", "weigh the fitness functions of a goal")]
-        variants += [(name, _of_module(place)) for name, (place, kwargs) in VARIANTS.items() if not kwargs]
-        return selection + variants + [(name, _of_module(place)) for name, place in WITHOUT_SUBJECT.items()]
-    if what == "features":
-        return [(features.name, ", ".join(features.names(("...",)))) for features in FEATURE_SETS]
-    if what == "corpora":
-        return [(name, _splits(Corpus.load(name))) for name in corpora()]
-    raise UnknownName("listing", what, [*registries, "envs", "features", "corpora"])
+    return list(_kind(what).lines().items())
 
 
-def _splits(corpus: Corpus) -> str:
-    return ", ".join(f"{split} {count}" for split, count in corpus.splits.items())
+def explain(what: str, name: str) -> str:
+    """All about one: how it is called with its options and their defaults, what it does, by which formula, from which source.
+
+    Args:
+        what: the kind.
+        name: of one of them; of environments also without "fitgym/".
+
+    Raises:
+        UnknownName: there is no such kind, or none of that name.
+    """
+    kind = _kind(what)
+    known = {full.removeprefix("fitgym/"): full for full in kind.lines()}
+    short = name.removeprefix("fitgym/")
+    if short not in known:
+        raise UnknownName(kind.noun, name, known)
+    return kind.whole(known[short])
+
+
+def _kind(what: str) -> Kind:
+    if what not in KINDS:
+        raise UnknownName("listing", what, KINDS)
+    return KINDS[what]
+
+
+def _options(cls: type) -> str:
+    """What may follow the colon, with defaults: the arguments that are given by name only and are plain values."""
+    found = []
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY and isinstance(parameter.default, (bool, int, float, str)):
+            value = parameter.default
+            found.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+    return ",".join(found)
+
+
+def _documentation(found: type) -> str:
+    return inspect.getdoc(found) or ""
 
 
 def _of_module(place: str) -> str:
     """The first line of a module's docstring, for `module:class`."""
     return (importlib.import_module(place.partition(":")[0]).__doc__ or "").partition("\n")[0]
-
-
-def _first_line(cls: type) -> str:
-    return (inspect.getdoc(cls) or "").partition("\n")[0]

@@ -21,7 +21,13 @@ __all__ = ["study"]
 
 DONE, FINDING = 0, 1
 
-study = App(name="study", help="Run studies: many runs that answer one question. See fitgym study run --help.")
+EXAMPLES = """Examples:
+  fitgym study run studies/mio.toml --size small
+  fitgym study status results/mio-small
+  fitgym study report results/mio-small
+"""
+
+study = App(name="study", help="Run studies: many runs that answer one question.", help_epilogue=EXAMPLES)
 
 RUN_EXAMPLES = """Examples:
   fitgym study run studies/affs_exceptions.toml --size small
@@ -71,7 +77,13 @@ def run(
     return _campaign(plan, place, executor, workers, address)
 
 
-@study.command
+RESUME_EXAMPLES = """Examples:
+  fitgym study resume results/mine
+  fitgym study resume results/mine --again --workers 2
+"""
+
+
+@study.command(help_epilogue=RESUME_EXAMPLES)
 def resume(
     folder: Path,
     /,
@@ -87,7 +99,11 @@ def resume(
     ----------
     folder
         With its results.
-    executor, workers, address
+    executor
+        As for run.
+    workers
+        As for run.
+    address
         As for run.
     again
         Make the runs again that have failed.
@@ -97,7 +113,12 @@ def resume(
     return _campaign(Store.open(folder).plan, folder, executor, workers, address, again)
 
 
-@study.command
+STATUS_EXAMPLES = """Examples:
+  fitgym study status results/mine
+"""
+
+
+@study.command(help_epilogue=STATUS_EXAMPLES)
 def status(folder: Path, /) -> int:
     """Say how many runs of a study are done, failed and open, and why the failed ones are.
 
@@ -119,7 +140,13 @@ def status(folder: Path, /) -> int:
     return DONE
 
 
-@study.command
+REPORT_EXAMPLES = """Examples:
+  fitgym study report results/mine
+  fitgym study report results/mine --output paper/results
+"""
+
+
+@study.command(help_epilogue=REPORT_EXAMPLES)
 def report(folder: Path, /, *, output: Path | None = None) -> int:
     """Write the report of a study: a page that needs no network, Markdown, LaTeX tables and figures.
 
@@ -141,7 +168,13 @@ def report(folder: Path, /, *, output: Path | None = None) -> int:
     return DONE
 
 
-@study.command
+EXPORT_EXAMPLES = """Examples:
+  fitgym study export results/mine mine.csv
+  fitgym study export results/mine mine.parquet
+"""
+
+
+@study.command(help_epilogue=EXPORT_EXAMPLES)
 def export(folder: Path, output: Path, /) -> int:
     """Write a table of all runs of a study: whose each is, its measures and its seconds.
 
@@ -158,7 +191,12 @@ def export(folder: Path, output: Path, /) -> int:
     return DONE
 
 
-@study.command
+BUGSINPY_EXAMPLES = """Examples:
+  fitgym study bugsinpy ~/BugsInPy checkouts faults.toml
+"""
+
+
+@study.command(help_epilogue=BUGSINPY_EXAMPLES)
 def bugsinpy(root: Path, checkouts: Path, output: Path, /) -> int:
     """Write a list of faults from BugsInPy, as the path of studies whose trial is "fault".
 

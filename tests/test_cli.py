@@ -1,6 +1,7 @@
 """The command line answers bad input with one sentence and exit code 2, and an interruption with what was found."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from fitgym.listing import KINDS, explain
 
 PROGRAMS = Path(__file__).parent / "programs"
 TRIANGLE = str(PROGRAMS / "triangle.py")
@@ -186,7 +189,7 @@ def test_a_suite_without_tests_is_said_to_be_none(tmp_path):
     assert not (tmp_path / "generated_tests").exists()
 
 
-@pytest.mark.parametrize("what", ["envs", "agents", "goals", "fitness", "search", "features"])
+@pytest.mark.parametrize("what", [*KINDS])
 def test_list_names_every_extension_with_a_line_about_it(tmp_path, what):
     result = fitgym("list", what, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
@@ -197,10 +200,90 @@ def test_list_names_every_extension_with_a_line_about_it(tmp_path, what):
     assert all(row[width : width + 2] == "  " and row[width + 2] != " " for row in rows)  # in columns
 
 
-def test_the_help_shows_examples_one_to_a_line(tmp_path):
+def commands() -> list[tuple[str, ...]]:
+    """Every command of the command line, those of `study` included."""
+    from fitgym.cli import app
+    from fitgym.study_commands import study
+
+    found = [(name,) for name in app if not name.startswith("-")]
+    return sorted(found) + sorted(("study", name) for name in study if not name.startswith("-"))
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_help_text_ends_with_examples_one_to_a_line(command, capsys, monkeypatch):
+    from fitgym.cli import main
+
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main([*command, "--help"])
+    _, _, examples = capsys.readouterr().out.partition("Examples:\n")
+    lines = examples.rstrip().splitlines()
+    assert lines and any(f"fitgym {' '.join(command)}" in line for line in lines)
+
+
+def test_the_help_is_as_wide_as_the_screen(tmp_path):
     result = fitgym("generate", "--help", cwd=tmp_path, env={**os.environ, "COLUMNS": "80"})
-    assert sum(line.startswith("  fitgym generate ") for line in result.stdout.splitlines()) == 3
     assert all(len(line) <= 80 for line in result.stdout.splitlines())
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash to complete in")
+def test_the_tab_key_completes_commands_and_what_they_take(tmp_path):
+    env = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    result = fitgym("--install-completion", cwd=tmp_path, env=env)
+    assert result.returncode == 0, result.stderr
+    (script,) = (tmp_path / ".local").rglob("fitgym")
+
+    def completed(*words: str) -> set[str]:
+        line = " ".join(words)
+        text = (
+            f'source "{script}"; COMP_WORDS=({" ".join(word or chr(34) * 2 for word in words)}); '
+            f'COMP_CWORD={len(words) - 1}; COMP_LINE="{line}"; COMP_POINT={len(line)}; '
+            "$(complete -p fitgym | sed 's/.*-F \\([^ ]*\\).*/\\1/') fitgym; printf '%s\\n' \"${COMPREPLY[@]}\""
+        )
+        done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, env=env)
+        return {word.strip() for word in done.stdout.split()}
+
+    assert {"generate", "study", "doctor"} <= completed("fitgym", "")
+    assert "--budget" in completed("fitgym", "generate", "--b")
+    assert "agents" in completed("fitgym", "list", "ag")
+
+
+@pytest.mark.parametrize("what", [*KINDS])
+def test_list_tells_all_about_every_one(what):
+    for name in KINDS[what].lines():
+        text = explain(what, name)
+        assert name in text.splitlines()[0] and len(text.splitlines()) > 2, name
+
+
+def test_list_without_more_is_the_way_to_everything(tmp_path):
+    result = fitgym("list", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    for what, kind in KINDS.items():
+        assert f"{what} ({kind.use})" in result.stdout
+    assert "dsg_sarsa" in result.stdout and "Toy-v0" in result.stdout and "stdlib-v1" in result.stdout
+    assert "fitgym list agents ucb" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_list_shows_options_with_their_defaults_as_they_are_typed(tmp_path):
+    result = fitgym("list", "search", "mio", cwd=tmp_path)
+    assert result.stdout.startswith("mio:population=50,random_rate=0.5,")
+    first = result.stdout.splitlines()[0]
+    made = fitgym("generate", "colorsys", "--search", first, "--budget", "2g", "--quiet", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("agents", "ubc"), "no agent named 'ubc'; did you mean 'ucb'?"),
+        (("envs", "Toy"), "no environment named 'Toy'; did you mean"),
+        (("agnts",), 'Did you mean "agents"?'),
+    ],
+)
+def test_list_says_what_was_probably_meant(tmp_path, arguments, message):
+    result = fitgym("list", *arguments, cwd=tmp_path)
+    assert result.returncode == 2 and message in result.stderr and result.stdout == ""
 
 
 def test_the_package_itself_can_be_run(tmp_path):
