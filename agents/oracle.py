@@ -28,14 +28,30 @@ class Oracle(Agent):
     of the run: with 64 actions a run takes some 65 times as long as any other. Where the environment depends on numbers
     drawn at each step, the fork draws the same ones, so the oracle knows these too.
 
+    With `tries` it looks at so many allowed actions only, drawn anew for each decision: a reference that costs that much
+    less and asks less of luck, because the largest of many noisy rewards is large by chance too. Its deterministic choice is
+    among the first ones in the order.
+
     Args:
         action_space, action_names, seed: as for every agent.
+        tries: actions that are looked at for a decision, 0 for all.
+
+    Raises:
+        InputError: `tries` is negative.
     """
 
     def __init__(
-        self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
+        self,
+        action_space: spaces.Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        seed: int = 0,
+        *,
+        tries: int = 0,
     ) -> None:
         super().__init__(action_space, action_names, seed)
+        if tries < 0:
+            raise InputError(f"tries is {tries}, expected how many actions to look at, 0 for all")
+        self.tries = tries
         self.order = Order(self.n_actions, self.rng)
         self._env: gymnasium.Env[Any, Any] | None = None
 
@@ -44,8 +60,8 @@ class Oracle(Agent):
         self._env = env
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
-        """The action that pays most now."""
-        return self.choose(observation, self.allowed(info), None)
+        """The action that pays most now, of those that are looked at."""
+        return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
         """The same. The observation is not looked at: it is of the environment that is watched.
@@ -56,9 +72,17 @@ class Oracle(Agent):
         if self._env is None:
             raise InputError("the oracle must see the environment that it acts in: call watch(env) first")
         rewards = np.full(self.n_actions, -np.inf)
-        for action in np.flatnonzero(allowed).tolist():
+        for action in self._looked_at(allowed, rng):
             rewards[action] = _reward(self._env.unwrapped, action)
-        return self.order.largest(rewards, allowed)
+        return self.order.largest(rewards, allowed & np.isfinite(rewards))
+
+    def _looked_at(self, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> list[int]:
+        actions = np.flatnonzero(allowed)
+        if not 0 < self.tries < actions.size:
+            return [int(action) for action in actions]
+        if rng is None:
+            return [int(action) for action in self.order.actions if allowed[action]][: self.tries]
+        return sorted(int(action) for action in rng.choice(actions, self.tries, replace=False))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The order that decides ties."""

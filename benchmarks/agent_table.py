@@ -38,7 +38,7 @@ BASELINES = ("fixed own", "fixed all", "random_fixed", "uniform")
 AGENTS = (
     *("ucb", "dsg_sarsa", "linucb", "pretrained"),
     *BASELINES,
-    *("released_ucb", "released_dsg_sarsa", "oracle"),
+    *("released_ucb", "released_dsg_sarsa", "oracle:tries=8", "oracle"),
 )
 COLUMNS = (
     *("goal", "budget", "population", "agent", "subject", "seed"),
@@ -199,7 +199,9 @@ def main() -> int:
     """Make the runs that are missing, the table and the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--goals", nargs="+", choices=list(BUDGETS), default=list(BUDGETS))
-    parser.add_argument("--agents", nargs="+", choices=AGENTS, default=[name for name in AGENTS if name != "oracle"])
+    parser.add_argument(
+        "--agents", nargs="+", choices=AGENTS, default=[name for name in AGENTS if not name.startswith("oracle")]
+    )
     parser.add_argument("--subjects", default="stdlib-v1:test")
     parser.add_argument("--seeds", type=int, default=10, help="how many, from 0 on")
     parser.add_argument("--jobs", type=int, default=1)

@@ -31,6 +31,53 @@ def test_a_forbidden_action_is_not_tried() -> None:
     assert agent.act(None, {"action_mask": [True, False, True, False, True]}) == 0
 
 
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every action that an oracle looks at, of which the larger ones pay more."""
+    seen: list[int] = []
+
+    def reward(env: Any, action: int) -> float:
+        seen.append(action)
+        return float(action)
+
+    monkeypatch.setattr("fitgym.agents.oracle._reward", reward)
+    return seen
+
+
+def test_with_tries_it_looks_at_so_many_drawn_anew_each_time(looked_at: list[int]) -> None:
+    agent = Oracle(40, tries=4, seed=1)
+    agent.watch(Toy())
+    allowed = {"action_mask": np.arange(40) != 7}
+    for _ in range(50):
+        looked_at.clear()
+        assert agent.act(None, allowed) == max(looked_at)
+        assert len(set(looked_at)) == len(looked_at) == 4 and 7 not in looked_at
+    first, second = Oracle(40, tries=4, seed=1), Oracle(40, tries=4, seed=1)
+    for one in (first, second):
+        one.watch(Toy())
+    assert [first.act(None, allowed) for _ in range(20)] == [second.act(None, allowed) for _ in range(20)]
+
+
+@pytest.mark.parametrize("tries", [0, 3, 9])
+def test_with_fewer_actions_than_tries_it_looks_at_all(looked_at: list[int], tries: int) -> None:
+    agent = Oracle(40, tries=tries)
+    agent.watch(Toy())
+    assert agent.act(None, {"action_mask": np.arange(40) < 3}) == 2
+    assert looked_at == [0, 1, 2]
+
+
+def test_asked_without_chance_it_looks_at_the_first_of_its_order(looked_at: list[int]) -> None:
+    agent = Oracle(40, tries=4)
+    agent.watch(Toy())
+    choices = {int(agent.predict(np.zeros(3), deterministic=True)[0]) for _ in range(3)}
+    assert choices == {max(agent.order.actions[:4])} and set(looked_at) == set(agent.order.actions[:4].tolist())
+
+
+def test_tries_are_counted_from_nought() -> None:
+    with pytest.raises(InputError, match="tries is -1"):
+        Oracle(5, tries=-1)
+
+
 def test_without_an_environment_it_cannot_act() -> None:
     with pytest.raises(InputError, match=r"call watch\(env\) first"):
         Oracle(5).act(None, {})
