@@ -8,7 +8,6 @@ exchanged between two generations; what was executed is not executed again unles
 from __future__ import annotations
 
 import functools
-import inspect
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ from fitgym.evolution.trials import tried
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Fitness, Floats
 from fitgym.instrument.trace import Trace
-from fitgym.registry import Registry, parse_options
+from fitgym.registry import Registry, keywords, parse_options
 from fitgym.search.base import Search
 from fitgym.secondary.base import SecondaryObjective
 from fitgym.smart_selection import smart_selection
@@ -103,7 +102,7 @@ def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
     """
     name, _, argument = text.partition(":")
     algorithm = SEARCH.load(name)
-    known = _keywords(algorithm)
+    known = keywords(algorithm)
     words = [option for option, default in known.items() if isinstance(default, str)]
     return algorithm, parse_options(argument, list(known), f"search algorithm '{name}'", words)
 
@@ -116,25 +115,13 @@ def check_variants(variants: Variants) -> Variants:
         InputError: it does not have such an argument.
     """
     for name, arguments in variants.items():
-        known = _keywords(FITNESS.load(name))
+        known = keywords(FITNESS.load(name))
         for argument in arguments:
             if argument not in known:
                 raise InputError(
                     f"fitness function '{name}' has no variant by '{argument}' (there is: {', '.join(known) or 'none'})"
                 )
     return variants
-
-
-def _keywords(cls: type) -> dict[str, Any]:
-    """The keyword-only arguments of a constructor with their defaults; also those that it hands on to its base class."""
-    found: dict[str, Any] = {}
-    for owner in cls.__mro__:
-        if "__init__" in vars(owner):
-            parameters = list(inspect.signature(vars(owner)["__init__"]).parameters.values())
-            found |= {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in found}
-            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-                break
-    return found
 
 
 def _cost(objective: SecondaryObjective, measurements: Measurements, testcases: Sequence[TestCase]) -> Floats:

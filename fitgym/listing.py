@@ -18,7 +18,7 @@ from fitgym.envs import ENVIRONMENTS, VARIANTS, WITHOUT_SUBJECT
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.features import FEATURE_SETS
-from fitgym.registry import Registry
+from fitgym.registry import Registry, keywords
 from fitgym.study.executors.base import executors
 from fitgym.study.trials.base import trials
 from fitgym.subject.corpus import Corpus, corpora
@@ -172,13 +172,9 @@ def _kind(what: str) -> Kind:
 
 
 def _options(cls: type) -> str:
-    """What may follow the colon, with defaults: the arguments that are given by name only and are plain values."""
-    found = []
-    for name, parameter in inspect.signature(cls).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and isinstance(parameter.default, (bool, int, float, str)):
-            value = parameter.default
-            found.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
-    return ",".join(found)
+    """What may follow the colon, with defaults, as it is typed: words as they are, everything else as JSON."""
+    found = {name: value for name, value in keywords(cls).items() if isinstance(value, (bool, int, float, str))}
+    return ",".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in found.items())
 
 
 def _documentation(found: type) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from fitgym.errors import FitgymError, InputError, UnknownName
 
-__all__ = ["Registry", "parse_options"]
+__all__ = ["Registry", "keywords", "parse_options"]
 
 Base = TypeVar("Base")
 
@@ -67,6 +67,18 @@ class Registry(Generic[Base]):
                 "one: start the names of the others with an underscore or move them to files of their own"
             )
         return found[0]
+
+
+def keywords(cls: type) -> dict[str, Any]:
+    """The keyword-only arguments of a constructor with their defaults; also those that it hands on to its base class."""
+    found: dict[str, Any] = {}
+    for owner in cls.__mro__:
+        if "__init__" in vars(owner):
+            parameters = list(inspect.signature(vars(owner)["__init__"]).parameters.values())
+            found |= {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in found}
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+                break
+    return found
 
 
 def parse_options(text: str, known: Sequence[str], who: str, words: Collection[str] = ()) -> dict[str, Any]:
