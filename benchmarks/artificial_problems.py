@@ -30,11 +30,14 @@ SIZES = (1, 2, 3, 4, 5, *range(10, 101, 10))
 SEARCHES = {
     "MIO": "mio:population=1",
     "MIO without feedback": "mio:population=1,feedback=false",
-    "MOSA": "mosa:fresh=0.0,distinct=false",
+    "MOSA": "mosa:fresh=0.0,distinct=false,neutral=false",
+    "MOSA that drifts": "mosa:fresh=0.0,distinct=false",
     "WTS": "whole_suite:initial_tests=50,max_tests=50,crossover=0.7",
     "Random": "random_search",
 }
-"""As published: MIO one evaluation at a time, MOSA with offspring that are mutants only and may be copies."""
+"""As published: MIO one evaluation at a time, MOSA with offspring that are mutants only and may be copies. Of the test cases
+that are as near to a target the published MOSA keeps the oldest, which the paper does not say and its results do; the one that
+drifts draws, as fitgym's does by itself."""
 
 Means = dict[tuple[str, int, str], float]
 """By kind, size and name of the algorithm: the share of the feasible targets that are covered, in percent."""
@@ -67,14 +70,12 @@ def sentences(means: Means) -> Iterator[tuple[str, str, bool]]:
         ahead = min(min(gradient[z], mosa[z]) - max(wts[z], chance[z]) for z in gradient)
         yield "gradient: both above Random and WTS", f"{ahead:+.1f} at least", ahead > 0.0
     if plateau := at("plateau", "MIO", lambda size: size >= 30):
-        rest = [max(at("plateau", name, lambda size: size >= 30).values()) for name in ("MOSA", "WTS", "Random")]
-        figures = f"{plateau[min(plateau)]:.1f}; " + ", ".join(f"{value:.1f} at most" for value in rest)
+        rest = [at("plateau", name, lambda size: size >= 30) for name in ("MOSA", "WTS", "Random")]
         at_30 = plateau[min(plateau)]
-        yield (
-            "plateau: from 30 targets MIO about 20 %, MOSA, WTS and Random near 0",
-            figures,
-            (15.0 <= at_30 <= 30.0 and max(rest) < 5.0),
-        )
+        yield "plateau: with 30 targets MIO covers about 20 %", f"{at_30:.1f}", 15.0 <= at_30 <= 30.0
+        apart = max(abs(other[size] - rest[-1][size]) for other in rest for size in plateau)
+        figures = f"{apart:.1f} apart at most; " + ", ".join(f"{max(other.values()):.1f}" for other in rest)
+        yield "plateau: from there on MOSA and WTS within 5 points of Random, nearly none", figures, apart <= 5.0
     if few := at("deceptive", "MIO", lambda size: size <= 10):
         chance = at("deceptive", "Random", lambda size: size <= 10)
         ahead = min(chance[size] - few[size] for size in few)

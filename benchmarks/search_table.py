@@ -122,7 +122,7 @@ _NUMERIC = Question(
     ("line", "branch"),
     (
         Contestant("MIO", "mio:population=1"),
-        Contestant("MOSA", "mosa:fresh=0.0,distinct=false"),
+        Contestant("MOSA", "mosa:fresh=0.0,distinct=false,neutral=false"),
         Contestant("WTS", "whole_suite:initial_tests=50,max_tests=50,crossover=0.7"),
         Contestant("Random", "random_search"),
     ),

@@ -35,4 +35,8 @@ def test_sentences_hold_or_not_by_their_figures() -> None:
     assert list(judged(MIO=80.0, MOSA=76.0).values()) == [True, True]
     assert list(judged(MIO=80.0, MOSA=70.0).values()) == [False, True]
     assert list(judged(MIO=50.0, MOSA=50.0).values()) == [True, False]
+    plateau = {("plateau", size, name): 4.0 for size in (30, 100) for name in SEARCHES} | {("plateau", 30, "MIO"): 20.0}
+    assert [holds for *_, holds in sentences(plateau)] == [True, True]
+    assert [holds for *_, holds in sentences(plateau | {("plateau", 100, "MOSA"): 10.0})] == [True, False]
+    assert [holds for *_, holds in sentences(plateau | {("plateau", 30, "MIO"): 50.0})] == [False, True]
     assert list(sentences({("gradient", 10, "mio"): 1.0})) == []  # other algorithms: nothing to say

@@ -33,6 +33,7 @@ def test_a_tie_is_drawn() -> None:
     values = matrix((0.5,), (0.5,), (0.7,))
     drawn = {tuple(preferred(values, np.array([2, 2, 1]), random.Random(seed)).tolist()) for seed in range(20)}
     assert drawn == {(0,), (1,)}
+    assert preferred(values, np.array([2, 2, 1]), None).tolist() == [0]
 
 
 def test_without_targets_nobody_is_preferred_and_all_are_in_one_front() -> None:

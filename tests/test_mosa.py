@@ -98,6 +98,25 @@ def test_the_same_seed_gives_the_same_run() -> None:
     ]
 
 
+class Plateau(Numbers):
+    """As far from the target everywhere but on it, and of the same length."""
+
+    def secondary(self, individuals: Any) -> np.ndarray:
+        return np.ones(len(individuals))
+
+    def objectives(self, testcases: Any) -> np.ndarray:
+        return np.where(super().objectives(testcases) > 0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("neutral", [True, False])
+def test_on_a_plateau_it_drifts_or_keeps_the_oldest(neutral: bool) -> None:
+    algorithm = search(population=6, fresh=0.0, neutral=neutral)
+    evaluation = Plateau(1000)  # which no mutation reaches
+    first = run(algorithm, 2, evaluation).population[0].testcases
+    preferred = {run(algorithm, 1, evaluation).population[0].testcases for _ in range(20)}
+    assert (len(preferred) > 3) if neutral else preferred == {first}
+
+
 def test_nothing_is_proposed_twice_and_nothing_that_is_there() -> None:
     algorithm = run(search(population=8), 5, Numbers(10, 90))
     there = [i.testcases[0] for i in algorithm.population]

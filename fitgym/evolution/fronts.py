@@ -16,13 +16,16 @@ __all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "preferred", "su
 _CELLS = 1 << 22  # of a block of comparisons, a byte each
 
 
-def preferred(values: Floats, ties: Floats, chance: Chance) -> Index:
+def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
     """The test cases that are best for some target, ascending: the least value, then the tie-breaker, then a draw.
+
+    With the draw a target that nothing brings nearer is handed on among all that are as near, so that its test case drifts;
+    without it the first one stays for ever.
 
     Args:
         values: `(n, n_targets)`.
         ties: their secondary objective, such as the length, `(n,)`.
-        chance: draws once for each target that several of them are best for.
+        chance: draws once for each target that several of them are best for; None takes the first.
 
     References:
         Panichella, Kifetew and Tonella 2015, Reformulating Branch Coverage as a Many-Objective Optimization Problem,
@@ -34,9 +37,10 @@ def preferred(values: Floats, ties: Floats, chance: Chance) -> Index:
     sizes = np.where(least, ties[:, None], np.inf)
     best = sizes == sizes.min(axis=0)
     chosen = best.argmax(axis=0)
-    for target in np.flatnonzero(best.sum(axis=0) > 1).tolist():
-        among = np.flatnonzero(best[:, target])
-        chosen[target] = among[int(chance.random() * len(among))]
+    if chance is not None:
+        for target in np.flatnonzero(best.sum(axis=0) > 1).tolist():
+            among = np.flatnonzero(best[:, target])
+            chosen[target] = among[int(chance.random() * len(among))]
     return np.unique(chosen)
 
 
@@ -51,7 +55,7 @@ def dominance(values: Floats) -> Mask:
     return dominates
 
 
-def fronts(values: Floats, ties: Floats, size: int, chance: Chance) -> list[Index]:
+def fronts(values: Floats, ties: Floats, size: int, chance: Chance | None) -> list[Index]:
     """The test cases in fronts, best first; those beyond the `size` best are together in the last one.
 
     First come the `preferred` ones. If there are fewer than `size`, the others follow by Pareto dominance: those that no
