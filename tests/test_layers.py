@@ -35,6 +35,7 @@ ROOMS = {
     "fitgym.artificial": 8,
     "fitgym.features": 8,
     "fitgym.smart_selection": 8,
+    "fitgym.rendering": 8,
     "fitgym.suite": 8,
     "fitgym.envs": 9,
     "fitgym.agents": 10,

@@ -23,7 +23,7 @@ LINKED = ("agents", "envs")
 EXTRAS = (
     *("stable_baselines3", "sb3_contrib", "torch"),
     *("pandas", "scipy", "scikit_posthocs", "matplotlib", "joblib", "jinja2"),
-    *("ray", "submitit", "mabwiser", "sklearn", "jupytext", "IPython"),
+    *("ray", "submitit", "mabwiser", "sklearn", "jupytext", "IPython", "PIL", "moviepy"),
 )
 """What the optional extras install; nothing of it may be needed to import the package or to read its help."""
 

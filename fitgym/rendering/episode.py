@@ -1,0 +1,160 @@
+"""An episode as whoever watches it sees it: what was chosen, what came of it, and which lines of the subject ran."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from fitgym.immutable import immutable
+
+__all__ = ["Episode", "Listing", "Step"]
+
+
+@immutable
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step, as it stood at its end.
+
+    Attributes:
+        choice: what the agent chose, as text; "" for the beginning of the episode, before anything was chosen.
+        active: what guided the search, each with its weight in (0, 1].
+        covered: targets covered so far and targets there are, by what they belong to; None for the second where a
+            target is known only once it is covered.
+        reward: for the step.
+        value: of the goal.
+        near: how near what is not covered has come on the mean over all targets, in [0, 1], where that is known.
+        spent: share of the budget that is used up, in [0, 1].
+        clock: how far the run is, as text, such as "generation 12".
+    """
+
+    choice: str
+    active: Mapping[str, float]
+    covered: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
+    near: Mapping[str, float] = field(default_factory=dict)
+    reward: float = 0.0
+    value: float = 0.0
+    spent: float = 0.0
+    clock: str = ""
+
+
+@immutable
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """The source that is under test.
+
+    Attributes:
+        lines: of the text, without their ends.
+        first: number of the first of them in its file.
+        code: numbers of the lines that can run and count.
+        functions: first line, last line and name of each function in it.
+    """
+
+    lines: tuple[str, ...]
+    first: int
+    code: frozenset[int]
+    functions: tuple[tuple[int, int, str], ...] = ()
+
+    def function(self, number: int) -> str:
+        """The innermost function that a line belongs to, "" if it is in none."""
+        around = [(last - first, name) for first, last, name in self.functions if first <= number <= last]
+        return min(around)[1] if around else ""
+
+
+@immutable
+@dataclass(frozen=True, slots=True, eq=False)
+class Episode:
+    """All that has been seen of an episode. It grows by `then`, which leaves the shorter one as it is.
+
+    Attributes:
+        title: what the search is about.
+        setting: how it was set up, in one line.
+        options: what the agent can choose, or combine.
+        steps: so far; the first is the beginning, which nobody chose.
+        listing: the source, None where there is none.
+        runs: by line, how many of the test cases that the search keeps run it.
+        since: by line, the step in which it was first seen to run.
+        ended: why the episode is over, "" while it is not.
+    """
+
+    title: str
+    setting: str
+    options: tuple[str, ...]
+    steps: tuple[Step, ...]
+    listing: Listing | None = None
+    runs: Mapping[int, int] = field(default_factory=dict)
+    since: Mapping[int, int] = field(default_factory=dict)
+    ended: str = ""
+
+    def then(self, step: Step, runs: Mapping[int, int] | None = None, ended: str = "") -> Episode:
+        """The episode after one more step.
+
+        Args:
+            step: that was made.
+            runs: by line, how many test cases now run it.
+            ended: why the episode is over with it, "" if it is not.
+        """
+        runs = runs or {}
+        since = {**dict.fromkeys(runs, len(self.steps)), **self.since}
+        return replace(self, steps=(*self.steps, step), runs=runs, since=since, ended=ended)
+
+    @property
+    def choices(self) -> tuple[Step, ...]:
+        """The steps that the agent made."""
+        return self.steps[1:]
+
+    @property
+    def total(self) -> float:
+        """The rewards so far, summed."""
+        return sum(step.reward for step in self.steps)
+
+    @property
+    def new(self) -> frozenset[int]:
+        """The lines that ran for the first time in the last step; none before the first choice."""
+        last = len(self.choices)
+        return frozenset(line for line, step in self.since.items() if step == last) if last else frozenset()
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What has a history: the options, then what else has targets."""
+        return tuple(dict.fromkeys((*self.options, *self.steps[-1].covered)))
+
+    @property
+    def ends(self) -> list[float]:
+        """Where each step ends on the way from 0 to 1: by the budget spent, or where none is counted by their number."""
+        if self.steps[-1].spent > 0:
+            return [step.spent for step in self.steps]
+        planned = max(20, len(self.choices) * 5 // 4)
+        return [number / planned for number in range(len(self.steps))]
+
+    def shown(self, height: int) -> range:
+        """The numbers of `height` lines of the listing (or all) that show where the search last got on.
+
+        These are around the largest group of lines that ran for the first time in one step, the last in which any did.
+        """
+        assert self.listing is not None
+        first, end = self.listing.first, self.listing.first + len(self.listing.lines)
+        last = max(self.since.values(), default=0)
+        found = sorted(line for line, step in self.since.items() if step == last) or [first]
+        groups = (found[place : bisect_left(found, line + height)] for place, line in enumerate(found))
+        group = max(groups, key=len)
+        start = (group[0] + group[-1] + 1 - height) // 2
+        start = max(first, min(start, end - height))
+        return range(start, min(end, start + height))
+
+    def told(self) -> str:
+        """What the last step came to, in one sentence."""
+        step, made = self.steps[-1], len(self.choices)
+        if self.ended:
+            (often, times), *_ = Counter(step.choice for step in self.choices).most_common(1)
+            most = f", mostly {often} ({times}×)" if times > 1 else ""
+            n = len(self.since.keys() & self.listing.code) if self.listing else 0
+            lines = f", {n} of {len(self.listing.code)} lines covered" if self.listing else ""
+            return f"Ended after {made} steps, {self.ended}: return {self.total:.4g}{lines}{most}"
+        if not made:
+            guided = f": {' and '.join(step.active)} guided the first generation" if step.active else ""
+            return f"Before the first choice{guided}"
+        n = len(self.new)
+        lines = f", {n} {'line' if n == 1 else 'lines'} ran for the first time" if n else ""
+        return f"Step {made}: {step.choice}, reward {step.reward:.4g}{lines}"

@@ -1,0 +1,276 @@
+"""The picture of an episode: 800 by 600 pixels, its source as a heat map, choices, coverage and rewards over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from fitgym.rendering.episode import Episode, Listing, Step
+from fitgym.rendering.lettering import Colour, plain, write
+
+__all__ = ["CHOSEN", "HEAT", "HEIGHT", "NEW", "WIDTH", "line_at", "picture"]
+
+WIDTH, HEIGHT = 800, 600
+
+Box = tuple[int, int, int, int]
+"""Left, upper, right and lower edge, the last two outside."""
+
+# Of Okabe and Ito: told apart by the colour-blind, and in grey as three steps from light to dark and a darker one.
+NEW: Colour = (230, 159, 0)
+HEAT: tuple[Colour, ...] = ((222, 238, 249), (188, 220, 241), (153, 203, 234))
+"""Lines that few, some and many test cases run."""
+CHOSEN: Colour = (213, 94, 0)
+_COVERED: Colour = (100, 172, 219)
+_MISSED: Colour = (84, 88, 94)
+_UNCHOSEN: Colour = (150, 153, 158)
+_NEAR: Colour = (188, 220, 241)
+_INK: Colour = (20, 24, 31)
+_GREY: Colour = (118, 122, 128)
+_FAINT: Colour = (232, 234, 237)
+_WHITE: Colour = (255, 255, 255)
+
+_FEW, _SOME = 1, 9  # test cases, at most
+_MARGIN = 10
+_TOP, _BOTTOM = 54, 564  # of what stands between heading and sentence
+_MIDDLE = 452  # where the source ends
+_GUTTER = 92  # where the lines of the source begin
+_MAP = 46  # where the map of the whole file ends
+_LINE = 14  # pixels from line to line
+_LINES = (_BOTTOM - 24 - _TOP - 18) // _LINE  # of the source that are shown
+_ROOM = 350  # pixels for the rows, before rewards begin
+
+
+def picture(episode: Episode) -> NDArray[np.uint8]:
+    """The picture of an episode as it stands, shape `(600, 800, 3)`. Equal episodes give equal pictures.
+
+    Left the source, if there is one: a map of the whole file and the lines around what ran last for the first time.
+    Right a row for each option with its targets: how many were covered in the course of the budget, and when it was
+    chosen; below, the rewards.
+    """
+    image = Image.new("RGB", (WIDTH, HEIGHT), _WHITE)
+    draw = ImageDraw.Draw(image)
+    _heading(draw, episode)
+    left = _MARGIN
+    if episode.listing is not None:
+        _source(draw, episode, episode.listing)
+        _map(image, episode, episode.listing)
+        left = _MIDDLE + 2 * _MARGIN
+    bottom = _rows(draw, episode, (left, _TOP, WIDTH - _MARGIN, _TOP + _ROOM))
+    _rewards(draw, episode, (left, bottom + 12, WIDTH - _MARGIN, _BOTTOM))
+    _sentence(draw, episode)
+    return np.array(image)
+
+
+def line_at(episode: Episode, number: int) -> Box | None:
+    """Where a line of the source stands in the picture, None if it is not shown."""
+    shown = episode.shown(_LINES)
+    return _place(number, shown) if number in shown else None
+
+
+def _place(number: int, shown: range) -> Box:
+    top = _TOP + 18 + (number - shown.start) * _LINE
+    return _GUTTER, top, _MIDDLE, top + _LINE
+
+
+# ---------------------------------------------------------------------------------------------------------- the parts
+
+
+def _heading(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
+    step = episode.steps[-1]
+    draw.rectangle((0, 0, WIDTH, 43), fill=_INK)
+    write(draw, (_MARGIN, 5), episode.title, _WHITE, 16, bold=True, room=430)
+    write(draw, (_MARGIN, 26), episode.setting, _FAINT, 11, room=560)
+    write(draw, (WIDTH - _MARGIN, 8), f"step {len(episode.choices)}, {step.clock}", _WHITE, 12, right=True)
+    write(
+        draw, (WIDTH - _MARGIN, 26), f"goal value {step.value:.4g}, return {episode.total:.4g}", _FAINT, 11, right=True
+    )
+
+
+def _sentence(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
+    ended = bool(episode.ended)
+    draw.rectangle((0, HEIGHT - 30, WIDTH, HEIGHT), fill=_INK if ended else _FAINT)
+    colour = _WHITE if ended else _INK
+    write(draw, (_MARGIN, HEIGHT - 23), episode.told(), colour, 12, bold=True, room=WIDTH - 2 * _MARGIN)
+
+
+def _source(draw: ImageDraw.ImageDraw, episode: Episode, listing: Listing) -> None:
+    shown, new = episode.shown(_LINES), episode.new
+    lines = {number: plain(listing.lines[number - listing.first]) for number in shown}
+    indent = min((len(text) - len(text.lstrip()) for text in lines.values() if text.strip()), default=0)
+    function = listing.function(min(new.intersection(shown), default=shown[len(shown) // 2]))
+    figures = f"{len(listing.code & episode.since.keys())} of {len(listing.code)} lines covered"
+    write(draw, (_MIDDLE, _TOP), figures, _GREY, right=True)
+    write(draw, (_GUTTER, _TOP), function, _GREY, room=_MIDDLE - _GUTTER - 7 * len(figures) - _MARGIN)
+    for number, text in lines.items():
+        left, top, right, bottom = _place(number, shown)
+        counts, ink = number in listing.code, _INK if number in listing.code else _GREY
+        if counts and number in episode.since:
+            colour = NEW if number in new else _heat(episode.runs.get(number, 0))
+            draw.rectangle((left - 4, top, right - 1, bottom - 1), fill=colour)
+        elif counts:
+            draw.rectangle((left - 4, top + 1, left - 3, bottom - 2), fill=_INK)
+        write(draw, (left - 8, top), f"{number}{'+' if number in new else ' '}", ink, right=True, bold=number in new)
+        write(draw, (left, top), text[indent:], ink, room=right - left, bold=number in new)
+    _legend(draw, _BOTTOM - 15)
+
+
+def _legend(draw: ImageDraw.ImageDraw, top: int) -> None:
+    x = _MARGIN
+    for colour, mark in ((NEW, "+"), *zip(HEAT, ("1", f"{_FEW + 1}", f"{_SOME + 1}"), strict=True)):
+        draw.rectangle((x, top, x + 19, top + 13), fill=colour)
+        write(draw, (x + 4, top), mark, _INK)
+        x = write(draw, (x + 24, top), "new in this step", _GREY) + 14 if colour == NEW else x + 20
+    x = write(draw, (x + 4, top), "or more tests run it", _GREY) + 14
+    draw.rectangle((x, top, x + 1, top + 13), fill=_INK)
+    write(draw, (x + 6, top), "not covered", _GREY)
+
+
+def _map(image: Image.Image, episode: Episode, listing: Listing) -> None:
+    """The whole file, small: each line as long as it is, coloured as in the source; a frame round what is shown."""
+    ink = _shape(listing)
+    kinds = np.zeros(len(listing.lines), np.uint8)  # the more it says, the larger
+    kinds[[number - listing.first for number in listing.code]] = 1
+    for number in listing.code & episode.since.keys():
+        kinds[number - listing.first] = 2
+    new = listing.code & episode.new
+    for number in new:
+        kinds[number - listing.first] = 3
+    room = _BOTTOM - 24 - _TOP
+    high = min(room, 3 * len(kinds))
+    edges = np.linspace(0, len(kinds), high + 1)
+    first = np.minimum(edges[:-1].astype(np.intp), len(kinds) - 1)
+    last = np.maximum(first + 1, np.ceil(edges[1:]).astype(np.intp))
+    colours = np.array([_FAINT, _MISSED, _COVERED, NEW], np.uint8)
+    pixels = np.full((high, ink.shape[1], 3), 255, np.uint8)
+    for y, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        line = start + int(kinds[start:end].argmax())
+        pixels[y, ink[line]] = colours[kinds[line]]
+    image.paste(Image.fromarray(pixels), (_MARGIN, _TOP))
+    draw = ImageDraw.Draw(image)
+    for number in new:
+        y = _TOP + int((number - listing.first + 0.5) * high / len(kinds))
+        draw.rectangle((_MAP - 4, y - 1, _MAP + 2, y), fill=NEW)
+    shown = episode.shown(_LINES)
+    top, end = ((number - listing.first) * high / len(kinds) for number in (shown.start, shown.stop))
+    draw.rectangle((_MARGIN - 3, _TOP + int(top), _MAP - 4, _TOP + int(end)), outline=_INK)
+
+
+def _rows(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> int:
+    """What was covered and chosen in the course of the budget, a row for each; where the last row ends."""
+    left, top, right, bottom = box
+    x = left
+    for label, colour, there in (
+        ("covered", _COVERED, episode.steps[-1].covered),
+        ("near", _NEAR, episode.steps[-1].near),
+        ("chosen", CHOSEN, True),
+    ):
+        if there:
+            draw.rectangle((x, top + 2, x + 9, top + 11), fill=colour)
+            x = write(draw, (x + 14, top), label, _INK) + 14
+    write(draw, (right, top), "over time", _GREY, right=True)
+    top += 20
+    rows = episode.rows
+    pitch = max(26, min(72, (bottom - top) // max(1, len(rows))))
+    spans = _spans(episode, left, right)
+    active = episode.steps[-1].active
+    for place, name in enumerate(rows):
+        y = top + place * pitch
+        if y + pitch > bottom:
+            write(draw, (left, y), f"and {len(rows) - place} more", _GREY)
+            return y + 14
+        if name in active:
+            draw.rectangle((left, y + 3, left + 6, y + 9), fill=CHOSEN if episode.choices else _UNCHOSEN)
+        write(draw, (left + 10, y), name, _INK, bold=name in active)
+        write(draw, (right, y), _figures(episode, name), _INK, right=True)
+        _history(draw, episode, name, spans, (left, y + 14, right, y + pitch - 4))
+    return top + len(rows) * pitch
+
+
+def _history(
+    draw: ImageDraw.ImageDraw, episode: Episode, name: str, spans: Sequence[tuple[int, int]], box: Box
+) -> None:
+    """An area for the share of targets that are covered, on a strip that is coloured where the row was chosen."""
+    left, top, right, bottom = box
+    is_option, has_targets = name in episode.options, name in episode.steps[-1].covered
+    floor = bottom - 5 if is_option and has_targets else bottom if has_targets else top
+    draw.rectangle((left, top, right - 1, bottom - 1), fill=_FAINT)
+    history = [step.covered.get(name, (0, 0)) for step in episode.steps]
+    whole = max(1, *(covered if known is None else known for covered, known in history))
+    for step, (covered, _), (x, end) in zip(episode.steps, history, spans, strict=True):
+        share = covered / whole
+        for height, colour in ((max(share, step.near.get(name, 0.0)), _NEAR), (share, _COVERED)):
+            if has_targets and height > 0:
+                y = floor - max(1, round(height * (floor - top)))
+                draw.rectangle((x, y, end - 1, floor - 1), fill=colour)
+        if weight := step.active.get(name, 0.0) if is_option else 0.0:
+            colour = _mixed(CHOSEN, _FAINT, 0.25 + 0.75 * weight) if step.choice else _UNCHOSEN
+            draw.rectangle((x, floor, end - 1, bottom - 1), fill=colour)
+    if is_option and has_targets:
+        draw.line((left, floor, right - 1, floor), fill=_WHITE)
+
+
+def _rewards(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> None:
+    """A bar for the reward of each step."""
+    left, top, right, bottom = box
+    rewards = [step.reward for step in episode.choices]
+    low, high = min([0.0, *rewards]), max([0.0, *rewards])
+    write(draw, (left, top), "reward of each step", _INK, bold=True)
+    write(draw, (right, top), f"{low:.3g} to {high:.3g}", _GREY, right=True)
+    top, bottom = top + 18, bottom - 16
+    draw.rectangle((left, top, right - 1, bottom - 1), fill=_FAINT)
+    scale = (bottom - top - 2) / ((high - low) or 1.0)
+    zero = bottom - 1 + low * scale
+    spans = _spans(episode, left, right)[1:]
+    for place, (reward, (x, end)) in enumerate(zip(rewards, spans, strict=True)):
+        y, base = sorted((round(zero - reward * scale), round(zero)))
+        draw.rectangle((x, y, max(x, end - 2), base), fill=CHOSEN if place == len(rewards) - 1 else _GREY)
+    write(draw, (left, bottom + 2), "start", _GREY)
+    write(draw, (right, bottom + 2), "end of budget" if episode.steps[-1].spent else "later", _GREY, right=True)
+
+
+# ------------------------------------------------------------------------------------------------------ small things
+
+
+def _spans(episode: Episode, left: int, right: int) -> list[tuple[int, int]]:
+    """From where to where each step goes, at least a pixel wide."""
+    found, x = [], left
+    for end in episode.ends:
+        stop = left + round(min(1.0, end) * (right - left))
+        x = min(x, right - 1)
+        found.append((x, max(stop, x + 1)))
+        x = max(stop, x)
+    return found
+
+
+def _figures(episode: Episode, name: str) -> str:
+    """What a row has come to, in numbers."""
+    step: Step = episode.steps[-1]
+    if name in step.covered:
+        covered, known = step.covered[name]
+        return f"{covered} found" if known is None else f"{covered} of {known}"
+    return f"chosen {sum(name in step.active for step in episode.choices)}×"
+
+
+def _heat(runs: int) -> Colour:
+    return HEAT[0 if runs <= _FEW else 1 if runs <= _SOME else 2]
+
+
+@lru_cache(maxsize=4)
+def _shape(listing: Listing) -> NDArray[np.bool_]:
+    """Where in the map each line of the text has ink, `(n_lines, width)`."""
+    width = _MAP - 8 - _MARGIN
+    ink = np.zeros((len(listing.lines), width), bool)
+    for row, text in zip(ink, listing.lines, strict=True):
+        plain = text.expandtabs(4)
+        indent = len(plain) - len(plain.lstrip())
+        row[indent * width // 80 : -(-len(plain.rstrip()) * width // 80)] = True
+    return ink
+
+
+def _mixed(colour: Colour, other: Colour, share: float) -> Colour:
+    red, green, blue = (round(share * a + (1 - share) * b) for a, b in zip(colour, other, strict=True))
+    return red, green, blue
