@@ -32,6 +32,11 @@ class Chosen:
     number: int
     weights: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """The name as it is shown: weights rounded, and a word for an action that leaves everything as it was."""
+        return " + ".join(f"{weight:.2f} {name}" for name, weight in self.weights.items()) or self.name or "as before"
+
 
 class ActionForm(ABC):
     """A form of actions.

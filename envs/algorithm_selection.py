@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from fitgym.engine import Engine, parse_search
 from fitgym.envs.action_form import ActionForm, Chosen
-from fitgym.envs.catalogue import parse_action
+from fitgym.envs.catalogue import action_name, parse_action
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.errors import InputError
 
@@ -90,3 +90,12 @@ class AlgorithmSelection(FitnessSelection):
 
     def _starts_with(self) -> tuple[str, ...]:
         return self.catalogue[0]
+
+    def _given(self) -> str:
+        return f"guided by {action_name(self.catalogue[0])}"
+
+    def _options(self) -> tuple[str, ...]:
+        return self.searches
+
+    def _guides(self, engine: Engine) -> dict[str, float]:
+        return {engine.search_name: 1.0}

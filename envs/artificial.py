@@ -15,6 +15,8 @@ from fitgym.artificial import KINDS, ArtificialEngine, Problem
 from fitgym.engine import parse_search
 from fitgym.envs.action_form import action_form
 from fitgym.errors import InputError, ResetNeeded
+from fitgym.rendering.display import MODES, display
+from fitgym.rendering.episode import Episode, Step
 
 __all__ = ["Artificial"]
 
@@ -54,7 +56,8 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
     * `search`: a search algorithm, such as `mio` or `mosa:crossover=0`.
     * `population`: number of its individuals.
     * `generations_per_step`: for how many a decision holds.
-    * `render_mode`: "ansi" or None.
+    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
+      after every step; or None.
 
     ## References
     Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 4.1: the problems.
@@ -63,7 +66,7 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
     * v0: initial version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -101,6 +104,7 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
         self.population = population
         self.generations_per_step = generations_per_step
         self.render_mode = render_mode
+        self._display = display(render_mode)
         self.action_space = self.form.space
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
         self.engine: ArtificialEngine | None = None
@@ -123,6 +127,10 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
         )
         self.engine.step()
         self._taken, self._rewards = [], []
+        if self._display is not None:
+            setting = f"search {self.search} · seed {self.seed}"
+            episode = Episode("artificial problems", setting, self.kinds, (self._seen(""),))
+            self._display.begin(episode)
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -143,15 +151,25 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
         reward = (engine.n_covered - before) / self._feasible(engine)
         self._taken.append(chosen.name)
         self._rewards.append(reward)
+        if self._display is not None:
+            ended = "" if not self._over(engine) else "budget spent" if engine.spent >= 1.0 else "all covered"
+            self._display.follow(self._seen(chosen.label), ended=ended)
         return self._observation(), reward, self._over(engine), False, self._info()
 
     def render(self) -> Any:
-        """One line about the running search, for render mode "ansi"."""
-        if self.render_mode != "ansi" or self.engine is None:
+        """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
+        if self._display is not None:
+            return self._display.picture()
+        if self.render_mode is None or self.engine is None:
             return None
         done = ", ".join(f"{kind} {int(self.engine.covered(kind).sum())}/{self.groups[kind]}" for kind in self.kinds)
         active = "+".join(self.engine.active)
         return f"{self.engine.evaluations} of {self.budget} evaluations, active {active}, covered {done}"
+
+    def close(self) -> None:
+        """End what is shown on the terminal; harmless when called twice."""
+        if self._display is not None:
+            self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions make sense now, shape `(n_actions,)`, of bits two for each: all of them."""
@@ -187,6 +205,21 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
             least = engine.least[engine.problem.columns(kind)]
             seen += [float(kind in engine.active), float(engine.covered(kind).mean()), float(least.mean())]
         return np.array(seen, dtype=np.float32)
+
+    def _seen(self, choice: str) -> Step:
+        """What there is to be shown of the step that was made."""
+        assert self.engine is not None
+        engine = self.engine
+        return Step(
+            choice,
+            dict.fromkeys(engine.active, 1.0),
+            {kind: (int(engine.covered(kind).sum()), self.groups[kind]) for kind in self.kinds},
+            {kind: 1.0 - float(engine.least[engine.problem.columns(kind)].mean()) for kind in self.kinds},
+            reward=self._rewards[-1] if self._rewards else 0.0,
+            value=engine.n_covered / self._feasible(engine),
+            spent=engine.spent,
+            clock=f"{engine.evaluations:,} evaluations",
+        )
 
     def _info(self) -> dict[str, Any]:
         assert self.engine is not None

@@ -6,7 +6,7 @@ import copy
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 import numpy as np
@@ -23,8 +23,13 @@ from fitgym.execution.executor import Executor, Limits
 from fitgym.features import FeatureSet, Moment
 from fitgym.goals.base import Goal
 from fitgym.registry import Registry
+from fitgym.rendering.display import MODES, display
+from fitgym.rendering.episode import Episode, Step
 from fitgym.subject.source import locate
 from fitgym.testcase.statement import TestCase
+
+if TYPE_CHECKING:
+    from fitgym.envs.footprint import Footprint
 
 __all__ = ["GOALS", "FitnessSelection"]
 
@@ -83,7 +88,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
       are actions, an action that is not the one before goes on with the population that it left when it was last
       chosen. That is what the code released with the paper does, and the paper does not say.
     * `generations_per_step`: 3, as published (3 to 5).
-    * `render_mode`: "ansi" or None.
+    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
+      after every step; or None.
     * `timeout_s`: seconds that one test case may take.
     * `executor`: one that has been started for this subject, for a caller that could not wait.
 
@@ -95,7 +101,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     * v0: initial version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -148,6 +154,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self.populations = populations
         self.generations_per_step = generations_per_step
         self.render_mode = render_mode
+        self._display = display(render_mode)
+        self._footprint: Footprint | None = None  # where there is a display
         self.action_space = self.form.space
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
         self.executor = executor or Executor(locate(subject, path), Limits(seconds=timeout_s))
@@ -204,6 +212,13 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             1.0 - self.spent, self.goal.value(self.engine), self.goal.scale, n_actions=len(self.catalogue)
         )
         self._ended = False
+        if self._display is not None:
+            from fitgym.envs.footprint import Footprint
+
+            self._footprint = Footprint(self.engine.subject)
+            setting = f"goal {self._pursued()} · {self._given()} · seed {self.seed}"
+            episode = Episode(self.subject_name, setting, self._options(), (), self._footprint.listing)
+            self._display.begin(episode.then(self._seen(""), self._footprint.runs(self.engine)))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -230,11 +245,16 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         self._moment = self._next(chosen.number)
         terminated = bool(self.spent >= 1.0 or self.goal.reached(self.engine))
         self._ended = terminated
+        if self._display is not None and self._footprint is not None:
+            ended = "" if not terminated else "budget spent" if self.spent >= 1.0 else "goal reached"
+            self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
         return self._observation(), reward, terminated, False, self._info()
 
     def render(self) -> Any:
-        """One line about the running search, for render mode "ansi"."""
-        if self.render_mode != "ansi" or self.engine is None:
+        """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
+        if self._display is not None:
+            return self._display.picture()
+        if self.render_mode is None or self.engine is None:
             return None
         coverage = ", ".join(f"{name} {c}/{n}" for name, (c, n) in self.engine.coverage().items())
         return (
@@ -243,8 +263,10 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         )
 
     def close(self) -> None:
-        """End the worker process; harmless when called twice."""
+        """End the worker process and what is shown on the terminal; harmless when called twice."""
         self.executor.close()
+        if self._display is not None:
+            self._display.close()
 
     # ------------------------------------------------------------------ beyond Gymnasium
 
@@ -290,7 +312,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         """What is needed to repeat the episode, and what it gave, as JSON-ready values."""
         return {
             "subject": self.subject_name,
-            "goal": type(self.goal).__module__.rpartition(".")[2],
+            "goal": self._pursued(),
             "reward": self.goal.reward_name,
             "variants": {name: dict(arguments) for name, arguments in self.variants.items()},
             "search": self.search,
@@ -320,6 +342,42 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
         """Do what was chosen, before some generations follow."""
         if chosen.functions:
             engine.activate(chosen.functions, self._left_by(chosen.name), chosen.weights)
+
+    def _pursued(self) -> str:
+        """The goal, by name."""
+        return type(self.goal).__module__.rpartition(".")[2]
+
+    def _given(self) -> str:
+        """What is not chosen by the agent, in a few words."""
+        return f"search {self.search}"
+
+    def _options(self) -> tuple[str, ...]:
+        """What actions are made of."""
+        return tuple(dict.fromkeys(name for functions in self.catalogue for name in functions))
+
+    def _guides(self, engine: Engine) -> dict[str, float]:
+        """Which of these guide the search now, each with its weight."""
+        return {name: engine.weights.get(name, 1.0) for name in engine.active}
+
+    def _seen(self, choice: str) -> Step:
+        """What there is to be shown of the step that was made."""
+        assert self.engine is not None
+        engine = self.engine
+        fitness = engine.measurements.fitness
+        covered = {
+            name: (n, None if fitness[name].dynamic else known)
+            for name, (n, known) in engine.coverage().items()
+            if known or fitness[name].dynamic
+        }
+        return Step(
+            choice,
+            self._guides(engine),
+            covered,
+            reward=self.rewards[-1] if self.rewards else 0.0,
+            value=float(self._moment.value),
+            spent=self.spent,
+            clock=f"generation {engine.generation}, {engine.executions:,} executions",
+        )
 
     @property
     def spent(self) -> float:

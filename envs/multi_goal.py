@@ -81,6 +81,9 @@ class MultiGoal(FitnessSelection):
     def _goal(self, goal: str, reward: str) -> Goal:
         return Several([GOALS.load(name)(reward) for name in self.goals], self.weights)
 
+    def _pursued(self) -> str:
+        return "+".join(self.goals)
+
     def _info(self) -> dict[str, Any]:
         assert isinstance(self.goal, Several)
         return {**super()._info(), "rewards": self.goal.rewards.astype(np.float32)}

@@ -12,6 +12,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.errors import InputError, ResetNeeded
+from fitgym.rendering.display import MODES, display
+from fitgym.rendering.episode import Episode, Step
 
 __all__ = ["ACTIONS", "Toy", "optimum"]
 
@@ -62,7 +64,8 @@ class Toy(gymnasium.Env[Observation, np.int64]):
     ## Arguments
     * `horizon`: H, at least 2.
     * `noise`: standard deviation of the reward, at least 0.
-    * `render_mode`: "ansi" or None.
+    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
+      after every step; or None.
 
     ## Optimum
     `fitgym.envs.toy.optimum(horizon)` is the best return and the best action for each state, by backward induction.
@@ -73,7 +76,7 @@ class Toy(gymnasium.Env[Observation, np.int64]):
     * v0: initial version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
 
     action_names = ACTIONS
     feature_names = (
@@ -90,6 +93,7 @@ class Toy(gymnasium.Env[Observation, np.int64]):
         self.horizon = horizon
         self.noise = noise
         self.render_mode = render_mode
+        self._display = display(render_mode)
         self.action_space = spaces.Discrete(len(ACTIONS))
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
         self._step = horizon  # no episode has begun
@@ -109,6 +113,8 @@ class Toy(gymnasium.Env[Observation, np.int64]):
         self._uses = [0] * len(ACTIONS)
         self._value = 0.0
         self._taken, self._rewards = [], []
+        if self._display is not None:
+            self._display.begin(Episode("toy", f"noise {self.noise:g} · seed {self._seed}", ACTIONS, (self._seen(),)))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -131,14 +137,23 @@ class Toy(gymnasium.Env[Observation, np.int64]):
         self._value += reward
         self._taken.append(index)
         self._rewards.append(reward)
+        if self._display is not None:
+            self._display.follow(self._seen(), ended="horizon reached" if self._step == self.horizon else "")
         return self._observation(), reward, self._step == self.horizon, False, self._info()
 
     def render(self) -> Any:
-        """One line about the episode, for render mode "ansi"."""
-        if self.render_mode != "ansi":
+        """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
+        if self._display is not None:
+            return self._display.picture()
+        if self.render_mode is None:
             return None
         uses = ", ".join(f"{name} {n}" for name, n in zip(ACTIONS, self._uses, strict=True))
         return f"step {self._step} of {self.horizon}, earned {self._value:.2f}, taken: {uses}"
+
+    def close(self) -> None:
+        """End what is shown on the terminal; harmless when called twice."""
+        if self._display is not None:
+            self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions make sense now, shape `(5,)`: all of them."""
@@ -178,6 +193,18 @@ class Toy(gymnasium.Env[Observation, np.int64]):
                 *(1.0 if action == last else 0.0 for action in range(len(ACTIONS))),
             ],
             dtype=np.float32,
+        )
+
+    def _seen(self) -> Step:
+        """What there is to be shown of the step that was made."""
+        choice = ACTIONS[self._taken[-1]] if self._taken else ""
+        return Step(
+            choice,
+            {choice: 1.0} if choice else {},
+            reward=self._rewards[-1] if self._rewards else 0.0,
+            value=self._value,
+            spent=self._step / self.horizon,
+            clock=f"horizon {self.horizon}",
         )
 
     def _info(self) -> dict[str, Any]:
