@@ -45,6 +45,7 @@ QUESTIONS = (
     "hostile",
     "budget",
     "watchdog",
+    "rendering",
 )
 
 

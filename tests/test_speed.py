@@ -25,7 +25,7 @@ from fitgym.subject.dependence import branches
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 QUESTIONS = (
     *("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "parts", "startup"),
-    *("agents", "stages"),
+    *("agents", "stages", "rendering"),
 )
 
 
@@ -332,6 +332,14 @@ def test_a_decision_is_timed_in_rounds(speed: Any, text: str) -> None:
     costs = speed.agents.timed(text, 1, 2, 3)
     assert [len(costs[half]) for half in ("act", "observe")] == [2, 2]
     assert all(cost > 0 for half in costs.values() for cost in half)
+
+
+@pytest.mark.parametrize(("name", "subject"), [("Toy-v0", ""), ("BranchCoverage-v0", "colorsys")])
+def test_every_frame_of_an_episode_is_timed(speed: Any, name: str, subject: str) -> None:
+    found = speed.rendering.drawn(name, subject, 1, 2)
+    assert len(found["frames"]) >= 2 and all(seconds > 0 for seconds in found["frames"])
+    assert len(found["lines_run"]) == (len(found["frames"]) if subject else 0)
+    assert (found["lines"] > 100) is bool(subject)
 
 
 def test_both_sides_agree_on_how_progress_is_written(speed: Any) -> None:
