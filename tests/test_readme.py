@@ -28,16 +28,17 @@ COMMANDS = [line for line in blocks("")[0].splitlines() if line.startswith(("fit
 
 
 def test_there_are_examples_of_each_kind() -> None:
-    assert len(PYTHON) == 3 and len(COMMANDS) == 2
+    assert len(PYTHON) == 4 and len(COMMANDS) == 2
 
 
-@pytest.mark.parametrize("block", PYTHON, ids=["generate", "environment", "train"])
+@pytest.mark.parametrize("block", PYTHON, ids=["generate", "environment", "video", "train"])
 def test_a_python_example_runs_as_printed(block: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", block], cwd=tmp_path, env=_environment(), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+    assert all((tmp_path / file).stat().st_size for file in re.findall(r"\S+\.mp4", done.stdout))
 
 
 def test_the_commands_run_as_printed(tmp_path: Path) -> None:
