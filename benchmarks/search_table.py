@@ -27,15 +27,11 @@ from runs_file import Key, RunsFile
 from scipy.stats import mannwhitneyu
 
 from fitgym.comparison import Contrast, a12, contrast
-from fitgym.engine import FITNESS, Engine
-from fitgym.errors import ExecutionError, SubjectError
-from fitgym.evolution.budget import Budget
-from fitgym.execution.executor import Executor
+from fitgym.errors import FitgymError
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.smart_selection import EIGHT
-from fitgym.subject.source import locate
+from fitgym.study.trials.search import SearchTrial
 from fitgym.suite.export import write
-from fitgym.testcase.rates import DEFAULT, Rates
 
 COLUMNS = ("question", "contestant", "subject", "seed", "budget", "population", "share", "tests", "statements", "error")
 
@@ -98,7 +94,7 @@ class Question:
         paper: what was published.
         claims: what should hold.
         bundled: modules of the folder `bundled` that it is asked of, instead of a set of subjects, and told one by one.
-        rates: what test cases are made of.
+        rates: what test cases are made of, see `fitgym.testcase.rates.RATES`.
     """
 
     functions: tuple[str, ...]
@@ -106,7 +102,7 @@ class Question:
     paper: str
     claims: tuple[Claim, ...] = ()
     bundled: tuple[str, ...] = ()
-    rates: Rates = DEFAULT
+    rates: str = "fitgym"
 
 
 _WHOLE = (
@@ -132,20 +128,6 @@ _NUMERIC = Question(
     "triangle MIO 38.9, 12.6; MOSA 37.8, 14.2, 0.71; WTS 35.7, 11.3, 0.98; Random 31.7, 11.1, 1.00",
     bundled=("expint", "gammq", "triangle"),
 )
-_PUBLISHED = Rates(
-    initial_length=(1, 1),
-    max_length=1,
-    small_numbers=0.0,
-    max_int=1000,
-    static_pool=0.0,
-    primitive_reuse=0.0,
-    accepted_rate=0.0,
-    repeat_calls=0.0,
-    ill_typed=0.0,
-)
-"""One call with random numbers: no constants of the subject or of its comparisons, nothing repeated, none small by intent.
-The MIO paper draws half of its integers from -1000 to 1000 and half from all; here they are normal with deviation 1000."""
-
 QUESTIONS = {
     "branch": Question(
         ("branch",),
@@ -229,7 +211,7 @@ QUESTIONS = {
         )
     },
     "numeric": _NUMERIC,
-    "numeric as published": replace(_NUMERIC, rates=_PUBLISHED),
+    "numeric as published": replace(_NUMERIC, rates="one_call"),
 }
 
 
@@ -239,33 +221,18 @@ def played(key: Key, path: str) -> dict[str, str]:
     asked = QUESTIONS[question]
     (contestant,) = [one for one in asked.contestants if one.name == name]
     row = dict(zip(COLUMNS[:6], key, strict=True))
+    trial = SearchTrial(
+        search=contestant.search,
+        fitness="+".join(asked.functions),
+        smart=contestant.smart,
+        population=int(population),
+        rates=asked.rates,
+    )
     try:
-        with Executor(locate(subject, HERE / "bundled" if asked.bundled else path)) as executor:
-            engine = Engine(
-                executor,
-                fitness=asked.functions,
-                search=contestant.search,
-                smart=contestant.smart,
-                seed=int(seed),
-                population=int(population),
-                budget=Budget.parse(budget),
-                rates=asked.rates,
-            )
-            while not engine.over:
-                engine.step()
-            suite = engine.best_suite() if engine.search.uses_archive else list(engine.search.best.testcases)
-            found = engine.coverage_of(suite)
-    except (SubjectError, ExecutionError) as problem:
+        found = trial.measure(subject, int(seed), budget, str(HERE / "bundled") if asked.bundled else path).measures
+    except FitgymError as problem:
         return {**row, "share": "", "tests": "", "statements": "", "error": str(problem)}
-    judges = [name for name in asked.functions if not FITNESS.load(name).dynamic]
-    shares = [found[name][0] / max(1, found[name][1]) for name in judges]
-    return {
-        **row,
-        "share": repr(statistics.fmean(shares)),
-        "tests": str(len(suite)),
-        "statements": str(sum(map(len, suite))),
-        "error": "",
-    }
+    return {**row, **{name: repr(found[name]) for name in ("share", "tests", "statements")}, "error": ""}
 
 
 def make(wanted: Iterable[Key], file: RunsFile, path: str, jobs: int) -> None:

@@ -65,6 +65,11 @@ def test_a_search_is_worth_what_its_suite_covers() -> None:
     assert whole.measures["share"] <= whole.series["covered"][-1]  # what the archive had is not in its suite
 
 
+def test_of_one_call_every_test_case_has_one_statement() -> None:
+    found = SearchTrial(population=6, rates="one_call").measure("colorsys", 0, "100x", None)
+    assert found.measures["statements"] == found.measures["tests"] >= 2
+
+
 def test_what_is_covered_at_once_has_the_largest_area() -> None:
     quick: Measured = Artificial("random_search").measure("gradient:1", 0, "5000x", None)
     assert quick.measures["covered"] == 1.0
@@ -79,6 +84,7 @@ def test_what_is_covered_at_once_has_the_largest_area() -> None:
         ({"fitness": "brunch"}, "fitness: no fitness function named 'brunch'; did you mean 'branch'"),
         ({"secondary": "size"}, "secondary: no secondary objective named 'size'"),
         ({"search": "mosa:crosover=1"}, "search: "),
+        ({"rates": "one-call"}, "rates: no rates named 'one-call'; did you mean 'one_call'"),
         ({"population": 1}, "population: 1 is below 2"),
     ],
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["DEFAULT", "Rates"]
+__all__ = ["DEFAULT", "ONE_CALL", "RATES", "Rates"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,4 +87,23 @@ class Rates:
     assembled_rate: float = 0.1
 
 
-DEFAULT = Rates()
+DEFAULT: Final = Rates()
+
+ONE_CALL: Final = Rates(
+    initial_length=(1, 1),
+    max_length=1,
+    small_numbers=0.0,
+    max_int=1000,
+    static_pool=0.0,
+    primitive_reuse=0.0,
+    accepted_rate=0.0,
+    repeat_calls=0.0,
+    ill_typed=0.0,
+)
+"""One call with random numbers: no constants of the subject or of its comparisons, nothing repeated, none small by intent.
+
+As in the study of Arcuri 2017, section 4.3, which draws half of its integers from -1000 to 1000 and half from all; here they
+are normal with deviation 1000."""
+
+RATES: Final[Mapping[str, Rates]] = {"fitgym": DEFAULT, "one_call": ONE_CALL}
+"""By the names that studies use."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fitgym.engine import FITNESS, SECONDARY, Engine, parse_search
-from fitgym.errors import InputError
+from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials.base import Measured, Trial, about
 from fitgym.subject.source import locate
+from fitgym.testcase.rates import RATES
 
 __all__ = ["SearchTrial"]
 
@@ -28,6 +29,8 @@ class SearchTrial(Trial):
         smart: with smart selection.
         secondary: name of the secondary objective.
         population: individuals, unless `search` says so.
+        rates: what test cases are made of, a name in `fitgym.testcase.rates.RATES`: "fitgym", or "one_call" for a single call
+            with random numbers that take nothing from the subject.
     """
 
     search: str = "whole_suite"
@@ -35,6 +38,7 @@ class SearchTrial(Trial):
     smart: bool = False
     secondary: str = "length"
     population: int = 50
+    rates: str = "fitgym"
 
     metrics: ClassVar[dict[str, bool]] = {"share": True, "area": True, "tests": False, "statements": False}
     course: ClassVar[str] = "covered"
@@ -50,6 +54,9 @@ class SearchTrial(Trial):
                 raise InputError(f"'{self.fitness}' has no targets that are known beforehand: add branch")
         if self.population < 2:
             raise InputError(f"population: {self.population} is below 2")
+        with about("rates"):
+            if self.rates not in RATES:
+                raise UnknownName("rates", self.rates, RATES)
 
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
         """Search until the budget is used up.
@@ -74,6 +81,7 @@ class SearchTrial(Trial):
                 seed=seed,
                 population=self.population,
                 budget=Budget.parse(budget),
+                rates=RATES[self.rates],
             )
             while not engine.over:
                 engine.step()
