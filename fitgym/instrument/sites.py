@@ -30,6 +30,7 @@ class Sites(Tally):
         self._pairs: dict[tuple[int, str], tuple[FunctionType, FunctionType]] = {}
 
     def make(self, site: Site, leading: bool = False) -> Probe:
+        """The probe of a site, see `fitgym.instrument.factory.Factory.make`."""
         if site.id not in self._probes:
             quick, thorough = self._pair(site, site.operator)
             self._probes[site.id] = (bound(thorough if self.direct else quick), quick, thorough)
@@ -50,6 +51,7 @@ class Sites(Tally):
         return leading
 
     def flip(self, site_id: int, operator: str) -> None:
+        """From now on a comparison answers as this operator does, see `fitgym.instrument.factory.Factory.flip`."""
         site = self.sites[site_id]
         if not are_alike(site.operator, operator):
             raise ValueError(f"site {site_id} cannot have the operator '{operator}'")
@@ -68,6 +70,7 @@ class Sites(Tally):
         return self._pairs[key]
 
     def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
+        """As of `Tally`; probes that know how they were called take the place of those that do not, or give it back."""
         if direct is not self.direct:
             for probe, quick, thorough in self._probes.values():
                 probe.__code__ = (thorough if direct else quick).__code__

@@ -80,6 +80,7 @@ class Tally:
         self._begin(fuel)
 
     def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
+        """Forget what was recorded, except what `settle` kept."""
         self.counts[:] = self._no_counts
         self.distances[:] = self._no_distances
         self.nearest[:] = self._no_nearest
@@ -101,6 +102,7 @@ class Tally:
         self._step = self.limit = fuel // 16 + 1
 
     def settle(self) -> None:
+        """From now on begin with what is recorded now."""
         self._burnt_before += self.burnt
         self._no_counts = self.counts[:]
         self.told[:] = [count + TOLD for count in self._no_counts]
@@ -118,6 +120,7 @@ class Tally:
         return -1 if self.spent else self.fuel - self.burnt
 
     def interrupt(self) -> None:
+        """Take all fuel away."""
         self.spent = True
         self.limit = -1
 
@@ -170,13 +173,16 @@ class Tally:
     # Results
 
     def count(self, site_id: int) -> int:
+        """How often the site was reached."""
         return self.counts[site_id]
 
     def snapshot(self) -> tuple[Reached, Reached | None]:
+        """What was reached, and what was reached directly if `begin` asked for it."""
         direct = self._reached(self.direct_counts, self.direct_distances) if self.direct else None
         return self._reached(self.counts, self.distances), direct
 
     def infected(self) -> Infected | None:
+        """What the sites say about mutants, None unless `begin` asked for it."""
         if not self.infect:
             return None
         sites = list(compress(range(len(self.bits)), self.bits))

@@ -20,7 +20,8 @@ Reached = tuple[bytes, bytes, bytes]
 (uint32); and the distances of their slots, one after the other (float64)."""
 
 Infected = tuple[bytes, bytes]
-"""The sites that say something about mutants, ascending (uint32), and what they say, as bits (uint32).
+"""The sites that say something about mutants, ascending (uint32),
+and what they say, as bits (uint32).
 
     comparison, membership, truth   bit 0: an operand was of another sort than numbers, strings or bytes with an order, or
                                     an exception came instead of an outcome

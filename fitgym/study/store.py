@@ -1,10 +1,12 @@
 """The folder of a study: the plan, a record for each run, and an index that says where everything stands.
 
-plan.json        what is run; a folder holds one study
-records/         a file of one line for each run that has ended, see `fitgym.study.cell`: the truth
-index.sqlite     a row for each run: its state, and how often it was tried; made again from the records whenever it is
-                 missing or broken
-lock             held while runs are made, so that two drivers do not make the same ones
+It holds
+
+    plan.json        what is run; a folder holds one study
+    records/         a file of one line for each run that has ended, see `fitgym.study.cell`: the truth
+    index.sqlite     a row for each run: its state, and how often it was tried; made again from the records whenever it is
+                     missing or broken
+    lock             held while runs are made, so that two drivers do not make the same ones
 """
 
 from __future__ import annotations

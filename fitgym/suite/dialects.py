@@ -64,7 +64,7 @@ class Dialect(Protocol):
         """
 
 
-class Pytest:
+class Pytest(Dialect):
     """Plain functions, `assert`, `pytest.raises`; the tests of each operation stand under its name if they are many."""
 
     body = WIDTH - 4
@@ -142,7 +142,7 @@ class Pytest:
         return ["assert (", f"    {left}", *indented(laid_out(prefixed(f"{operator} ", right), self.body - 4)), ")"]
 
 
-class Unittest:
+class Unittest(Dialect):
     """A class of unittest for each operation; needs nothing but Python.
 
     Floats are compared with 7 decimal places where that means something, else with a relative tolerance of 1e-6;

@@ -47,6 +47,7 @@ class Spending:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+        """Run a test and add what it took."""
         sums = self._sums
         sums["tests"] += 1
         before = 0
@@ -67,6 +68,7 @@ class Spending:
                 tracemalloc.stop()
 
     def pytest_sessionfinish(self) -> None:
+        """Write the sums."""
         unit = 1 if sys.platform == "darwin" else 1024
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
         self._path.write_text(json.dumps({**self._sums, "resident": resident}), "utf-8")

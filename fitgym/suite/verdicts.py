@@ -61,14 +61,17 @@ class Verdicts:
         self._threads = threading.enumerate()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note that the file cannot be used."""
         if report.failed:
             self._write(event="unusable", test="", error=_last_line(report.longrepr))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note which test begins."""
         self._write(event="start", test=nodeid.rpartition("::")[2])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Run a test and note whether it wrote into the folder."""
         before = _entries(self._folder)
         try:
             return (yield)
@@ -80,6 +83,7 @@ class Verdicts:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Note how a test ended."""
         report = yield
         error = call.excinfo
         if error is not None:
