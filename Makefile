@@ -4,6 +4,7 @@ VENV ?= .venv
 # Two processes, each with whole files, because many tests of a file share one worker.
 PYTEST_ARGS ?= -q -n 2 --dist loadfile
 SPEED_ARGS ?=
+DOCS_ARGS ?= -q -j auto
 BIN := $(VENV)/bin
 # What an editable install is made of; the probes in C are built by it.
 BUILT := pyproject.toml setup.py $(wildcard fitgym/instrument/_*.[ch])
@@ -15,13 +16,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
-.PHONY: help demo test lint types format bench hostile speed clean
+.PHONY: help demo test lint types format docs bench hostile speed clean
 
 help:
 	@echo "make demo    UCB and the goal's own fitness function, at the same budget, on a standard-library module"
 	@echo "make test    the tests of fitgym itself"
 	@echo "make lint    ruff: rules and format        make format   apply both"
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
+	@echo "make docs    the documentation, strictly, into site/, and the checks of what was built"
 	@echo "make bench   the 25 core subjects (20 min) make hostile  the 18 that do harm (10 min)"
 	@echo "make speed   what everything costs, beside other tools (an hour; SPEED_ARGS=--quick: 2 min)"
 
@@ -48,6 +50,12 @@ types: $(VENV)/.installed-dev
 	if ! echo "$$output" | grep -q "in $$expected source files"; then \
 	    echo "mypy did not check the $$expected files under fitgym" >&2; exit 1; fi
 
+# Warnings are errors: a link that leads nowhere, a docstring that cannot be read. No network is needed.
+docs: $(VENV)/.installed-docs
+	rm -rf site build/doctrees
+	$(BIN)/sphinx-build -W --keep-going $(DOCS_ARGS) -d build/doctrees docs site
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q docs/tests
+
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/core_subjects.py --install results/subjects
 
@@ -58,7 +66,8 @@ speed: $(VENV)/.installed
 	$(BIN)/python benchmarks/speed.py $(SPEED_ARGS)
 
 clean:
-	rm -rf build dist demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	rm -rf build dist site demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	rm -rf $(addprefix docs/,agents commands environments fitness goals notebooks reference results search secondary)
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -81,4 +90,8 @@ $(VENV)/.installed-test: $(BUILT) | $(BIN)/python
 
 $(VENV)/.installed-dev: $(BUILT) | $(BIN)/python
 	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(BUILT) | $(BIN)/python
+	$(PIP) --editable '.[docs]'
 	@touch $@ $(VENV)/.installed

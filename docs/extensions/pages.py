@@ -1,0 +1,417 @@
+"""The pages that are made from the code: one for each extension, environment and module, with tables of contents.
+
+Registries say which extensions there are, so that a file that is added to one of their folders has its page the next
+time the documentation is built.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import math
+import pkgutil
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from io import StringIO
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+from cyclopts import App
+from docstrings import restructured
+from rich.console import Console
+from sphinx.application import Sphinx
+
+import fitgym
+import fitgym.agents.base
+import fitgym.envs
+from fitgym.agents.base import Agent
+from fitgym.cli import app
+from fitgym.engine import FITNESS, SEARCH, SECONDARY
+from fitgym.envs.catalogue import action_name, catalogue
+from fitgym.envs.fitness_selection import GOALS
+from fitgym.listing import describe
+from fitgym.registry import Registry, keywords
+
+__all__ = ["all_pages", "modules", "write"]
+
+ROOT = Path(fitgym.__file__).parent.parent
+
+Pages = dict[str, str]
+"""The text of each page by its path in the folder of the documentation."""
+
+EXTENSIONS: Mapping[str, tuple[Registry[Any], str, str]] = {
+    "fitness": (FITNESS, "Fitness functions", ""),
+    "search": (SEARCH, "Search algorithms", "fitgym generate SUBJECT --search {name}"),
+    "secondary": (SECONDARY, "Secondary objectives", "fitgym generate SUBJECT --secondary {name}"),
+    "goals": (GOALS, "Goals", "fitgym generate SUBJECT --goal {name}"),
+    "agents": (fitgym.agents.base.agents(), "Agents", "fitgym generate SUBJECT --agent {name}"),
+}
+"""For each folder of extensions: what is in it, its title, and how one of them is asked for."""
+
+
+RESULTS = """# Results
+
+What fitgym does on the problems of the papers that it implements, and how its agents compare. Every table is made by a
+script of the folder `benchmarks`, whose README says how it was made and how to read it, and stands in the repository beside
+the runs that it was made from.
+
+The comparisons of the papers are studies, in the folder `studies`: `fitgym study run FILE` repeats one, and `fitgym
+validate FOLDER` runs every record of it again.
+"""
+
+
+def modules() -> list[str]:
+    """Every public module of fitgym by import name, packages included."""
+    found = ["fitgym", *(module.name for module in pkgutil.walk_packages(fitgym.__path__, "fitgym."))]
+    return sorted(name for name in found if not any(part.startswith("_") for part in name.split(".")))
+
+
+def all_pages() -> Pages:
+    """Every page that is made."""
+    pages: Pages = {}
+    for folder in EXTENSIONS:
+        pages |= extension_pages(folder)
+    return pages | environment_pages() | command_page() | reference_pages() | result_pages() | notebook_pages()
+
+
+# ---------------------------------------------------------------------- extensions
+
+
+def extension_pages(folder: str) -> Pages:
+    """A page for each extension in a folder, and one that lists them."""
+    registry, title, command = EXTENSIONS[folder]
+    pages = {
+        f"{folder}/index.rst": _index(title, inspect.getdoc(registry.base) or "", describe(folder), registry.package)
+    }
+    for name in registry.names():
+        cls = registry.load(name)
+        parts = [
+            _heading(f"{name}: {registry.noun}"),
+            _commands_of(folder, name, command),
+            _rst_table(_facts(folder, name, cls)),
+            f".. automodule:: {cls.__module__}\n",
+        ]
+        pages[f"{folder}/{name}.rst"] = "\n".join(parts)
+    return pages
+
+
+def _commands_of(folder: str, name: str, command: str) -> str:
+    """How it is asked for; of an agent that learns across runs, how it is trained first."""
+    lines = [command.format(name=name) or _with_fitness(name)]
+    if folder == "agents" and (_learns(name) or _is_trained(name)):
+        train = f"fitgym train {name} --subjects stdlib-v1:train --output policy"
+        lines = [*(lines if _learns(name) else []), train, command.format(name="policy")]
+    return _rst_code(*filter(None, lines))
+
+
+def _learns(name: str) -> bool:
+    """The agent learns while it chooses."""
+    return fitgym.agents.base.kind(name).learns
+
+
+def _is_trained(name: str) -> bool:
+    """The agent learns in a way of its own, before it chooses."""
+    return fitgym.agents.base.kind(name).learn is not Agent.learn
+
+
+def _with_fitness(name: str) -> str:
+    """The command that lets a fitness function guide, with as few others as there may be; empty where there is none."""
+    classes = {goal: GOALS.load(goal) for goal in GOALS.names()}
+    ways = [
+        (action, goal)
+        for goal, cls in classes.items()
+        for action in catalogue(cls.catalogue, cls.functions, cls.required)
+        if name in action
+    ]
+    if not ways:
+        return ""
+    action, goal = min(ways, key=lambda way: len(way[0]))
+    return f"fitgym generate SUBJECT --goal {goal} --agent fixed:{action_name(action)}"
+
+
+def _index(title: str, text: str, rows: Iterable[tuple[str, str]], package: str) -> str:
+    """A table of extensions with the first sentence of each."""
+    rows = list(rows)
+    noun = text.partition("\n")[0]
+    entries = "\n".join(f"   {name} <{name}>" for name, _ in rows)
+    table = _rst_table([(f":doc:`{name} <{name}>`", _rst(line)) for name, line in rows])
+    base = f"{noun} What each promises: :py:mod:`{package}.base`.\n"
+    return "\n".join([_heading(title), base, table, f".. toctree::\n   :hidden:\n\n{entries}\n"])
+
+
+def _facts(folder: str, name: str, cls: Any) -> Iterator[tuple[str, str]]:
+    """What the class says beside its docstring, as reStructuredText."""
+    if folder == "fitness":
+        goals = [goal for goal in GOALS.names() if name in GOALS.load(goal).functions]
+        yield "among the actions of", ", ".join(f":doc:`{goal} </goals/{goal}>`" for goal in goals) or "no goal"
+        if cls.needs:
+            yield "recorded for it", ", ".join(sorted(cls.needs))
+        yield "targets", "found while measuring" if cls.dynamic else "known beforehand"
+    if folder == "goals":
+        actions = catalogue(cls.catalogue, cls.functions, cls.required)
+        yield "its own fitness function", f":doc:`{cls.fitness} </fitness/{cls.fitness}>`"
+        yield "an action combines", ", ".join(f":doc:`{name} </fitness/{name}>`" for name in cls.functions)
+        yield "actions", f'{len(actions)}, catalogue "{cls.catalogue}"'
+        for reward, (lowest, highest) in cls.ranges.items():
+            yield f'reward "{reward}"', f"from {_number(lowest)} to {_number(highest)}"
+        yield "default agent", f"``{cls.agent}``"
+    if folder in ("agents", "search"):
+        options = keywords(cls).items()
+        yield "options", ", ".join(f"``{option}={_option(default)}``" for option, default in options) or "none"
+    if folder == "agents":
+        yield "learns", "while it chooses" if _learns(name) else "when it is trained" if _is_trained(name) else "no"
+
+
+def _option(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else json.dumps(value, default=str)
+
+
+# ---------------------------------------------------------------------- environments
+
+
+def environment_pages() -> Pages:
+    """A page for each registered environment, in the form that Gymnasium's own have, and one that lists them."""
+    ids = [*fitgym.envs.ENVIRONMENTS, *fitgym.envs.VARIANTS, *fitgym.envs.WITHOUT_SUBJECT]
+    said = dict(describe("envs"))
+    pages = {_slug(name): _environment(name) for name in ids}
+    table = _md_table([(f"[{name}]({Path(_slug(name)).name})", said[name]) for name in ids])
+    entries = "\n".join(f"{name.partition('/')[2]} <{Path(_slug(name)).stem}>" for name in ids)
+    text = f"""# Environments
+
+Importing `fitgym.envs` registers them with Gymnasium. {{py:class}}`fitgym.envs.across_subjects.AcrossSubjects` wraps
+those with a subject, so that every episode is about another module.
+
+{table}
+
+```{{toctree}}
+:hidden:
+
+{entries}
+```
+"""
+    return pages | {"environments/index.md": text}
+
+
+def _slug(name: str) -> str:
+    """Path of the page of an environment: `fitgym/Toy-v0` is environments/toy.md."""
+    words = re.findall(r"[A-Z][a-z]*", name.partition("/")[2])
+    return f"environments/{'_'.join(words).lower()}.md"
+
+
+def _environment(name: str) -> str:
+    spec = gymnasium.spec(name)
+    given = "" if name in fitgym.envs.WITHOUT_SUBJECT else ', subject="textwrap"'
+    env = gymnasium.make(name, **({"subject": "textwrap"} if given else {})).unwrapped
+    try:
+        cls = type(env)
+        rows = [
+            ("Actions", f"`{env.action_space}`"),
+            ("Observations", f"`{env.observation_space}`"),
+        ]
+        if hasattr(env, "reward_range"):
+            rows.append(("Rewards", "from {} to {}".format(*map(_number, env.reward_range))))
+        rows += [(f"`{key}`", f"`{json.dumps(value)}`, fixed by the id") for key, value in spec.kwargs.items()]
+        rows.append(("Class", f"{{py:class}}`~{cls.__module__}.{cls.__qualname__}`"))
+        names = {what: getattr(env, f"{what}_names") for what in ("action", "feature")}
+        lists = "\n\n".join(
+            f"## Names of the {what}s\n\n`env.unwrapped.{what}_names`, here with the default arguments:\n\n"
+            + ", ".join(f"`{entry}`" for entry in entries)
+            for what, entries in names.items()
+        )
+        return f"""# {name.partition("/")[2]}
+
+```python
+import gymnasium
+
+import fitgym.envs
+
+env = gymnasium.make("{name}"{given})
+```
+
+{_md_table(rows)}
+
+{_linked(inspect.getdoc(cls) or "")}
+
+## Defaults
+
+```python
+{_signature(cls)}
+```
+
+{lists}
+"""
+    finally:
+        env.close()
+
+
+def _signature(cls: type) -> str:
+    """The arguments of the constructor, a line each."""
+    lines = [f"{cls.__name__}("]
+    for parameter in inspect.signature(cls).parameters.values():
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        lines.append(f"    {stars}{parameter.name}: {parameter.annotation}{default},")
+    return "\n".join([*lines, ")"])
+
+
+def _linked(text: str) -> str:
+    """Markdown in which code spans that are full names of modules and what is in them lead there."""
+    return re.sub(r"`(fitgym(?:\.\w+)+)(?:\([^`]*\))?`", r"{py:obj}`\1`", text)
+
+
+# ---------------------------------------------------------------------- modules
+
+
+def reference_pages() -> Pages:
+    """A page for each public module that has none as an extension, by package."""
+    extensions = {
+        f"{registry.package}.{name}": f"{folder}/{name}"
+        for folder, (registry, _, _) in EXTENSIONS.items()
+        for name in registry.names()
+    }
+    names = modules()
+    packages = [name for name in names if hasattr(importlib.import_module(name), "__path__")]
+    pages = {}
+    for package in packages:
+        inside = [name for name in names if name.rpartition(".")[0] == package and name not in packages]
+        own = [name for name in inside if name not in extensions]
+        rows = [(_link(name, extensions), _rst(_first_line(importlib.import_module(name)))) for name in inside]
+        entries = "\n".join(f"   {name.removeprefix('fitgym.')} <{name}>" for name in own)
+        toctree = f".. toctree::\n   :hidden:\n\n{entries}\n"
+        text = [_heading(f"``{package}``"), f".. automodule:: {package}\n", _rst_table(rows), toctree]
+        pages[f"reference/{package}.rst"] = "\n".join(text)
+        for name in own:
+            pages[f"reference/{name}.rst"] = f"{_heading(f'``{name}``')}\n.. automodule:: {name}\n"
+    rows = [(f":py:mod:`{name}`", _rst(_first_line(importlib.import_module(name)))) for name in packages]
+    entries = "\n".join(f"   {name} <{name}>" for name in packages)
+    intro = "Every public module, with what it promises and its source.\n"
+    toctree = f".. toctree::\n   :hidden:\n\n{entries}\n"
+    pages["reference/index.rst"] = "\n".join([_heading("Reference"), intro, _rst_table(rows), toctree])
+    return pages
+
+
+def _link(name: str, extensions: Mapping[str, str]) -> str:
+    short = name.removeprefix("fitgym.")
+    return f":doc:`{short} </{extensions[name]}>`" if name in extensions else f":doc:`{short} <{name}>`"
+
+
+def _first_line(module: ModuleType) -> str:
+    return (inspect.getdoc(module) or "").partition("\n")[0]
+
+
+# ---------------------------------------------------------------------- commands
+
+
+def command_page() -> Pages:
+    """The help of every command, as the command line gives it."""
+    helps = [
+        f"## {' '.join(('fitgym', *words))}\n\n```text\n{_help(words)}\n```\n"
+        for words in sorted(_commands(app, ()), key=len)
+    ]
+    return {"commands/index.md": "\n".join(["# Commands\n", *helps])}
+
+
+def _commands(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Every command of the command line, as words."""
+    for name in group.resolved_commands():
+        if not name.startswith("-"):
+            inner = group[name]
+            below = list(_commands(inner, (*words, name)))
+            yield from below or [(*words, name)]
+
+
+def _help(words: tuple[str, ...]) -> str:
+    text = StringIO()
+    app.help_print([*words], console=Console(file=text, width=88, no_color=True))
+    return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
+
+
+# ---------------------------------------------------------------------- results and notebooks
+
+
+def result_pages() -> Pages:
+    """A page for each line of `results.toml`: a table that is committed, with its figures."""
+    listed = tomllib.loads((ROOT / "docs" / "results.toml").read_text("utf-8"))
+    pages = {}
+    for title, (table, *figures) in listed.items():
+        path = Path(table)
+        shown = "".join(f"![{Path(name).stem}](/../{name})\n\n" for name in figures)
+        text = f"# {title}\n\nFrom `{table}`.\n\n{shown}{(ROOT / table).read_text('utf-8')}"
+        pages[f"results/{path.parent.name}_{path.stem}.md"] = text
+    entries = "\n".join(Path(page).stem for page in pages)
+    return pages | {"results/index.md": f"{RESULTS}\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"}
+
+
+def notebook_pages() -> Pages:
+    """A page for each file in `notebooks`, without what its cells gave, and one that lists them."""
+    files = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    pages = {f"notebooks/{file.stem}.md": _notebook(file) for file in files}
+    entries = "\n".join(file.stem for file in files)
+    text = "Lessons that run from top to bottom, in the folder `notebooks` of the repository."
+    toctree = f"```{{toctree}}\n{entries}\n```\n" if files else "There are none in this version.\n"
+    return pages | {"notebooks/index.md": f"# Notebooks\n\n{text}\n\n{toctree}"}
+
+
+def _notebook(file: Path) -> str:
+    """Its cells one after the other: text as it is, code as blocks."""
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(file.read_text("utf-8"))["cells"]]
+    return "\n\n".join(f"```python\n{text}\n```" if kind == "code" else text for kind, text in cells if text)
+
+
+# ---------------------------------------------------------------------- text
+
+
+def _heading(text: str) -> str:
+    return f"{text}\n{'=' * len(text)}\n"
+
+
+def _rst(text: str) -> str:
+    """One line of a docstring as reStructuredText."""
+    return " ".join(restructured([text])).strip()
+
+
+def _rst_code(*commands: str) -> str:
+    return "\n".join([".. code-block:: sh\n", *(f"   {command}" for command in commands), ""]) if commands else ""
+
+
+def _rst_table(rows: Iterable[tuple[str, str]]) -> str:
+    """Two columns; the second may hold markup."""
+    lines = "\n".join(f"   * - {left}\n     - {right}" for left, right in rows)
+    return f".. list-table::\n   :class: facts\n\n{lines}\n" if lines else ""
+
+
+def _md_table(rows: Iterable[tuple[str, str]]) -> str:
+    lines = "\n".join(f"* - {left}\n  - {right}" for left, right in rows)
+    return f"```{{list-table}}\n:class: facts\n\n{lines}\n```"
+
+
+def _number(x: float) -> str:
+    return "∞" if x == math.inf else "-∞" if x == -math.inf else f"{x:g}"
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def write(sphinx: Sphinx, config: object = None) -> None:
+    """Bring the folders of made pages up to date: what has not changed is not touched, what is left over goes."""
+    source = Path(sphinx.srcdir)
+    pages = all_pages()
+    for folder in {path.partition("/")[0] for path in pages}:
+        for file in (source / folder).glob("*"):
+            if f"{folder}/{file.name}" not in pages:
+                file.unlink()
+    for path, text in pages.items():
+        file = source / path
+        file.parent.mkdir(exist_ok=True)
+        if not file.exists() or file.read_text("utf-8") != text:
+            file.write_text(text, "utf-8")
+
+
+def setup(sphinx: Sphinx) -> dict[str, Any]:
+    """Make the pages before Sphinx looks for pages."""
+    sphinx.connect("config-inited", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
