@@ -1,0 +1,224 @@
+"""The documentation that `make docs` has built: is everything in it, and does a newcomer find it?"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from types import ModuleType
+from typing import Any
+
+import pytest
+from sphinx.util.inventory import InventoryFile
+
+import fitgym.envs
+from fitgym.listing import describe
+
+ROOT = Path(__file__).parent.parent.parent
+SITE = ROOT / "site"
+
+pytestmark = pytest.mark.skipif(not (SITE / "objects.inv").is_file(), reason="`make docs` builds the site first")
+
+
+def modules() -> list[ModuleType]:
+    """Every public module; the list is read from the files, not from the extension that makes the pages."""
+    found = ["fitgym"]
+    for file in (ROOT / "fitgym").rglob("*.py"):
+        found.append(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+    for folder in ("envs", "agents"):
+        for file in (ROOT / folder).rglob("*.py"):
+            found.append(".".join(("fitgym", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"))
+    public = {name for name in found if not any(part.startswith("_") for part in name.split("."))}
+    return [importlib.import_module(name) for name in sorted(public)]
+
+
+def members(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Name and object of the public classes and functions that a module defines, and of the methods of its classes."""
+    for name, member in vars(module).items():
+        if name.startswith("_") or getattr(member, "__module__", None) != module.__name__:
+            continue
+        if name not in getattr(module, "__all__", [name]):
+            continue
+        if inspect.isclass(member) or inspect.isfunction(member):
+            yield f"{module.__name__}.{name}", member
+        if inspect.isclass(member):
+            for key, method in vars(member).items():
+                if not key.startswith("_") and inspect.isfunction(method):
+                    yield f"{module.__name__}.{name}.{key}", method
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """Page and anchor of every name that the site documents."""
+    inventory = InventoryFile.loads((SITE / "objects.inv").read_bytes(), uri="")
+    kinds = [kind for kind in inventory.data if kind.startswith("py:")]
+    return {name: item.uri for kind in kinds for name, item in inventory.data[kind].items()}
+
+
+def test_every_public_module_class_function_and_method_has_its_place(pages: dict[str, str]) -> None:
+    wanted = [module.__name__ for module in modules()]
+    wanted += [name for module in modules() for name, _ in members(module)]
+    assert len(wanted) > 800
+    assert [name for name in wanted if name not in pages] == []
+
+
+def test_every_public_module_class_and_function_says_what_it_is() -> None:
+    silent = [module.__name__ for module in modules() if not inspect.getdoc(module)]
+    silent += [name for module in modules() for name, member in members(module) if not inspect.getdoc(member)]
+    assert silent == []
+
+
+def test_every_class_and_function_leads_to_its_source(pages: dict[str, str]) -> None:
+    text = {page: (SITE / page).read_text("utf-8") for page in {uri.partition("#")[0] for uri in pages.values()}}
+    for module in modules():
+        source = SITE / "_modules" / f"{module.__name__.replace('.', '/')}.html"
+        for name, _ in members(module):
+            anchor = name.removeprefix(f"{module.__name__}.")
+            link = f'_modules/{module.__name__.replace(".", "/")}.html#{anchor}"'
+            assert link in text[pages[name].partition("#")[0]], name
+            assert f'id="{anchor}"' in source.read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", ["agents", "goals", "fitness", "search", "secondary"])
+def test_every_extension_has_a_page_of_its_own_and_is_in_the_list(kind: str) -> None:
+    index = (SITE / kind / "index.html").read_text("utf-8")
+    for name, _ in describe(kind):
+        assert (SITE / kind / f"{name}.html").is_file()
+        assert f'href="{name}.html"' in index
+
+
+@pytest.mark.parametrize("name", [*fitgym.envs.ENVIRONMENTS, *fitgym.envs.VARIANTS, *fitgym.envs.WITHOUT_SUBJECT])
+def test_every_environment_has_a_page_with_bounds_rewards_and_arguments(name: str) -> None:
+    index = (SITE / "environments" / "index.html").read_text("utf-8")
+    (page,) = re.findall(rf'href="(\w+\.html)"><span class="std std-doc">{name}<', index)
+    text = (SITE / "environments" / page).read_text("utf-8")
+    assert "Box(" in text
+    headings = " ".join(re.findall(r"<h2>(.*?)<a", text))
+    for heading in (
+        "Action Space",
+        "Observation Space",
+        "Rewards",
+        "Starting State",
+        "Episode End",
+        "Arguments",
+        "Version",
+    ):
+        assert heading in headings
+
+
+def test_every_table_of_results_is_there() -> None:
+    for table, *_ in tomllib.loads((ROOT / "docs" / "results.toml").read_text("utf-8")).values():
+        page = (SITE / "results" / f"{Path(table).parent.name}_{Path(table).stem}.html").read_text("utf-8")
+        numbers = re.findall(r"\d\.\d{3}", (ROOT / table).read_text("utf-8"))
+        assert numbers and all(number in page for number in numbers)
+
+
+def test_what_is_said_of_a_variable_is_not_taken_for_its_type() -> None:
+    text = (SITE / "reference" / "fitgym.fitness.base.html").read_text("utf-8")
+    assert "not known yet when the trace was measured: not covered." in text
+
+
+def test_no_page_asks_the_network_or_shows_markup() -> None:
+    for file in SITE.rglob("*.html"):
+        text = file.read_text("utf-8")
+        assert re.findall(r'<(?:script|img|iframe|source)[^>]*src="(?:https?:)?//[^"]*', text) == [], file
+        assert re.findall(r'<link(?![^>]*rel="canonical")[^>]*href="(?:https?:)?//[^"]*', text) == [], file
+        if "_modules" not in file.parts:
+            assert not re.search(r"system-message|:py:|\{py:", text), file
+
+
+# What the browser shows
+
+PAGES = ("index", "quickstart", "concepts", "environments/toy", "agents/ucb", "results/agents_table", "add/fitness")
+
+QUESTIONS = {
+    "how do I install it": "quickstart",
+    "how do I test a class": "quickstart",
+    "what is a fitness function": "concepts",
+    "how do I add an agent": "add/agent",
+    "which environments are there": "environments/index",
+    "is it safe to run": "concepts",
+    "how can I repeat a run": "concepts",
+    "how do I cite fitgym": "cite",
+    "what is the difference to Pynguin": "comparison",
+    "what does a budget count": "quickstart",
+    "why was nothing exported": "troubleshooting",
+    "how do I train ppo": "agents/ppo",
+}
+"""What a newcomer types, and the page that answers."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the site is served."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, where there is one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="a browser is driven by playwright (extra test)")
+    import shutil
+
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("there is no Chromium")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_newcomer_finds_the_answer(browser: Any, address: str, question: str) -> None:
+    page = browser.new_page()
+    try:
+        page.goto(f"{address}/index.html")
+        page.fill("input.sidebar-search", question)
+        page.press("input.sidebar-search", "Enter")
+        page.wait_for_selector("#search-results .search-summary, #search-results ul.search li a", timeout=20_000)
+        page.wait_for_function("document.querySelectorAll('#search-results ul.search li a').length > 0", timeout=20_000)
+        page.wait_for_timeout(300)
+        found = [link.get_attribute("href") for link in page.query_selector_all("#search-results ul.search li > a")]
+    finally:
+        page.close()
+    first = [re.sub(r"(\.html)?[?#].*|\.html$", "", href) for href in found[:5]]
+    assert QUESTIONS[question] in first, first
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_is_wider_than_the_window_and_its_text_can_be_read(
+    browser: Any, address: str, width: int, scheme: str
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    failed = []
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)
+    try:
+        for name in PAGES:
+            page.goto(f"{address}/{name}.html")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            colours = page.evaluate(
+                "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+            )
+            text, ground = (sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours)
+            assert (text - ground > 300) if scheme == "dark" else (ground - text > 300), name
+    finally:
+        page.close()
+    assert failed == []
