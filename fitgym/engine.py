@@ -591,10 +591,14 @@ class Engine:
         """Targets that executed test cases cover together and targets known, as in `coverage`."""
         found = {}
         for name, fitness in self.measurements.fitness.items():
-            known = [t for t in testcases if fitness.needs <= self.measurements.recorded(t)]
-            covered = self.measurements.covers(name, known).any(axis=0)
+            covered = self.measurements.covers(name, self._measurable(name, testcases)).any(axis=0)
             found[name] = (int(covered.sum()), len(fitness.targets))
         return found
+
+    def _measurable(self, name: str, testcases: Iterable[TestCase]) -> list[TestCase]:
+        """Those of executed test cases that were recorded with what a function needs; nobody knows what the others cover."""
+        needs = self.measurements.fitness[name].needs
+        return [testcase for testcase in testcases if needs <= self.measurements.recorded(testcase)]
 
     def discoveries(self) -> list[Discovery]:
         """The distinct exceptions discovered so far, in order of discovery."""
@@ -625,11 +629,11 @@ class Engine:
         chosen = dict.fromkeys(self.search.best.testcases if self.search.population else ())
         chosen = {t: None for t in chosen if t in self.measurements and not self.measurements.trace(t).failure}
         for name in self._archived if names is None else names:
-            covered = set(self.measurements.covered(name, list(chosen))[1].tolist())
+            covered = set(self.measurements.covered(name, self._measurable(name, chosen))[1].tolist())
             for column, testcase in self.archive.best(name).items():
                 if column not in covered:
                     chosen[testcase] = None
-                    covered.update(self.measurements.covered(name, [testcase])[1].tolist())
+                    covered.update(self.measurements.covered(name, self._measurable(name, [testcase]))[1].tolist())
         return list(chosen)
 
     # ------------------------------------------------------------------ inside

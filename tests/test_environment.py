@@ -188,6 +188,15 @@ def test_the_gain_rewards_add_up_to_the_rise_of_the_goal():
         assert total == pytest.approx(info["goal_value"] - start)
 
 
+def test_there_is_a_suite_after_every_step_whatever_the_functions_need(env):
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        env.step(int(rng.integers(env.action_space.n)))
+        suite = env.suite()
+        assert suite and all(testcase in env.engine.measurements for testcase in suite)
+
+
 def test_the_paper_reward_is_what_was_discovered_plus_what_the_best_suite_throws(env):
     env.reset(seed=0)
     _, reward, _, _, info = env.step(0)
