@@ -65,6 +65,12 @@ def test_a_search_is_worth_what_its_suite_covers() -> None:
     assert whole.measures["share"] <= whole.series["covered"][-1]  # what the archive had is not in its suite
 
 
+def test_a_search_may_be_limited_by_the_clock() -> None:
+    found = SearchTrial(population=6).measure("colorsys", 0, "3s", None)
+    assert found.measures["executions"] > 0 and 0.0 < found.measures["share"] <= 1.0
+    assert found.seconds["run"] >= 3.0
+
+
 def test_of_one_call_every_test_case_has_one_statement() -> None:
     found = SearchTrial(population=6, rates="one_call").measure("colorsys", 0, "100x", None)
     assert found.measures["statements"] == found.measures["tests"] >= 2

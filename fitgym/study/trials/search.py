@@ -42,6 +42,7 @@ class SearchTrial(Trial):
 
     metrics: ClassVar[dict[str, bool]] = {"share": True, "area": True, "tests": False, "statements": False}
     course: ClassVar[str] = "covered"
+    units: ClassVar[str] = "xgs"
 
     def check(self, budget: str) -> None:
         """The names must be known, and something must be to be covered."""
@@ -67,6 +68,7 @@ class SearchTrial(Trial):
         `tests` and `statements` of the suite before it is minimised; `executions` and `generations`.
         """
         began = time.monotonic()
+        spent = Budget.parse(budget)
         functions = tuple(self.fitness.split("+"))
         judges = [name for name in functions if not FITNESS.load(name).dynamic]
         covered: list[float] = []
@@ -80,7 +82,8 @@ class SearchTrial(Trial):
                 secondary=self.secondary,
                 seed=seed,
                 population=self.population,
-                budget=Budget.parse(budget),
+                budget=spent if spent.deterministic else None,
+                deadline=None if spent.deterministic else began + spent.amount,
                 rates=RATES[self.rates],
             )
             while not engine.over:
