@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,17 @@ def short(a: int, b: int) -> bool:
         a += 1
         return True
     return a == b
+"""
+
+HELPED = """\
+def _sign(n: int) -> int:
+    return -1 if n < 0 else 1
+
+
+def absolute(n: int) -> int:
+    if n:
+        return n * _sign(n)
+    return 0
 """
 
 
@@ -62,6 +74,19 @@ def test_of_the_eight_functions_four_keep_everything_and_two_something(executor:
         "exception",
         "output",
     ]
+
+
+def test_branches_that_no_test_case_can_take_in_a_direct_call_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "helped.py").write_text(HELPED, "utf-8")
+    with Executor(locate(str(tmp_path / "helped.py"))) as running:
+        found = selected(running, "branch", "direct_branch", "line")
+        kept = {function for function in found["branch"] or ()}
+        assert found["direct_branch"] is None and kept == {"_sign"}
+        fitness = {name: FITNESS.load(name)(running.subject) for name in ("branch", "direct_branch")}
+        mask = smart_selection(("branch", "direct_branch"), fitness, running.subject)["branch"]
+        assert mask is not None and mask.sum() == 3  # its entry, and both outcomes of its condition
+        # Together they are all branches again, each once, but for the entry of the module.
+        assert mask.sum() + len(fitness["direct_branch"].targets) == len(fitness["branch"].targets) - 1
 
 
 def test_of_lines_the_last_ones_of_long_blocks_are_kept(executor: Executor) -> None:
