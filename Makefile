@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
-.PHONY: help demo test lint types format docs bench hostile speed clean
+.PHONY: help demo test lint types format docs bench hostile speed notebooks clean
 
 help:
 	@echo "make demo    UCB and the goal's own fitness function, at the same budget, on a standard-library module"
@@ -25,6 +25,7 @@ help:
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
 	@echo "make docs    the documentation, strictly, into site/, and the checks of what was built"
 	@echo "make bench   the 25 core subjects (20 min) make hostile  the 18 that do harm (10 min)"
+	@echo "make notebooks  the lessons in notebooks/ from their sources, and as pages in build/notebooks"
 	@echo "make speed   what everything costs, beside other tools (an hour; SPEED_ARGS=--quick: 2 min)"
 
 demo: $(VENV)/.installed
@@ -65,6 +66,10 @@ hostile: $(VENV)/.installed
 speed: $(VENV)/.installed
 	$(BIN)/python benchmarks/speed.py $(SPEED_ARGS)
 
+# The .ipynb files are made from the .py files and hold no outputs; the pages show what they give in fast mode.
+notebooks: $(VENV)/.installed-notebooks
+	$(BIN)/python notebooks/pages.py --html build/notebooks
+
 clean:
 	rm -rf build dist site demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
 	rm -rf $(addprefix docs/,agents commands environments fitness goals notebooks reference results search secondary)
@@ -87,6 +92,10 @@ $(VENV)/.installed-test: $(BUILT) | $(BIN)/python
 	    $(PIP) --editable '.[test]'; \
 	fi
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-notebooks: $(VENV)/.installed-test
+	$(PIP) --editable '.[notebooks]'
+	@touch $@
 
 $(VENV)/.installed-dev: $(BUILT) | $(BIN)/python
 	$(PIP) --editable '.[dev]'
