@@ -30,15 +30,7 @@ from fitgym.artificial import LARGEST, Points, Problem
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"
 FAST = "FITGYM_FAST" in os.environ  # fewer repetitions, the same lesson: this is how it is tested
 plt.style.use("lesson.mplstyle")
-print(
-    "fitgym",
-    version("fitgym"),
-    "| numpy",
-    version("numpy"),
-    "|",
-    "fast" if FAST else "full",
-    "mode",
-)
+print(f"fitgym {version('fitgym')}, numpy {version('numpy')}, {'fast' if FAST else 'full'} mode")
 
 # %%
 KINDS = ("gradient", "plateau", "deceptive")
