@@ -1,0 +1,20 @@
+"""The goal of going round loops."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.goals.base import Goal
+
+
+class Looping(Goal):
+    """Run the body of every loop at least twice; the value is the share of those that were."""
+
+    fitness = "again"
+    kept = ("again", "line")
+    functions = ("again", "branch", "line", "exception")
+    catalogue = "pairs"
+
+    def value(self, engine: Engine) -> float:
+        """In [0, 1]."""
+        covered = engine.archive.covered(self.fitness)
+        return float(covered.mean()) if covered.size else 1.0
