@@ -48,7 +48,8 @@ def triangle(a, b, c):
         return "isosceles"
     return "scalene"
 """
-file = Path(tempfile.mkdtemp()) / "triangles.py"
+temporary = tempfile.TemporaryDirectory()
+file = Path(temporary.name, "triangles.py")
 file.write_text(SOURCE)
 with Executor(locate(str(file))) as executor:  # a worker process imports it and says what there is
     subject = executor.subject

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import Markdown
 from packaging.version import Version
 
 import fitgym.agents
@@ -63,12 +62,7 @@ plt.show()
 
 
 # %%
-def show(file):
-    """A file as code."""
-    return Markdown(f"```python\n{Path(file).read_text()}\n```")
-
-
-show("own/fitness/again.py")
+print(Path("own/fitness/again.py").read_text())
 
 # %% [markdown]
 # Half way counts as half way: a body that ran once is nearer than one that never ran. That is a slope, if a short one
@@ -90,7 +84,7 @@ env.close()
 # reward is the gain of the value.
 
 # %%
-show("own/goals/looping.py")
+print(Path("own/goals/looping.py").read_text())
 
 # %% [markdown]
 # ## The agent
@@ -99,7 +93,7 @@ show("own/goals/looping.py")
 # nothing and `save` must keep everything: `check_agent` holds it to that and to what else training and replaying lean on.
 
 # %%
-show("own/agents/patient.py")
+print(Path("own/agents/patient.py").read_text())
 
 # %%
 check_agent("patient")  # raises an error that says what is wrong, and with what seed
