@@ -52,6 +52,7 @@ status = campaign.run(plan, folder, executor="local", workers=2)
 print(plan.question)
 print(f"{len(plan.cells())} runs, {status.done} made, {status.failed} failed")
 
+# %%
 results = Results(plan, Store.open(folder).records())
 means = {arm: 100 * values.mean(axis=1) for arm, values in results.metric.items()}
 fig, ax = plt.subplots(figsize=(8, 2.8))
