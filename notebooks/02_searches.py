@@ -36,7 +36,7 @@ print(f"fitgym {version('fitgym')}, numpy {version('numpy')}, {'fast' if FAST el
 # %%
 SEARCHES = {
     "MIO": "mio:population=1",
-    "MOSA": "mosa:fresh=0.0,distinct=false",
+    "MOSA": "mosa:fresh=0.0,distinct=false,neutral=false",
     "whole suite": "whole_suite:initial_tests=50,max_tests=50,crossover=0.7",
     "random": "random_search",
 }  # with the settings of the paper that compared them (Arcuri 2017)
@@ -73,8 +73,9 @@ plt.show()
 # %% [markdown]
 # **With a gradient** MIO and MOSA keep what is near each target, and ten targets are no problem. The whole suite covers
 # hardly more than guessing: a suite that gets nearer to one target while it loses another is not kept, and a mutant of a
-# suite of 50 test cases changes few of them. **On the plateau** the picture is the same. **On the false trail** nobody
-# is good at ten targets, and guessing, which cannot be led astray, is no worse than MIO and MOSA, even for a single one.
+# suite of 50 test cases changes few of them. **On the plateau** MOSA falls behind MIO: of test cases that are
+# equally near it keeps the oldest, and stands still where MIO drifts. **On the false trail** nobody is good at ten targets,
+# and guessing, which cannot be led astray, is no worse than MIO and MOSA, even for a single one.
 #
 # And 50 targets are too many for 1000 evaluations, for everybody: 20 tries each.
 
@@ -82,7 +83,7 @@ plt.show()
 mean = {key: values.mean() for key, values in found.items()}
 for kind in ("gradient", "plateau"):
     worst_of_two = min(mean[kind, "MIO", 10], mean[kind, "MOSA", 10])
-    assert worst_of_two > mean[kind, "random", 10] + 50
+    assert worst_of_two > mean[kind, "random", 10] + 30
     assert mean[kind, "whole suite", 10] < mean[kind, "random", 10] + 20
 assert max(mean["deceptive", name, 10] for name in SEARCHES) < 30
 assert max(mean["gradient", name, 50] for name in SEARCHES) < 50
@@ -117,17 +118,17 @@ ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %% [markdown]
-# All lose, because each evaluation for what cannot be covered is one less for what can. MIO loses least, and the last bar
-# says why: *feedback-directed sampling* counts how often a target was tried since it last got nearer, and tries the
-# one with the smallest count. A target that gets nearer is tried again at once; one that never does waits. Without that
-# rule MIO is no better off than MOSA.
+# All lose, because each evaluation for what cannot be covered is one less for what can. MOSA, which keeps and mutates
+# something for every target in every generation, suffers most. MIO loses least, and the last bar says why:
+# *feedback-directed sampling* counts how often a target was tried since it last got nearer, and tries the one with the
+# smallest count. A target that gets nearer is tried again at once; one that never does waits.
 
 # %%
 with_it, without = beside["MIO", 100], beside["MIO without feedback", 100]
 print(f"MIO with feedback covers {with_it.mean():.0f} %, without {without.mean():.0f} %")
 print(f"A12 = {a12(with_it, without):.2f}")
 assert a12(with_it, without) > 0.9
-assert with_it.mean() > beside["MOSA", 100].mean() > beside["random", 100].mean()
+assert with_it.mean() > 2 * max(beside[name, 100].mean() for name in searches if name != "MIO")
 
 # %% [markdown]
 # The paper with these problems (Arcuri 2017) says the same, and notebook 08 repeats its study. Real modules are mixtures of
@@ -137,7 +138,7 @@ assert with_it.mean() > beside["MOSA", 100].mean() > beside["random", 100].mean(
 # %% [markdown]
 # ## Exercise
 #
-# What is MIO's rule worth, in evaluations? Beside 20 infeasible targets MIO covers some share of the ten with 1000
+# What is MIO's rule worth, in evaluations? Beside 5 infeasible targets MIO covers some share of the ten with 1000
 # evaluations. Find a budget with which MOSA covers at least as much, but with 60 % of which it does not.
 
 # %% tags=["exercise"]
@@ -148,7 +149,8 @@ answer = ...  # evaluations
 def check(answer):
     if answer is ...:
         return print("Your turn: set `answer` above, run that cell, then this one.")
-    groups, goal = {"gradient": 10, "infeasible": 20}, beside["MIO", 20].mean()
+    groups = {"gradient": 10, "infeasible": 5}
+    goal = covered(groups, SEARCHES["MIO"]).mean()
     much, less = (covered(groups, SEARCHES["MOSA"], int(b)).mean() for b in (answer, 0.6 * answer))
     print(
         f"MIO {goal:.0f} %; MOSA {much:.0f} % with {answer}, {less:.0f} % with {0.6 * answer:.0f}"
@@ -168,8 +170,8 @@ check(answer)
 # answer = 2000
 # ```
 #
-# MOSA gets there as well, with about one and a half times the budget: many-objective sorting keeps and mutates
-# something for every infeasible target, generation after generation.
+# MOSA gets there as well, with about twice the budget: something for each of the infeasible targets is kept and mutated,
+# generation after generation. Beside 20 of them no budget that you will want to wait for is enough.
 #
 # </details>
 # <details>
