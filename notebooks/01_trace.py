@@ -153,9 +153,7 @@ plt.show()
 surface = grid[:, equilateral].reshape(SIDE, SIDE)
 assert (surface == 0).sum() == 1 and surface[20, 20] == 0
 levels = [(surface >= level).mean() for level in (1, 2)]
-print(
-    f"{100 * levels[1]:.0f} % of the inputs are two decisions away, {100 * levels[0]:.0f} % at least one"
-)
+print(f"two decisions away: {100 * levels[1]:.0f} %, at least one: {100 * levels[0]:.0f} %")
 diagonal = surface.diagonal()[11:21]
 assert (np.diff(diagonal) < 0).all(), "on the diagonal each step towards 20 is nearer"
 

@@ -67,7 +67,7 @@ plt.show()
 
 # %%
 def upper_bounds(counts, sums, c=2**0.5):
-    """Q(a) + c sqrt(ln t / N(a)), infinite for what was never tried; the last axis is the action."""
+    """Q(a) + c sqrt(ln t / N(a)), infinite for what was never tried; the last axis: actions."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.maximum(1, counts.sum(axis=-1, keepdims=True))
         bounds = sums / counts + c * np.sqrt(np.log(t) / counts)

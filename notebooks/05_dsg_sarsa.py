@@ -81,7 +81,7 @@ plt.show()
 
 # %%
 class Sarsa:
-    """Differential semi-gradient Sarsa; each action has weights of its own, shape (n_actions, n_features)."""
+    """Differential semi-gradient Sarsa; weights of shape (n_actions, n_features)."""
 
     def __init__(self, n_actions, n_features, alpha=0.05, beta=0.05, epsilon=0.1):
         self.weights = np.zeros((n_actions, n_features))

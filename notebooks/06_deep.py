@@ -131,7 +131,7 @@ class DQN:
 
 # %%
 def targets(rewards, ended, online, older, gamma):
-    """The right side of Bellman's equation; `online` and `older` are Q(s', .), shape (batch, actions)."""
+    """The right side of Bellman's equation; `online` and `older` are Q(s', .)."""
     chosen = online.argmax(1, keepdim=True)
     return rewards + gamma * older.gather(1, chosen).squeeze(1) * ~ended
 
@@ -225,7 +225,7 @@ def check(answer):
         return print("Your turn: set `answer` above, run that cell, then this one.")
     online, older = torch.tensor([[2.0, 5.0, 3.0]]), torch.tensor([[4.0, 1.0, 6.0]])
     aim = targets(torch.tensor([1.0]), torch.tensor([False]), online, older, 0.9).item()
-    hint = "one of them says which action comes next, the other one what that is worth: which is which?"
+    hint = "one says which action comes next, the other what that is worth: which is which?"
     assert abs(answer - aim) < 1e-6, hint
     print("Right.")
 

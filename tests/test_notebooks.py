@@ -71,7 +71,7 @@ def violations(notebook: NotebookNode) -> Iterator[str]:
     if not any(isinstance(node, ast.Assert) for cell in lesson for node in ast.walk(ast.parse(cell.source))):
         yield "no claim is asserted"
     for number in code:
-        lines = cells[number].source.splitlines()
+        lines = [line for line in cells[number].source.splitlines() if line]  # the formatter asks for empty ones
         if len(lines) > MOST_LINES or max(map(len, lines)) > WIDEST:
             yield f"cell {number + 1} is longer than {MOST_LINES} lines or wider than {WIDEST} characters"
 
@@ -88,6 +88,13 @@ def test_a_notebook_has_the_form_of_a_lesson(source: Path) -> None:
 @each
 def test_the_number_of_a_title_is_that_of_the_file(source: Path) -> None:
     assert converted(source).cells[0].source.startswith(f"# {source.name[:2]} ")
+
+
+def test_the_readme_lists_every_question() -> None:
+    readme = (FOLDER.parent / "README.md").read_text("utf-8")
+    for source in SOURCES:
+        number, _, question = converted(source).cells[0].source.partition("\n")[0].removeprefix("# ").partition(" ")
+        assert f"| {number} | {question}" in readme
 
 
 @each
