@@ -20,7 +20,7 @@ import jupytext
 from nbclient import NotebookClient
 from nbformat import NotebookNode, writes
 
-__all__ = ["FOLDER", "converted", "executed", "sources", "text"]
+__all__ = ["FOLDER", "converted", "executed", "sources", "text", "write_page"]
 
 FOLDER = Path(__file__).parent
 CELL_TIMEOUT_S = 300

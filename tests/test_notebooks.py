@@ -21,7 +21,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from notebooks.pages import FOLDER, converted, executed, sources, text
+from notebooks.pages import FOLDER, converted, executed, sources, text, write_page
 
 MOST_LINES, WIDEST = 25, 100
 TITLE = re.compile(r"# (\d\d) [^\n]+\?(\n|$)")
@@ -153,6 +153,13 @@ def test_fast_mode_is_an_environment_variable() -> None:
 def test_a_conversion_repeats_itself_and_can_be_read_back() -> None:
     assert text(converted(SOURCES[0])) == text(converted(SOURCES[0]))
     nbformat.validate(nbformat.reads(text(converted(SOURCES[0])), as_version=4))
+
+
+def test_an_executed_notebook_becomes_a_page_with_what_it_shows(tmp_path: Path) -> None:
+    notebook = new_notebook(cells=[new_markdown_cell("# Why?"), new_code_cell("print(6 * 7)")])
+    write_page(executed(notebook), tmp_path / "pages" / "00.html")
+    page = (tmp_path / "pages" / "00.html").read_text("utf-8")
+    assert "Why?" in page and "<pre>42" in page
 
 
 # One violation of each rule, planted
