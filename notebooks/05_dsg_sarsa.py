@@ -208,7 +208,7 @@ assert max(earned["dsg_sarsa"], earned["dsg_sarsa:tiles=4,alpha=0.2"]) < earned[
 
 # %% [markdown]
 # It does worse than chance. The option that pays later loses each comparison long before its effect has travelled back
-# through the weights, and without it the rest is poor. Notebook 06 has methods that find it, with a thousand times more
+# through the weights, and without it the rest is poor. Notebook 06 has methods that find it, with hundreds of times more
 # steps than one run of a test generator has. And such a run is short, for an agent with this many weights:
 
 # %%
