@@ -60,7 +60,7 @@ table = np.array(list(means.values())).T
 ax.imshow(table, cmap="cividis", vmin=0, vmax=100, aspect="auto")
 for (y, x), value in np.ndenumerate(table):
     ax.text(x, y, f"{value:.0f}", ha="center", va="center", color="w" if value < 60 else "k")
-ax.set_xticks(range(len(plan.arms)), [arm.name for arm in plan.arms])
+ax.set_xticks(range(len(plan.arms)), [arm.name.replace(" ", "\n") for arm in plan.arms])
 ax.set_yticks(range(len(plan.subjects)), plan.subjects)
 ax.set_title("covered of the feasible targets, %")
 ax.grid(visible=False)

@@ -80,7 +80,7 @@ def test_branches_that_no_test_case_can_take_in_a_direct_call_are_kept(tmp_path:
     (tmp_path / "helped.py").write_text(HELPED, "utf-8")
     with Executor(locate(str(tmp_path / "helped.py"))) as running:
         found = selected(running, "branch", "direct_branch", "line")
-        kept = {function for function in found["branch"] or ()}
+        kept = set(found["branch"] or ())
         assert found["direct_branch"] is None and kept == {"_sign"}
         fitness = {name: FITNESS.load(name)(running.subject) for name in ("branch", "direct_branch")}
         mask = smart_selection(("branch", "direct_branch"), fitness, running.subject)["branch"]
