@@ -135,6 +135,7 @@ print(*[file.relative_to(folder) for file in files], sep="\n")
 print("\nWhat to doubt:", *analysis.warnings, sep="\n- ")
 assert any(file.name == "report.html" for file in files)
 assert any("seeds" in text for text in analysis.warnings) == FAST, "few seeds are not hidden"
+temporary.cleanup()
 
 # %% [markdown]
 # On the command line all of this is
