@@ -86,7 +86,9 @@ def _not_direct(branch: Fitness, direct_branch: Fitness, subject: Subject) -> Ma
     direct = {target.key for target in direct_branch.targets}
     # What runs when the module is imported waits for nobody.
     inside = (subject.sites[branch.site].function > 0 for branch in subject.branches)
-    return np.array([there and t.key not in direct for t, there in zip(branch.targets, inside, strict=True)], dtype=bool)
+    return np.array(
+        [there and t.key not in direct for t, there in zip(branch.targets, inside, strict=True)], dtype=bool
+    )
 
 
 def _last_lines(line: Fitness, subject: Subject) -> Mask:
