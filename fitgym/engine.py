@@ -243,7 +243,7 @@ class Engine:
             self._register(name)
         selected: dict[str, NDArray[np.bool_] | None] = {}
         if self.smart:
-            selected = smart_selection(chosen, self.measurements.fitness, self.subject)
+            selected = smart_selection(chosen, self.measurements.fitness, self.subject, self.search.tracks)
             chosen = tuple(selected)
         if chosen == self.active and population is None and self.weights == dict(weights or {}):
             return
@@ -257,7 +257,8 @@ class Engine:
             self._limit_archive()
 
     def _limit_archive(self) -> None:
-        self.archive.limit({name: mask for name, mask in self._selected.items() if mask is not None})
+        limits = {name: mask for name, mask in self._selected.items() if mask is not None and name not in self.tracked}
+        self.archive.limit(limits)
 
     def use(self, search: str) -> None:
         """Go on with another search algorithm, from the next generation on.

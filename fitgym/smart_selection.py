@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -37,7 +37,9 @@ SPAN = 8
 """Lines from the first to the last one of a block, at least, for the last one to stay a target."""
 
 
-def smart_selection(names: Sequence[str], fitness: Mapping[str, Fitness], subject: Subject) -> dict[str, Mask | None]:
+def smart_selection(
+    names: Sequence[str], fitness: Mapping[str, Fitness], subject: Subject, whole: Collection[str] = ()
+) -> dict[str, Mask | None]:
     """Which functions guide the search, and by which of their targets.
 
     Of each group the first that is there is its representative and keeps all targets. Of the others in its group
@@ -53,6 +55,8 @@ def smart_selection(names: Sequence[str], fitness: Mapping[str, Fitness], subjec
         names: of the functions that are wanted.
         fitness: these functions, and perhaps others.
         subject: the code under test.
+        whole: functions that keep everything if they are among `names`, because the search goes by them: DynaMOSA by the
+            branches that are covered.
 
     Returns:
         By the name of each function that keeps a target, in the order of `names`: None for all its targets, else a mask
@@ -71,7 +75,7 @@ def smart_selection(names: Sequence[str], fitness: Mapping[str, Fitness], subjec
     grouped = {name for group in GROUPS for name in group}
     found: dict[str, Mask | None] = {}
     for name in dict.fromkeys(names):
-        if name in leaders or name not in grouped:
+        if name in leaders or name not in grouped or name in whole:
             found[name] = None
         elif name == "branch":
             found[name] = _not_direct(fitness[name], fitness["direct_branch"], subject)

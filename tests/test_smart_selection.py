@@ -128,7 +128,8 @@ def test_who_is_alone_in_its_group_keeps_everything(
 @pytest.mark.parametrize("search", ["whole_suite", "mosa", "dynamosa", "mio", "whole_suite:use_archive=false"])
 def test_a_search_sees_no_other_targets(executor: Executor, search: str) -> None:
     engine = Engine(executor, fitness=EIGHT, smart=True, search=search, population=8)
-    assert engine.active == ("direct_branch", "line", "weak_mutation", "method_no_exception", "exception", "output")
+    kept = ("direct_branch", "line", "weak_mutation", "method_no_exception", "exception", "output")
+    assert engine.active == (("branch", *kept) if search == "dynamosa" else kept)
     for _ in range(8):
         engine.step()
         lines = {column for name, column in engine.targets() if name == "line"}
@@ -139,6 +140,29 @@ def test_a_search_sees_no_other_targets(executor: Executor, search: str) -> None
     assert engine.archive.best("branch") == {} or "branch" in engine.tracked
     covered = engine.coverage_of(engine.best_suite())
     assert covered["line"][0] > 1 and covered["weak_mutation"][1] == len(fitness["weak_mutation"].targets)
+
+
+def test_a_search_that_goes_by_branches_keeps_them_all(executor: Executor) -> None:
+    engine = Engine(executor, fitness=EIGHT, smart=True, search="dynamosa", population=8)
+    assert "branch" in engine.active and "line" in engine.active
+    for _ in range(12):
+        engine.step()
+    branches = engine.measurements.fitness["branch"]
+    assert engine.archive.covered("branch").all() and len(branches.targets) > 3
+
+
+def test_what_is_tracked_for_a_goal_is_archived_whatever_guides_the_search(tmp_path: Path) -> None:
+    (tmp_path / "helped.py").write_text(HELPED, "utf-8")
+    with Executor(locate(str(tmp_path / "helped.py"))) as running:
+        engine = Engine(
+            running, fitness=("branch", "direct_branch"), tracked=("branch",), smart=True, search="mio", population=8
+        )
+        for _ in range(10):
+            engine.step()
+        assert {t.key[0] for t in engine.measurements.fitness["branch"].targets} == {"<module>", "_sign", "absolute"}
+        assert engine.archive.covered("branch").all()
+        guiding = {column for name, column in engine.targets() if name == "branch"}
+        assert len(guiding) <= 3
 
 
 def test_what_counts_when_functions_are_exchanged_is_selected_anew(executor: Executor) -> None:
