@@ -132,7 +132,8 @@ def test_every_sentence_that_is_quoted_is_one_that_fitgym_says() -> None:
 
 
 def test_the_figure_has_the_stages_of_the_table() -> None:
-    table = README.partition("## How it works")[2].partition("\nWhat crosses")[0]
+    concepts = (DOCS / "concepts.md").read_text("utf-8")
+    table = concepts.partition("## The flow of data")[2].partition("\nWhat crosses")[0]
     stages = re.findall(r"^\| (\w+) \|", table, flags=re.MULTILINE)[1:]
     drawn = re.findall(r"<text x=[^>]*>(\w+)</text>", (DOCS / "dataflow.svg").read_text("utf-8"))
     assert len(stages) > 10 and sorted(drawn) == sorted(stages)

@@ -76,3 +76,22 @@ def test_the_agent_of_the_readme_is_complete(tmp_path: Path, monkeypatch: pytest
 def test_a_file_that_is_named_exists_or_is_one_to_be_added(link: str) -> None:
     to_add = [*re.findall(r"^\| an? [^|]+\| `([^`]+)`", TEXT, flags=re.MULTILINE), "agents/greedy.py"]
     assert (ROOT / link).exists() != (link in to_add)
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", TEXT))))
+def test_a_link_leads_somewhere(link: str) -> None:
+    assert (ROOT / link).exists()
+
+
+def test_a_link_into_a_page_leads_to_a_heading() -> None:
+    found = re.findall(r"\]\(([^)#:]*)#([\w-]+)\)", TEXT)
+    assert len(found) >= 2
+    for page, anchor in found:
+        text = (ROOT / (page or "README.md")).read_text("utf-8")
+        heads = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+        assert anchor in {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_a_newcomer_reads_it_in_a_few_minutes() -> None:
+    prose = re.sub(r"^```.*?^```$", "", TEXT, flags=re.MULTILINE | re.DOTALL)
+    assert len(prose.split()) < 1300
