@@ -28,6 +28,7 @@ from scipy.stats import mannwhitneyu
 
 from fitgym.comparison import Contrast, a12, contrast
 from fitgym.errors import FitgymError
+from fitgym.evolution.budget import Budget
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.smart_selection import EIGHT
 from fitgym.study.trials.search import SearchTrial
@@ -277,7 +278,7 @@ def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
     """One comparison in Markdown: a table for each set of subjects, and what should hold."""
     asked = QUESTIONS[question]
     names = [one.name for one in asked.contestants if any(row["contestant"] == one.name for row in rows)]
-    yield f"## {question}: {', '.join(asked.functions)}"
+    yield f"## {question}, {rows[0]['budget']}: {', '.join(asked.functions)}"
     yield ""
     yield f"The paper: {asked.paper}."
     yield ""
@@ -290,7 +291,8 @@ def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
         yield f"On {len({row['subject'] for row in some})} {name} subjects:"
         yield ""
         yield from of_all(names, some)
-    yield from (f"{claim.judged(rows)}  " for claim in asked.claims)
+    said = [claim.judged(rows) for claim in asked.claims]
+    yield from (f"{sentence}  " for sentence in said if not sentence.startswith("-"))
     yield ""
 
 
@@ -368,13 +370,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = file.rows()
     lines: list[str] = []
     for question in QUESTIONS:
-        found = [
-            row
-            for key, row in rows.items()
-            if key[0] == question and key[4:] == (options.budget, str(options.population))
-        ]
-        if found:
-            lines += table(question, found)
+        conditions = dict.fromkeys(key[4:] for key in rows if key[0] == question)
+        for condition in sorted(conditions, key=lambda found: Budget.parse(found[0]).amount):
+            lines += table(question, [row for key, row in rows.items() if (key[0], key[4:]) == (question, condition)])
     text = "\n".join(lines)
     sys.stdout.write(text)
     write(text, options.folder / "table.md")

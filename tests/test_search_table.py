@@ -132,6 +132,7 @@ def test_every_claim_is_about_contestants_and_sets_that_there_are(script: Any) -
 
 def test_each_set_of_subjects_has_a_table(script: Any, shares: Any) -> None:
     text = "\n".join(script.table("branch", shares))
+    assert text.startswith("## branch, 80x: branch\n") and "no runs" not in text
     assert "On 2 core subjects:" in text and "On 1 large subjects:" in text
     assert "| archive | 2 | 0.650 |" in text and "| archive | 1 | 0.500 |" in text
 
