@@ -162,6 +162,13 @@ buggy = "buggy"
 """
 
 
+def test_the_methods_have_no_gap_left_to_be_filled(faults: Plan) -> None:
+    for plan, centre in ((PLAN, "medians"), (faults, "mean values")):
+        text = " ".join(methods(plan))
+        assert "{" not in text and "}" not in text
+        assert f"Nemenyi's over the {centre} of the subjects" in text and f"over their {centre}," in text
+
+
 @pytest.fixture
 def faults(tmp_path: Path) -> Plan:
     (tmp_path / "faults.toml").write_text(FAULTS, "utf-8")

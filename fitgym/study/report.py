@@ -240,7 +240,7 @@ def methods(plan: Plan) -> list[str]:
         f"{len(plan.cells())} runs. Each run ({summary[0].lower()}{summary[1:]}) had the same budget of {plan.budget[:-1]} "
         f"{unit}; runs with the same subject and seed begin alike.{path} Arms: {'; '.join(arms)}.",
         f"The metric {plan.metric} was declared before the runs. Effects are A12 (Vargha and Delaney 2000) with 95 % bootstrap "
-        "intervals over subjects and seeds. Arms are ranked by Friedman's test and Nemenyi's over the {centre} of the "
+        f"intervals over subjects and seeds. Arms are ranked by Friedman's test and Nemenyi's over the {centre} of the "
         "subjects (Demsar 2006); single subjects are compared by Mann and Whitney's test, all subjects by Wilcoxon's over their "
         f"{centre}, both with Holm's correction. {share}",
     ]
