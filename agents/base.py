@@ -10,7 +10,6 @@ writes `update`, `arrays` and `restore`.
 
 from __future__ import annotations
 
-import inspect
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from fitgym.errors import InputError
-from fitgym.registry import Registry, parse_options
+from fitgym.registry import Registry, keywords, parse_options
 
 if TYPE_CHECKING:
     import gymnasium
@@ -354,8 +353,7 @@ class Agent(ABC):
     @classmethod
     def hyper_parameter_names(cls) -> list[str]:
         """The keyword-only arguments of the constructor."""
-        parameters = inspect.signature(cls).parameters.values()
-        return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        return list(keywords(cls))
 
     def hyper_parameters(self) -> dict[str, Any]:
         """The values of the keyword-only arguments of the constructor."""
