@@ -23,7 +23,7 @@ from fitgym.study.executors.base import executors
 from fitgym.study.trials.base import trials
 from fitgym.subject.corpus import Corpus, corpora
 
-__all__ = ["KINDS", "Kind", "describe", "explain", "overview"]
+__all__ = ["KINDS", "Kind", "describe", "explain", "options", "overview"]
 
 _WIDTH = 100
 
@@ -61,8 +61,7 @@ class _Extensions(Kind):
 
     def whole(self, name: str) -> str:
         found = self.registry.load(name)
-        options = _options(found)
-        return "\n\n".join([f"{name}:{options}" if options else name, _documentation(found)])
+        return "\n\n".join([":".join(filter(None, [name, ",".join(options(found))])), _documentation(found)])
 
 
 class _Environments(Kind):
@@ -171,10 +170,10 @@ def _kind(what: str) -> Kind:
     return KINDS[what]
 
 
-def _options(cls: type) -> str:
-    """What may follow the colon, with defaults, as it is typed: words as they are, everything else as JSON."""
+def options(cls: type) -> list[str]:
+    """What may follow the colon of an extension, with its default, as it is typed: words as they are, all else as JSON."""
     found = {name: value for name, value in keywords(cls).items() if isinstance(value, (bool, int, float, str))}
-    return ",".join(f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in found.items())
+    return [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in found.items()]
 
 
 def _documentation(found: type) -> str:

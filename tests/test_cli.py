@@ -265,9 +265,13 @@ def test_list_without_more_is_the_way_to_everything(tmp_path):
     assert max(map(len, result.stdout.splitlines())) <= 100
 
 
-def test_list_shows_options_with_their_defaults_as_they_are_typed(tmp_path):
-    result = fitgym("list", "search", "mio", cwd=tmp_path)
-    assert result.stdout.startswith("mio:population=50,random_rate=0.5,")
+@pytest.mark.parametrize(
+    ("search", "beginning"),
+    [("mio", "mio:population=50,random_rate=0.5,"), ("mosa", "mosa:population=50,crossover=0.75,")],
+)
+def test_list_shows_options_with_their_defaults_as_they_are_typed(tmp_path, search, beginning):
+    result = fitgym("list", "search", search, cwd=tmp_path)
+    assert result.stdout.startswith(beginning)
     first = result.stdout.splitlines()[0]
     made = fitgym("generate", "colorsys", "--search", first, "--budget", "2g", "--quiet", cwd=tmp_path)
     assert made.returncode == 0, made.stderr

@@ -33,8 +33,8 @@ from fitgym.cli import app
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
 from fitgym.envs.catalogue import action_name, catalogue
 from fitgym.envs.fitness_selection import GOALS
-from fitgym.listing import describe
-from fitgym.registry import Registry, keywords
+from fitgym.listing import describe, options
+from fitgym.registry import Registry
 
 __all__ = ["all_pages", "modules", "write"]
 
@@ -160,14 +160,9 @@ def _facts(folder: str, name: str, cls: Any) -> Iterator[tuple[str, str]]:
             yield f'reward "{reward}"', f"from {_number(lowest)} to {_number(highest)}"
         yield "default agent", f"``{cls.agent}``"
     if folder in ("agents", "search"):
-        options = keywords(cls).items()
-        yield "options", ", ".join(f"``{option}={_option(default)}``" for option, default in options) or "none"
+        yield "options", ", ".join(f"``{option}``" for option in options(cls)) or "none"
     if folder == "agents":
         yield "learns", "while it chooses" if _learns(name) else "when it is trained" if _is_trained(name) else "no"
-
-
-def _option(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else json.dumps(value, default=str)
 
 
 # ---------------------------------------------------------------------- environments

@@ -112,6 +112,11 @@ def test_every_environment_has_a_page_with_bounds_rewards_and_arguments(name: st
         assert heading in headings
 
 
+def test_options_are_shown_as_they_are_typed() -> None:
+    page = (SITE / "search" / "mosa.html").read_text("utf-8")
+    assert "distance=subvector<" in re.sub(r"</?span[^>]*>", "", page)
+
+
 def test_every_table_of_results_is_there() -> None:
     for table, *_ in tomllib.loads((ROOT / "docs" / "results.toml").read_text("utf-8")).values():
         page = (SITE / "results" / f"{Path(table).parent.name}_{Path(table).stem}.html").read_text("utf-8")
