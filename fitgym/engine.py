@@ -196,6 +196,7 @@ class Engine:
         self._resting: dict[str, Search] = {}
         self.search = self._algorithm(search)
         self._needed: dict[str, NDArray[np.bool_]] = {}  # of mutants, once the search is over
+        self._named: tuple[str, ...] = ()
         self.active: tuple[str, ...] = ()
         self.smart = smart
         self._selected: dict[str, NDArray[np.bool_] | None] = {}
@@ -241,22 +242,23 @@ class Engine:
             raise InputError("no fitness function is active: name at least one, for example 'branch'")
         for name in (*chosen, *self.tracked):
             self._register(name)
-        selected: dict[str, NDArray[np.bool_] | None] = {}
-        if self.smart:
-            selected = smart_selection(chosen, self.measurements.fitness, self.subject, self.search.tracks)
-            chosen = tuple(selected)
-        if chosen == self.active and population is None and self.weights == dict(weights or {}):
+        if chosen == self._named and population is None and self.weights == dict(weights or {}):
             return
-        before = self.active, self.weights, self._selected, self.search.population
-        self.active, self.weights, self._selected = chosen, dict(weights or {}), selected
+        before = self._named, self.weights, self.search.population
+        self.weights = dict(weights or {})
         if population is not None:
             self.search.population = list(population)
-        self._limit_archive()
+        self._select(chosen)
         if not self._reviewed():
-            self.active, self.weights, self._selected, self.search.population = before
-            self._limit_archive()
+            named, self.weights, self.search.population = before
+            self._select(named)
 
-    def _limit_archive(self) -> None:
+    def _select(self, names: tuple[str, ...]) -> None:
+        """The functions and targets that guide the search: those that are named, or with `smart` those that stand for them."""
+        self._named, self.active, self._selected = names, names, {}
+        if self.smart:
+            self._selected = smart_selection(names, self.measurements.fitness, self.subject, self.search.tracks)
+            self.active = tuple(self._selected)
         limits = {name: mask for name, mask in self._selected.items() if mask is not None and name not in self.tracked}
         self.archive.limit(limits)
 
@@ -285,6 +287,7 @@ class Engine:
         """Exchange the algorithm that works and one that rests."""
         self._resting[self.search_name] = self.search
         self.search_name, self.search = search, self._resting.pop(search)
+        self._select(self._named)  # an algorithm may need targets that another does without
         self._keep_by()
 
     def _reviewed(self) -> bool:

@@ -174,3 +174,15 @@ def test_what_counts_when_functions_are_exchanged_is_selected_anew(executor: Exe
     assert set(engine.measurements.open("line").tolist()) <= {
         column for column, target in enumerate(engine.measurements.fitness["line"].targets) if target.key[0] == 10
     }
+
+
+def test_another_search_has_its_own_targets_selected(executor: Executor) -> None:
+    engine = Engine(executor, fitness=EIGHT, smart=True, population=6)
+    engine.step()
+    assert "branch" not in engine.active and not engine.archive.best("branch")
+    engine.use("dynamosa")
+    engine.step()
+    assert engine.active[0] == "branch" and engine.archive.best("branch")
+    engine.use("whole_suite")
+    engine.step()
+    assert "branch" not in engine.active
