@@ -245,12 +245,26 @@ def test_the_same_records_give_the_same_bytes(study: Path, tmp_path: Path) -> No
 
 def test_every_figure_is_one_and_has_no_colour_of_text_of_its_own(study: Path) -> None:
     report(study)
-    found = sorted(file.stem for file in (study / "figures").iterdir())
-    assert found == ["boxes", "chosen", "heat", "ranks", "reached", "reward", "times", "value"]
-    for file in (study / "figures").iterdir():
+    drawn = sorted((study / "figures").glob("*.svg"))
+    assert [file.stem for file in drawn] == ["boxes", "chosen", "heat", "ranks", "reached", "reward", "times", "value"]
+    for file in drawn:
         text = file.read_text("utf-8")
         ElementTree.fromstring(text)
         assert "currentColor" in text and "#010203" not in text
+
+
+def test_every_figure_is_there_as_a_picture_too_on_white(study: Path) -> None:
+    from matplotlib.image import imread
+
+    report(study)
+    drawn = sorted((study / "figures").glob("*.svg"))
+    for file in drawn:
+        picture = imread(file.with_suffix(".png"))
+        assert picture.shape[1] == 1440
+        edges = [*picture[0], *picture[-1]]
+        assert all(pixel.tolist() == [1, 1, 1, 1] for pixel in edges) and picture[..., :3].min() < 0.2
+    shown = re.findall(r"\(figures/(\w+)\.png\)", (study / "report.md").read_text("utf-8"))
+    assert sorted(shown) == [file.stem for file in drawn]
 
 
 def test_the_page_needs_nothing_from_elsewhere_and_names_are_escaped(study: Path) -> None:

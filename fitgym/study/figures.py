@@ -1,9 +1,10 @@
-"""Figures of a study, as SVG that takes the colour of text from the page it stands on."""
+"""Figures of a study: as SVG that takes the colour of text from the page it stands on, and as PNG on white."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from fitgym.study.results import GRID, PHASES, Results
 from fitgym.study.statistics import Ranks, normalised
 
-__all__ = ["FIGURES", "figures", "ranks_figure"]
+__all__ = ["FIGURES", "Drawing", "figures", "ranks_figure"]
 
 Floats = NDArray[np.float64]
 
@@ -22,11 +23,56 @@ _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#
 _MOST = 10
 
 
-def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, str]]:
-    """Every figure that the results have something for: by name, its caption and its SVG.
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure that can be drawn; the same one always gives the same bytes.
 
-    The same results give the same bytes.
+    Attributes:
+        draw: fills the axis, or the column of axes if there are `rows`.
+        height: in lines of text, about.
+        rows: of axes below each other, 0 for a single axis.
     """
+
+    draw: Callable[[Any], None]
+    height: int
+    rows: int = 0
+
+    def svg(self) -> str:
+        """For a page: without a background, and text in the colour of the page's."""
+        written = io.StringIO()
+        self._save(written, format="svg", metadata={"Date": None, "Creator": None})
+        text = written.getvalue()
+        return text[text.index("<svg") :].replace(_INK, "currentColor")
+
+    def png(self) -> bytes:
+        """For a paper or slides: on white, 1440 pixels wide."""
+        written = io.BytesIO()
+        self._save(written, format="png", dpi=200, facecolor="white", metadata={"Software": None})
+        return written.getvalue()
+
+    def _save(self, file: Any, **options: Any) -> None:
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        style: dict[Any, Any] = {
+            **{"svg.hashsalt": "fitgym", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"},
+            **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), _INK),
+            **{
+                "axes.spines.top": False,
+                "axes.spines.right": False,
+                "axes.facecolor": "none",
+                "figure.facecolor": "none",
+            },
+        }
+        with matplotlib.rc_context(style):
+            figure = Figure(figsize=(7.2, 0.7 + 0.42 * self.height), layout="constrained")
+            axes = figure.subplots(max(1, self.rows), squeeze=False)[:, 0]
+            self.draw(axes if self.rows else axes[0])
+            figure.savefig(file, **options)
+
+
+def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, Drawing]]:
+    """Every figure that the results have something for: by name, its caption and its drawing."""
     found = {}
     if ranks is not None:
         found["ranks"] = (
@@ -34,27 +80,27 @@ def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, str]]
             ranks_figure(ranks),
         )
     for name, (caption, draw) in FIGURES.items():
-        svg = draw(results)
-        if svg:
-            found[name] = (caption, svg)
+        drawing = draw(results)
+        if drawing is not None:
+            found[name] = (caption, drawing)
     return found
 
 
-def boxes(results: Results) -> str:
+def boxes(results: Results) -> Drawing | None:
     """The declared measure of all runs of each arm, normalised; of what is 1 or 0, how likely it is on each subject."""
     shares = results.centres() if results.likelihood else normalised(results.metric)
     values = [shares[arm][~np.isnan(shares[arm])] for arm in results.arms]
     if not any(found.size for found in values):
-        return ""
+        return None
     unit = "likelihood on each subject" if results.likelihood else "share of the most"
-    return _drawn(lambda axis: _boxes(axis, results.arms, values, f"{results.plan.metric}, {unit}"), len(values))
+    return Drawing(lambda axis: _boxes(axis, results.arms, values, f"{results.plan.metric}, {unit}"), len(values))
 
 
-def reached(results: Results) -> str:
+def reached(results: Results) -> Drawing | None:
     """Which share of the runs of each arm has got to where the baseline ends, over the course of the runs."""
     found = results.reaches()
     if not found:
-        return ""
+        return None
 
     def lines(axis: Any) -> None:
         for number, (arm, reach) in enumerate(found.items()):
@@ -65,31 +111,31 @@ def reached(results: Results) -> str:
         axis.set_ylim(0.0, 1.02)
         axis.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16))
 
-    return _drawn(lines, 6)
+    return Drawing(lines, 6)
 
 
-def times(results: Results) -> str:
+def times(results: Results) -> Drawing | None:
     """Milliseconds for each generation, by arm."""
     generations = results.measures.get("generations")
     if generations is None:
-        return ""
+        return None
     values = []
     for arm in results.arms:
         made = generations[arm][~np.isnan(generations[arm])]
         took = np.array(results.seconds[arm].get("run", []))
         values.append(1e3 * took / np.maximum(1.0, made) if took.size == made.size else np.array([]))
     if not any(found.size for found in values):
-        return ""
-    return _drawn(lambda axis: _boxes(axis, results.arms, values, "ms for each generation"), len(values))
+        return None
+    return Drawing(lambda axis: _boxes(axis, results.arms, values, "ms for each generation"), len(values))
 
 
-def curves(name: str) -> Callable[[Results], str]:
+def curves(name: str) -> Callable[[Results], Drawing | None]:
     """What draws a curve for each arm, with the band between the quartiles."""
 
-    def draw(results: Results) -> str:
+    def draw(results: Results) -> Drawing | None:
         found = results.curves(name)
         if not found:
-            return ""
+            return None
 
         def lines(axis: Any) -> None:
             for number, (arm, curve) in enumerate(found.items()):
@@ -100,16 +146,16 @@ def curves(name: str) -> Callable[[Results], str]:
             axis.set_ylabel(f"{name}, share of the most")
             axis.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16))
 
-        return _drawn(lines, 6)
+        return Drawing(lines, 6)
 
     return draw
 
 
-def chosen(results: Results) -> str:
+def chosen(results: Results) -> Drawing | None:
     """The ten actions that each arm took most, for arms that take more than one."""
     arms = _choosing(results)
     if not arms:
-        return ""
+        return None
 
     def bars(axes: Any) -> None:
         for axis, arm in zip(axes, arms, strict=True):
@@ -120,14 +166,14 @@ def chosen(results: Results) -> str:
             axis.set_title(arm, loc="left")
             axis.set_xlabel("share of all choices")
 
-    return _drawn(bars, 4 * len(arms), rows=len(arms))
+    return Drawing(bars, 4 * len(arms), rows=len(arms))
 
 
-def heat(results: Results) -> str:
+def heat(results: Results) -> Drawing | None:
     """The same over the course of the runs: in each tenth, what share of the choices was which action."""
     arms = _choosing(results)
     if not arms:
-        return ""
+        return None
 
     def maps(axes: Any) -> None:
         for axis, arm in zip(axes, arms, strict=True):
@@ -141,10 +187,10 @@ def heat(results: Results) -> str:
             axis.set_title(arm, loc="left")
             axis.figure.colorbar(shown, ax=axis)
 
-    return _drawn(maps, 4 * len(arms), rows=len(arms))
+    return Drawing(maps, 4 * len(arms), rows=len(arms))
 
 
-def ranks_figure(ranks: Ranks) -> str:
+def ranks_figure(ranks: Ranks) -> Drawing:
     """The diagram of critical differences of Demsar 2006."""
     from scikit_posthocs import critical_difference_diagram
 
@@ -159,10 +205,10 @@ def ranks_figure(ranks: Ranks) -> str:
             crossbar_props={"color": _INK},
         )
 
-    return _drawn(draw, max(3, len(ranks.names) // 2 + 2))
+    return Drawing(draw, max(3, len(ranks.names) // 2 + 2))
 
 
-FIGURES: Mapping[str, tuple[str, Callable[[Results], str]]] = {
+FIGURES: Mapping[str, tuple[str, Callable[[Results], Drawing | None]]] = {
     "boxes": (
         "All runs, as shares of the most that any run reached on the same subject; for a likelihood, all subjects.",
         boxes,
@@ -210,25 +256,3 @@ def _matrix(ranks: Ranks) -> Any:
     for (first, second), p in ranks.pairs.items():
         table.loc[first, second] = table.loc[second, first] = p
     return table
-
-
-def _drawn(draw: Callable[[Any], None], height: int, rows: int = 0) -> str:
-    """An SVG of what is drawn into one axis, or into a column of `rows` axes."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    style: dict[Any, Any] = {
-        **{"svg.hashsalt": "fitgym", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"},
-        **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), _INK),
-        **{"axes.spines.top": False, "axes.spines.right": False, "axes.facecolor": "none", "figure.facecolor": "none"},
-    }
-    with matplotlib.rc_context(style):
-        figure = Figure(figsize=(7.2, 0.7 + 0.42 * height), layout="constrained")
-        FigureCanvasSVG(figure)
-        axes = figure.subplots(max(1, rows), squeeze=False)[:, 0]
-        draw(axes if rows else axes[0])
-        written = io.StringIO()
-        figure.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
-    text = written.getvalue()
-    return text[text.index("<svg") :].replace(_INK, "currentColor")

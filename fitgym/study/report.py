@@ -94,7 +94,7 @@ class Table:
 def report(folder: str | Path, output: str | Path | None = None) -> list[Path]:
     """Write the report of a study; the same records always give the same bytes.
 
-    Written are `report.html`, `report.md`, `overall.tex`, `subjects.tex` and `figures/*.svg`.
+    Written are `report.html`, `report.md`, `overall.tex`, `subjects.tex`, `figures/*.svg` and `figures/*.png`.
 
     Args:
         folder: of the study.
@@ -105,19 +105,20 @@ def report(folder: str | Path, output: str | Path | None = None) -> list[Path]:
     """
     store = Store.open(folder)
     analysis = Analysis.of(Results(store.plan, store.records()))
-    drawn = figures(analysis.results, analysis.ranks)
+    drawings = figures(analysis.results, analysis.ranks)
+    drawn = {name: (caption, drawing.svg()) for name, (caption, drawing) in drawings.items()}
     overall, by_subject = _overall(analysis), _by_subject(analysis)
     place = Path(output or folder)
-    files = {
+    files: dict[Path, str | bytes] = {
         place / "report.html": _html(analysis, drawn, overall, by_subject),
         place / "report.md": _markdown(analysis, drawn, overall, by_subject),
         place / "overall.tex": overall.latex(),
         place / "subjects.tex": by_subject.latex(),
         **{place / "figures" / f"{name}.svg": svg + "\n" for name, (_, svg) in drawn.items()},
+        **{place / "figures" / f"{name}.png": drawing.png() for name, (_, drawing) in drawings.items()},
     }
-    for file, text in files.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write(text, file)
+    for file, content in files.items():
+        write(content, file)
     return list(files)
 
 
@@ -148,7 +149,7 @@ def _markdown(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Ta
     if analysis.sentences:
         parts.append("\n".join(f"- {text}" for text in analysis.sentences))
     parts += ["## Over all subjects", overall.markdown()]
-    parts += [f"![{caption}](figures/{name}.svg)" for name, (caption, _) in drawn.items()]
+    parts += [f"![{caption}](figures/{name}.png)" for name, (caption, _) in drawn.items()]
     parts += ["## Subject by subject", by_subject.markdown()]
     if analysis.results.failures:
         parts += ["## Runs that have failed", _failures(analysis).markdown()]

@@ -106,7 +106,7 @@ def suite_text(
     return beginning + ("\n\n" if body.startswith("#") else "\n\n\n") + body + "\n"  # as isort has it
 
 
-def write(text: str, path: Path) -> None:
+def write(content: str | bytes, path: Path) -> None:
     """Write a file whole or not at all: a new file takes the place of the old one in one step.
 
     Raises:
@@ -115,8 +115,8 @@ def write(text: str, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # temporary files are private, a suite is not
