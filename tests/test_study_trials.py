@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,6 +75,16 @@ def test_a_search_may_be_limited_by_the_clock() -> None:
 def test_of_one_call_every_test_case_has_one_statement() -> None:
     found = SearchTrial(population=6, rates="one_call").measure("colorsys", 0, "100x", None)
     assert found.measures["statements"] == found.measures["tests"] >= 2
+
+
+def test_a_search_ends_when_there_are_no_more_test_cases_and_counts_the_lines_that_they_run(tmp_path: Path) -> None:
+    file = tmp_path / "thrice.py"
+    file.write_text(
+        "def thrice() -> int:\n    total = 0\n    for i in range(3):\n        total += i\n    return total\n"
+    )
+    found = SearchTrial(population=6, rates="one_call").measure(str(file), 0, "60x", None)
+    assert found.measures["executions"] == found.measures["tests"] == 1
+    assert found.measures["lines_run"] == 1 + 1 + 3 + 1  # the head of the loop counts once
 
 
 def test_what_is_covered_at_once_has_the_largest_area() -> None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 from fitgym.engine import FITNESS, SECONDARY, Engine, parse_search
 from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.budget import Budget
+from fitgym.evolution.proxies import PROXIES
 from fitgym.execution.executor import Executor
 from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials.base import Measured, Trial, about
@@ -17,6 +18,8 @@ from fitgym.subject.source import locate
 from fitgym.testcase.rates import RATES
 
 __all__ = ["SearchTrial"]
+
+_IDLE = 200  # generations in a row that execute nothing, after which there is nothing left to find
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,13 @@ class SearchTrial(Trial):
     population: int = 50
     rates: str = "fitgym"
 
-    metrics: ClassVar[dict[str, bool]] = {"share": True, "area": True, "tests": False, "statements": False}
+    metrics: ClassVar[dict[str, bool]] = {
+        "share": True,
+        "area": True,
+        "tests": False,
+        "statements": False,
+        "lines_run": False,
+    }
     course: ClassVar[str] = "covered"
     units: ClassVar[str] = "xgs"
 
@@ -60,12 +69,14 @@ class SearchTrial(Trial):
                 raise UnknownName("rates", self.rates, RATES)
 
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
-        """Search until the budget is used up.
+        """Search until the budget is used up, or 200 generations have found no test case that is new: of one call
+        a subject may have fewer test cases than the budget counts.
 
         Measured are `share`, the mean over the fitness functions (those whose targets are known beforehand) of the share of
         the targets that the suite covers: what the archive holds where the algorithm works with one, else its best suite
         alone; the share of each function under its name; the `area` under what was covered at any time, over the executions;
-        `tests` and `statements` of the suite before it is minimised; `executions` and `generations`.
+        `tests` and `statements` of the suite before it is minimised; `lines_run`, how often it runs a line of the subject, all
+        its test cases together, which stands for the time that it takes; `executions` and `generations`.
         """
         began = time.monotonic()
         spent = Budget.parse(budget)
@@ -86,14 +97,18 @@ class SearchTrial(Trial):
                 deadline=None if spent.deterministic else began + spent.amount,
                 rates=RATES[self.rates],
             )
-            while not engine.over:
+            idle = 0
+            while not engine.over and idle < _IDLE:
+                before = engine.executions
                 engine.step()
+                idle = 0 if engine.executions > before else idle + 1
                 found = engine.coverage()
                 covered.append(
                     statistics.fmean(c / max(1, n) for c, n in (found[name] for name in judges if name in found))
                 )
                 executions.append(engine.executions)
             suite = engine.best_suite() if engine.search.uses_archive else list(engine.search.best.testcases)
+            lines_run = engine.proxies(suite)[:, PROXIES.index("covered_statements")].sum()
             shares = {name: c / max(1, n) for name, (c, n) in engine.coverage_of(suite).items() if name in judges}
         return Measured(
             {
@@ -102,6 +117,7 @@ class SearchTrial(Trial):
                 "area": area_under_curve(executions, covered),
                 "tests": len(suite),
                 "statements": sum(map(len, suite)),
+                "lines_run": float(lines_run),
                 "executions": engine.executions,
                 "generations": engine.generation,
             },
