@@ -335,7 +335,8 @@ def result_pages() -> Pages:
     for title, (table, *figures) in listed.items():
         path = Path(table)
         shown = "".join(f"![{Path(name).stem}](/../{name})\n\n" for name in figures)
-        text = f"# {title}\n\nFrom `{table}`.\n\n{shown}{(ROOT / table).read_text('utf-8')}"
+        written = re.sub(r"(!\[[^]]*\])\(([\w./-]+)\)", rf"\1(/../{path.parent}/\2)", (ROOT / table).read_text("utf-8"))
+        text = f"# {title}\n\nFrom `{table}`.\n\n{shown}{written}"
         pages[f"results/{path.parent.name}_{path.stem}.md"] = text
     entries = "\n".join(Path(page).stem for page in pages)
     return pages | {"results/index.md": f"{RESULTS}\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"}
