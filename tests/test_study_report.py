@@ -100,7 +100,8 @@ def test_what_a_reader_should_know_first_is_said() -> None:
     said = Analysis.of(Results(PLAN, some)).warnings
     assert said[0] == "The study is not complete: 33 of 36 runs have ended."
     assert said[1].startswith("1 runs have failed") and said[2].startswith("4 seeds for each subject are fewer than 30")
-    assert "fitgym 0.1.0 on Python 3.11.7; fitgym 0.1.0 on Python 3.12.1" in said[3]
+    assert said[3].startswith("Most decisions take an action for the first time in their run: UCB (100%). ")
+    assert "fitgym 0.1.0 on Python 3.11.7; fitgym 0.1.0 on Python 3.12.1" in said[4]
 
 
 def test_a_study_without_any_result_has_a_report_too(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_choices_are_counted_by_the_tenth_of_the_run() -> None:
     choices = Choices()
     choices.add(["a"] * 5 + ["b"] * 5)
     choices.add(["b"])
-    assert choices.times == {"a": 5, "b": 6}
+    assert choices.times == {"a": 5, "b": 6} and choices.first == 3
     assert choices.phases["a"].tolist() == [1.0] * 5 + [0.0] * 5
     assert choices.phases["b"].tolist() == [1.0, 0, 0, 0, 0, 1.0, 1.0, 1.0, 1.0, 1.0] and PHASES == 10
 

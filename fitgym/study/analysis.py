@@ -252,6 +252,13 @@ def _warnings(results: Results) -> tuple[str, ...]:
             f"{len(plan.seeds)} seeds for each subject are fewer than {FEW}: an effect on a single subject has to be large to be "
             "seen, and which arm is best there may change with other seeds. What is said over all subjects is surer."
         )
+    trying = {arm: found.first / found.times.total() for arm, found in results.choices.items() if found.times}
+    most = [f"{arm} ({share:.0%})" for arm, share in trying.items() if share > 0.5]
+    if most:
+        said.append(
+            f"Most decisions take an action for the first time in their run: {', '.join(most)}. An agent that learns from what "
+            "its actions have earned has hardly begun to; more decisions, or fewer actions, would tell what it can do."
+        )
     if len(results.versions) > 1:
         said.append(f"The runs were made by different versions: {'; '.join(sorted(results.versions))}.")
     return tuple(said)

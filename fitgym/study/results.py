@@ -32,13 +32,16 @@ class Choices:
     Attributes:
         times: how often each action, over all runs.
         phases: the same by part of the run, `PHASES` of them.
+        first: how many choices were the first of their action in a run.
     """
 
     times: Counter[str] = field(default_factory=Counter)
     phases: dict[str, Floats] = field(default_factory=dict)
+    first: int = 0
 
     def add(self, actions: list[str]) -> None:
         """The choices of one run, in order."""
+        self.first += len(set(actions))
         for step, action in enumerate(actions):
             self.times[action] += 1
             counts = self.phases.setdefault(action, np.zeros(PHASES))
