@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,10 @@ def test_how_soon_the_level_of_the_baseline_is_reached_is_told_with_those_that_n
     overall = _overall(Analysis.of(Results(PLAN, early)))
     place = overall.heads.index("at the level of Default after")
     assert [row[place].text for row in overall.rows] == ["10% (12 of 12)", "100% (6 of 12)", "- (0 of 12)"]
+
+
+def test_no_level_is_told_of_what_has_no_course() -> None:
+    assert Results(replace(PLAN, metric="area"), records()).reaches() == {}
 
 
 def test_a_level_that_is_lost_again_counts_as_reached() -> None:

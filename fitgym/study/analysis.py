@@ -214,8 +214,8 @@ def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None)
         found = line.beside
         verb = {"better": "is better than", "worse": "is worse than", "open": "cannot be told from"}[found.verdict]
         said.append(
-            f"By {metric}, {line.arm} {verb} {baseline}: A12 {found.a12:.2f} [{found.low:.2f}, {found.high:.2f}], above on "
-            f"{found.better} and below on {found.worse} of {found.subjects} subjects; Wilcoxon over the subjects, p = "
+            f"By {metric}, {line.arm} {verb} {baseline}: A12 {found.a12:.2f} [{found.low:.2f}, {found.high:.2f}], ahead on "
+            f"{found.better} and behind on {found.worse} of {found.subjects} subjects; Wilcoxon over the subjects, p = "
             f"{line.p:.2g}."
         )
     if ranks is not None:
