@@ -198,8 +198,8 @@ def _always(guard: Guard, args: tuple[object, ...]) -> bool:
 
 def _opens_for_writing(guard: Guard, args: tuple[object, ...]) -> bool:
     path, mode, flags = args
-    if isinstance(path, int):  # a descriptor that is open already
-        return False
+    if isinstance(path, int):  # a descriptor: unless a test case made it, it is somebody else's, who needs it open
+        return guard.mode == "strict" and (path <= 2 or _outside(guard, path, -1))
     writing = bool(flags & _WRITING) if isinstance(flags, int) else False
     if isinstance(mode, str):
         writing = writing or any(letter in mode for letter in "wax+")
