@@ -177,6 +177,7 @@ def test_importing_fitgym_loads_next_to_nothing() -> None:
         "from fitgym.cli import main",
         "import fitgym.generation",
         "import fitgym.envs",
+        "from fitgym.listing import overview; overview()",
         "try:\n    from fitgym.cli import main; main(['--help'])\nexcept SystemExit: pass",
     ],
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fitgym.errors import InputError
-from fitgym.study.executors.base import Executor, executors
+from fitgym.study.executors.base import executors
 from fitgym.study.plan import Cell, Plan
 from fitgym.study.store import Status, Store
 
@@ -65,7 +65,7 @@ def run(
     """
     if workers is not None and workers < 1:
         raise InputError(f"workers is {workers}, expected at least 1")
-    maker = _executor(executor)(workers, address)
+    maker = executors().load(executor)(workers, address)
     store = Store.create(folder, plan)
     with store.driving():
         missing = store.missing(again=again)
@@ -79,17 +79,6 @@ def run(
                 if watch is not None:
                     watch(Progress(status, cell, reason, time.monotonic() - began, made))
         except ModuleNotFoundError as problem:
-            raise _lacks(executor, problem) from None
+            extra = executor if executor in ("ray", "slurm") else "study"
+            raise InputError(f"executor '{executor}' needs {problem.name}: pip install 'fitgym[{extra}]'") from None
     return status
-
-
-def _executor(name: str) -> type[Executor]:
-    try:
-        return executors().load(name)
-    except ModuleNotFoundError as problem:
-        raise _lacks(name, problem) from None
-
-
-def _lacks(executor: str, problem: ModuleNotFoundError) -> InputError:
-    extra = executor if executor in ("ray", "slurm") else "study"
-    return InputError(f"executor '{executor}' needs {problem.name}: pip install 'fitgym[{extra}]'")

@@ -10,8 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from joblib.externals.loky import ProcessPoolExecutor
-
 from fitgym.study.cell import lost, place, run, save
 from fitgym.study.executors.base import Executor
 from fitgym.study.plan import Cell
@@ -23,7 +21,7 @@ _AHEAD = 2
 
 
 class Local(Executor):
-    """joblib's worker processes (loky)."""
+    """joblib's worker processes (loky; extra `study`)."""
 
     def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
         """In as many processes as there are workers.
@@ -74,6 +72,8 @@ def _alone(cell: Cell, folder: Path) -> None:
 
 
 def _pool(workers: int) -> Any:
+    from joblib.externals.loky import ProcessPoolExecutor
+
     # Each run has a worker process of its own for the subject, so more threads than processes only get in each other's way.
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     return ProcessPoolExecutor(workers, env=dict.fromkeys(threads, "1"))
