@@ -488,6 +488,13 @@ def test_a_rerun_leaves_neither_folder_nor_process(tmp_path: Path) -> None:
     assert made.unusable and not made.finished
 
 
+@pytest.mark.parametrize("breaks", [True, False])
+def test_a_run_in_which_pytest_breaks_at_its_end_is_not_finished(tmp_path: Path, breaks: bool) -> None:
+    text = f"def test_a(request):\n    if {breaks}:\n        request.config.add_cleanup(lambda: 1 / 0)\n"
+    made = rerun(tmp_path, text)
+    assert made.verdicts == {"test_a": Verdict(True)} and made.finished is not breaks
+
+
 HANGING = [
     ("thread", "threading.Thread(target=threading.Event().wait).start()", "a thread does not end"),
     ("loop", "threading.Event().wait()", "did not end in time"),

@@ -80,7 +80,7 @@ class Rerun:
         verdicts: by name of the test, complete after `wait`.
         unusable: why the file could not be imported, "" if it could.
         timed_out: it was killed before its end.
-        finished: the interpreter ended by itself, every test having been run.
+        finished: the interpreter ended by itself, every test having been run, and pytest came to its own end.
         seconds: how long it took.
         coverage_file: data of coverage.py if `measured`; gone after `close`.
     """
@@ -243,7 +243,9 @@ class Rerun:
         elif not self.verdicts and not self.unusable:
             silent = "it was not imported in time" if code is None else "the interpreter wrote nothing"
             self.unusable = self._last_words() or silent
-        self.finished = code in (0, 1) and not running and not self.unusable
+        # If nothing failed, 1 is the traceback of a pytest that a test has broken, and the owner's would break too.
+        expected = int(not all(verdict.passed for verdict in self.verdicts.values()))
+        self.finished = code == expected and not running and not self.unusable
 
     def _last_words(self) -> str:
         """The last line on the interpreter's standard error."""
