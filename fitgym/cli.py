@@ -147,8 +147,8 @@ def generate(
         sys.stdout.write(run.summary() + "\n")
     if not run.source:
         why = "no test case was worth keeping"
-        if dropped := run.record["dropped"]:
-            why = f"no test behaves the same every time ({dropped[0]['test']}: {dropped[0]['reason']})"
+        if run.record["dropped"]:
+            why = f"no test was seen to pass every time: {run.left_out()}"
         sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
     return INTERRUPTED if run.interrupted else DONE
 

@@ -7,6 +7,7 @@ import json as json_format
 import platform
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,7 +145,14 @@ class Run:
             f"{_counted(record['generations'], 'generation')}, {_counted(record['executions'], 'execution')}, "
             f"{_counted(record['steps'], 'decision')}, {sum(record['seconds'].values()):.1f} s"
         )
+        if record["dropped"]:
+            lines.append(f"left out: {_counted(len(record['dropped']), 'test')}, {self.left_out()}")
         return "\n".join(lines)
+
+    def left_out(self) -> str:
+        """Why tests were left out of the suite, each reason with its number of tests, the most frequent first."""
+        reasons = Counter(test["reason"] for test in self.record["dropped"])
+        return ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
 
 
 def generate(

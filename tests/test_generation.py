@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,14 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be a folder"):
         generate_request(Request(TRIANGLE, output=taken))
     assert taken.read_text() == "mine"
+
+
+def test_the_summary_says_how_many_tests_were_left_out_and_why(coverage_run):
+    assert "left out" not in coverage_run.summary()
+    reasons = ["AssertionError", "no time was left to see it pass", "no time was left to see it pass"]
+    dropped = [{"test": f"test_{n}", "reason": reason} for n, reason in enumerate(reasons)]
+    run = replace(coverage_run, record=coverage_run.record | {"dropped": dropped})
+    assert run.summary().endswith("\nleft out: 3 tests, no time was left to see it pass (2), AssertionError (1)")
 
 
 @pytest.fixture
