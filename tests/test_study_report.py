@@ -283,6 +283,12 @@ def test_the_page_needs_nothing_from_elsewhere_and_names_are_escaped(study: Path
     HTMLParser().feed(text)
 
 
+def test_sentences_below_the_table_are_kept_apart(study: Path) -> None:
+    page = next(file for file in report(study) if file.suffix == ".html").read_text("utf-8")
+    (below,) = re.findall(r"<p>Metric, declared.*?</p>", page, re.DOTALL)
+    assert "by Holm. At the level" in below and "Meier). Published" in below
+
+
 def test_the_markdown_has_the_numbers_of_the_page(study: Path) -> None:
     report(study)
     lines = (study / "report.md").read_text("utf-8").splitlines()

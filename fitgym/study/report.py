@@ -178,7 +178,9 @@ def _overall(analysis: Analysis) -> Table:
         f"A12 beside {baseline}": [_effect(line.beside) for line in lines],
         "p": [_number(line.p, ".2g") for line in lines],
         f"at the level of {baseline or 'the median'} after": [_reach(line.reach) for line in lines],
-        "ms per generation": [_number(line.generation_ms, ".3g") for line in lines],
+        "ms per generation": [
+            _number(line.generation_ms, ".3g" if line.generation_ms < 1000 else ".0f") for line in lines
+        ],
         "deciding": [_number(line.deciding, ".2%") for line in lines],
         "published": [_number(math.nan if line.published is None else line.published, "g") for line in lines],
     }
