@@ -62,11 +62,14 @@ def kind(text: str) -> type[Agent]:
 
     Raises:
         UnknownName: there is no such agent.
-        InputError: the folder does not hold one.
+        InputError: the agent does not understand the argument, or the folder does not hold one.
     """
     if (Path(text) / "agent.json").is_file():
         return agents().load(str(_description(Path(text))["agent"]))
-    return agents().load(text.partition(":")[0])
+    name, _, argument = text.partition(":")
+    cls = agents().load(name)
+    cls.options(argument)
+    return cls
 
 
 def trained(agent: Agent) -> Agent:
