@@ -232,7 +232,7 @@ def train(
     agent
         ppo, recurrent_ppo, maskable_ppo, a2c, dqn, dsg_sarsa, ..., with options after a colon, or the folder of a saved agent.
     subjects
-        A corpus, a split of one such as stdlib-v1:train, a TOML file, or subjects joined by commas.
+        A corpus, a split of one such as stdlib-v1:train, a TOML file, or subjects with a comma after each.
     path
         A folder that is searched first for the subjects.
     goal
@@ -329,7 +329,7 @@ def evaluate(
     agents
         Names of agents, with options after a colon: ucb:c=0.5.
     subjects
-        A corpus, a split of one such as stdlib-v1:test, a TOML file, or subjects joined by commas.
+        A corpus, a split of one such as stdlib-v1:test, a TOML file, or subjects with a comma after each.
     path
         A folder that is searched first for the subjects.
     goal

@@ -52,7 +52,7 @@ class Training:
 
     Attributes:
         agent: `name`, `name:argument` or the folder of a saved agent, which goes on learning.
-        subjects: a corpus or a split of one, or texts of subjects joined by commas.
+        subjects: a corpus or a split of one, or texts of subjects with a comma after each.
         goal: name of the goal.
         steps: decisions to learn from, over all environments.
         output: folder for the agent; an agent that is there already is replaced.

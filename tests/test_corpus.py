@@ -102,6 +102,12 @@ def test_a_mistake_in_a_list_is_explained(text: str, message: str, tmp_path: Pat
     assert message.format(name) in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_single_subject_has_a_comma_and_who_leaves_it_out_is_told() -> None:
+    assert Corpus.load("textwrap,").subjects == ("textwrap",)
+    with pytest.raises(UnknownName, match=r"no corpus named 'textwrap' .*, subjects with a comma after each\)"):
+        Corpus.load("textwrap")
+
+
 def test_an_unknown_corpus_or_split_is_named_with_those_there_are() -> None:
     with pytest.raises(UnknownName, match=r"no corpus named 'stdlib'; did you mean 'stdlib-v1'\?"):
         Corpus.load("stdlib")

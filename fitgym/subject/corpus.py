@@ -73,7 +73,8 @@ class Corpus:
 
     @classmethod
     def load(cls, text: str) -> Corpus:
-        """What a text names: `stdlib-v1`, `stdlib-v1:test`, `lists/mine.toml:train`, or subjects joined by commas.
+        """What a text names: `stdlib-v1`, `stdlib-v1:test`, `lists/mine.toml:train`, or subjects with a comma after each, of
+        which the last one may be left out if there are several.
 
         Raises:
             UnknownName: there is no such corpus or split.
@@ -117,7 +118,9 @@ def _source(name: str) -> tuple[str, str, Path | None]:
     """Name, text and folder of a list of subjects."""
     if not name.endswith(".toml"):
         if name not in corpora():
-            raise UnknownName("corpus", name, [*corpora(), "a file that ends in .toml"])
+            raise UnknownName(
+                "corpus", name, [*corpora(), "a file that ends in .toml", "subjects with a comma after each"]
+            )
         return name, (resources.files("fitgym.subject") / "corpora" / f"{name}.toml").read_text("utf-8"), None
     try:
         return name, Path(name).read_text("utf-8"), Path(name).resolve().parent
