@@ -121,6 +121,13 @@ def test_what_cannot_be_tested_is_refused_in_one_sentence(folder, text, message)
     assert str(caught.value) == message
 
 
+def test_a_module_that_is_nowhere_may_be_in_a_folder_that_was_not_named(folder):
+    with pytest.raises(SubjectError, match=r"^no module named 'no_such' \(if its folder is not on .* as path\)$"):
+        locate("no_such")
+    with pytest.raises(SubjectError, match=r"^no module named 'no_such'$"):
+        locate("no_such", folder)
+
+
 def test_a_syntax_error_is_told_with_file_and_line(folder):
     with pytest.raises(SubjectError, match=r"broken\.py', line 2, is not valid Python 3\.\d+: "):
         locate("broken", folder)

@@ -46,7 +46,8 @@ def locate(text: str, path: str | os.PathLike[str] | None = None) -> Reference:
         file, module, root = _file(place)
         folders = [root, *first]
     else:
-        file, root = _module(place, [*first, *(entry or os.getcwd() for entry in sys.path)])
+        elsewhere = " (if its folder is not on Python's path, give it as path)" if path is None else ""
+        file, root = _module(place, [*first, *(entry or os.getcwd() for entry in sys.path)], elsewhere)
         module = place
         folders = first if root in first or _is_installed(root) else [*first, root]
     reference = Reference(text, module, file, class_name, tuple(dict.fromkeys(folders)))
@@ -133,8 +134,11 @@ def _file(place: str) -> tuple[str, str, str]:
     return file, module, folder
 
 
-def _module(name: str, folders: Sequence[str]) -> tuple[str, str]:
-    """Source file of the module `name` and the entry of `folders` under which its top-level package was found."""
+def _module(name: str, folders: Sequence[str], elsewhere: str) -> tuple[str, str]:
+    """Source file of the module `name` and the entry of `folders` under which its top-level package was found.
+
+    Where it was not, the message ends with `elsewhere`.
+    """
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts):
         raise SubjectError(f"'{name}' is neither a module name nor a file; expected 'package.module[:Class]'")
@@ -152,7 +156,7 @@ def _module(name: str, folders: Sequence[str]) -> tuple[str, str]:
             near = _suggest(
                 part, (found.name for found in pkgutil.iter_modules(search)), f"{parent}." if parent else ""
             )
-            raise SubjectError(f"no module named '{here}'{where}{near}")
+            raise SubjectError(f"no module named '{here}'{where}{near}{elsewhere if depth == 0 else ''}")
         locations = spec.submodule_search_locations
         if depth == 0:
             root = _root(spec, locations)
