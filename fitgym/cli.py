@@ -264,7 +264,7 @@ def train(
     quiet
         No progress on stderr.
     """
-    from fitgym.training import Episode, Training
+    from fitgym.training import Episode, Training, last_checkpoint
     from fitgym.training import train as run
 
     def show(episode: Episode) -> None:
@@ -291,7 +291,13 @@ def train(
         resume=resume,
         tensorboard=tensorboard,
     )
-    trained = run(request, show)
+    try:
+        trained = run(request, show)
+    except KeyboardInterrupt:
+        if (reached := last_checkpoint(request)) is None:
+            raise
+        sys.stderr.write(f"fitgym: interrupted; '{reached}' is there to go on from: the same command with --resume\n")
+        return INTERRUPTED
     sys.stdout.write(f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps: {output}\n")
     for subject, reason in trained.unusable.items():
         sys.stderr.write(f"fitgym: '{subject}' was left out: {reason}\n")

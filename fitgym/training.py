@@ -40,7 +40,7 @@ from fitgym.subject.corpus import Corpus
 from fitgym.subject.source import locate
 from fitgym.suite.export import write
 
-__all__ = ["Episode", "Trained", "Training", "train"]
+__all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
 
 Progress = Callable[["Episode"], None]
 _Env = gymnasium.Env[Any, Any]
@@ -140,7 +140,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     """
     usable, unusable, path = _subjects(request)
     _check(request)
-    earlier = _last_checkpoint(request) if request.resume else None
+    earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
     # Whoever goes on does not want to see the same episodes again.
     seed = request.seed if earlier is None else int(np.random.SeedSequence((request.seed, done)).generate_state(1)[0])
@@ -179,8 +179,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     return Trained(agent, tuple(watcher.episodes), found, done)
 
 
-def _last_checkpoint(request: Training) -> Path | None:
-    """The folder of the latest one that is whole, and not of more steps than are asked for."""
+def last_checkpoint(request: Training) -> Path | None:
+    """The folder of the latest checkpoint that is whole, and not of more steps than are asked for; None if there is none."""
     folders = [
         f for f in Path(request.output).glob("checkpoints/*") if f.name.isdigit() and (f / "agent.json").is_file()
     ]

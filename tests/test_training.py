@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -157,6 +160,25 @@ def test_the_command_trains_and_generate_uses_what_it_trained(tmp_path: Path) ->
     assert done.stdout == "DSGSarsa learnt from 6 steps: policy\n" and "of 6: " in done.stderr
     made = command("generate", "colorsys", "--agent", "policy", "--budget", "200x", "--quiet", folder=tmp_path)
     assert made.returncode == 0, made.stderr
+
+
+def test_who_interrupts_a_training_is_told_of_the_checkpoint_to_go_on_from(tmp_path: Path) -> None:
+    options = ["--subjects", TWO, "--steps", "100000", "--budget", "6g", "--population", "5", "--checkpoint", "1"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "fitgym", "train", "dsg_sarsa", *options],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
+    assert running.stderr is not None and " of 100000: " in running.stderr.readline()
+    os.killpg(running.pid, signal.SIGINT)
+    last = running.communicate(timeout=60)[1].splitlines()[-1]
+    assert running.returncode == 130
+    assert re.fullmatch(r"fitgym: interrupted; 'policy/checkpoints/\d+' is there to go on from: .* --resume", last), (
+        last
+    )
 
 
 def test_an_untrained_deep_agent_is_refused(tmp_path: Path) -> None:
