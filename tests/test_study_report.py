@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from fitgym.study.analysis import Analysis
+from fitgym.study.figures import figures
 from fitgym.study.plan import Plan
 from fitgym.study.report import Entry, Table, _overall, methods, report
 from fitgym.study.results import GRID, PHASES, Choices, Results
@@ -85,6 +86,17 @@ def test_the_lines_of_the_arms_are_those_worked_out_by_hand() -> None:
     assert ucb.p == pytest.approx(0.5)  # three subjects: 2/8, times two arms
     assert ucb.generation_ms == pytest.approx(100.0) and ucb.deciding == pytest.approx(0.01)
     assert ucb.share.value > default.share.value > every.share.value
+
+
+def test_of_arms_with_equal_ranks_none_is_called_the_best() -> None:
+    def ranked(gain: dict[str, float]) -> Analysis:
+        even = [one | {"measures": {"value": BASE[one["subject"]] + gain[one["arm"]]}} for one in records()]
+        return Analysis.of(Results(PLAN, even))
+
+    two = ranked({"UCB": 1.0, "Default": 1.0, "All": 0.0})
+    assert "best mean rank UCB and Default." in two.sentences[-1] and "ranks" in figures(two.results, two.ranks)
+    same = ranked(dict.fromkeys(GAIN, 0.0))
+    assert "all mean ranks are the same." in same.sentences[-1] and "ranks" not in figures(same.results, same.ranks)
 
 
 def test_subjects_have_their_best_arm_and_corrected_tests() -> None:

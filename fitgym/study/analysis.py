@@ -220,7 +220,9 @@ def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None)
         )
     if ranks is not None:
         differ = [pair for pair, p in ranks.pairs.items() if p < ALPHA]
-        text = f"Friedman's test over {ranks.blocks} subjects: p = {ranks.test.p:.2g}; best mean rank {ranks.names[0]}"
+        tied = ranks.best == ranks.names
+        best = "all mean ranks are the same" if tied else f"best mean rank {' and '.join(ranks.best)}"
+        text = f"Friedman's test over {ranks.blocks} subjects: p = {ranks.test.p:.2g}; {best}"
         pairs = "; ".join(f"{first} and {second}" for first, second in differ) or "none"
         said.append(f"{text}. Pairs that differ by Nemenyi's test: {pairs}.")
     if {"detected", "value"} <= set(results.measures):

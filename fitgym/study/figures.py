@@ -74,9 +74,9 @@ class Drawing:
 def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, Drawing]]:
     """Every figure that the results have something for: by name, its caption and its drawing."""
     found = {}
-    if ranks is not None:
+    if ranks is not None and ranks.best != ranks.names:  # equal ranks make no scale
         found["ranks"] = (
-            "Mean ranks over the subjects, 1 the best. Arms that a bar joins do not differ by Nemenyi's test (p < 0.05).",
+            "Mean ranks over the subjects, 1 the best. Arms that a bar joins cannot be told apart: Nemenyi's test, p >= 0.05.",
             ranks_figure(ranks),
         )
     for name, (caption, draw) in FIGURES.items():

@@ -84,6 +84,11 @@ class Ranks:
     critical: float
     blocks: int
 
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The arms with the lowest mean rank; more than one if they share it."""
+        return tuple(name for name, mean in zip(self.names, self.means, strict=True) if mean == self.means[0])
+
 
 def normalised(values: Mapping[str, ArrayLike]) -> dict[str, Floats]:
     """Values as shares of the most that any run of any arm reached on the same subject.
