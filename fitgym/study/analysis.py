@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,6 +243,17 @@ def _detection(results: Results) -> str:
     return f"{of}: point-biserial correlation r = {found.statistic:.2f} over {there.sum()} runs (p = {found.p:.2g})."
 
 
+def _alike(results: Results) -> list[tuple[str, str]]:
+    """Pairs of arms that choose between actions and have taken the same ones with the same outcome."""
+    return [
+        (one, other)
+        for one, other in combinations(results.choices, 2)
+        if len(results.choices[one].times) > 1
+        and results.choices[one].same(results.choices[other])
+        and np.array_equal(results.metric[one], results.metric[other], equal_nan=True)
+    ]
+
+
 def _warnings(results: Results) -> tuple[str, ...]:
     said = []
     plan = results.plan
@@ -249,11 +261,22 @@ def _warnings(results: Results) -> tuple[str, ...]:
         said.append(f"The study is not complete: {results.ended} of {len(plan.cells())} runs have ended.")
     if results.failures:
         said.append(f"{len(results.failures)} runs have failed and are left out; they are listed below.")
+    others = len(plan.arms) - 1 if plan.baseline else 0
+    few_subjects = 2.0 ** (1 - len(plan.subjects)) * others >= ALPHA  # the smallest p that signed ranks can have
     if len(plan.seeds) < FEW:
+        surer = "" if few_subjects else " What is said over all subjects is surer."
         said.append(
             f"{len(plan.seeds)} seeds for each subject are fewer than {FEW}: an effect on a single subject has to be large to be "
-            "seen, and which arm is best there may change with other seeds. What is said over all subjects is surer."
+            f"seen, and which arm is best there may change with other seeds.{surer}"
         )
+    if few_subjects:
+        said.append(
+            f"{len(plan.subjects)} subjects are too few for Wilcoxon's test over them, corrected for {others} comparisons, to "
+            f"give p < {ALPHA}, whatever the runs are; intervals over so few are narrower than they should be."
+        )
+    said += [
+        f"{one} and {other} made the same choices: nothing here tells them apart." for one, other in _alike(results)
+    ]
     trying = {arm: found.first / found.times.total() for arm, found in results.choices.items() if found.times}
     most = [f"{arm} ({share:.0%})" for arm, share in trying.items() if share > 0.5]
     if most:

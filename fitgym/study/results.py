@@ -47,6 +47,12 @@ class Choices:
             counts = self.phases.setdefault(action, np.zeros(PHASES))
             counts[step * PHASES // len(actions)] += 1.0
 
+    def same(self, other: Choices) -> bool:
+        """The same actions, as often, in the same parts of the runs."""
+        return self.times == other.times and all(
+            np.array_equal(counts, other.phases[action]) for action, counts in self.phases.items()
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
