@@ -149,6 +149,20 @@ def test_a_study_without_any_result_has_a_report_too(tmp_path: Path) -> None:
     assert "0 of 36 runs have ended" in (tmp_path / "report.md").read_text("utf-8") and files
 
 
+def test_the_time_for_a_generation_is_the_median_over_the_runs_in_the_table_as_in_the_figure() -> None:
+    # Subject, seed, seconds and generations, in the order in which runs are made: 100, 75, 1500 and 50 ms.
+    made = [("colorsys", 0, 1.0, 10), ("string", 0, 3.0, 40), ("colorsys", 1, 30.0, 20), ("string", 1, 0.5, 10)]
+    runs = [
+        record("UCB", subject, seed) | {"measures": {"value": 1.0, "generations": n}, "seconds": {"run": took}}
+        for subject, seed, took, n in made
+    ]
+    results = Results(PLAN, runs)
+    assert (
+        results.generation_ms["UCB"] == pytest.approx([100.0, 75.0, 1500.0, 50.0]) and not results.generation_ms["All"]
+    )
+    assert Analysis.of(results).arms[0].generation_ms == pytest.approx(87.5)
+
+
 def test_choices_are_counted_by_the_tenth_of_the_run() -> None:
     choices = Choices()
     choices.add(["a"] * 5 + ["b"] * 5)

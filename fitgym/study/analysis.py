@@ -130,13 +130,13 @@ def _arms(results: Results, ranks: Ranks | None) -> tuple[ArmLine, ...]:
                 arm,
                 int(there.size),
                 sum(failed == arm for failed, *_ in results.failures),
-                float(np.median(there)) if there.size else math.nan,
+                _median(there),
                 (likelihood if results.likelihood else iqm)(shares[arm]),
                 rank.get(arm, math.nan),
                 _beside(results, arm) if arm in others else None,
                 corrected.get(arm, math.nan),
                 reaches.get(arm),
-                _generation_ms(results, arm),
+                _median(np.array(results.generation_ms[arm])),
                 _deciding(results, arm),
                 plan.published.get(arm),
             )
@@ -159,12 +159,8 @@ def _beside(results: Results, arm: str) -> Contrast | None:
         return None
 
 
-def _generation_ms(results: Results, arm: str) -> float:
-    made = results.measures.get("generations", {}).get(arm)
-    took = np.array(results.seconds[arm].get("run", []))
-    if made is None or not took.size:
-        return math.nan
-    return float(1e3 * np.median(took) / max(1.0, np.nanmedian(made)))
+def _median(values: Floats) -> float:
+    return float(np.median(values)) if values.size else math.nan
 
 
 def _deciding(results: Results, arm: str) -> float:

@@ -116,14 +116,7 @@ def reached(results: Results) -> Drawing | None:
 
 def times(results: Results) -> Drawing | None:
     """Milliseconds for each generation, by arm."""
-    generations = results.measures.get("generations")
-    if generations is None:
-        return None
-    values = []
-    for arm in results.arms:
-        made = generations[arm][~np.isnan(generations[arm])]
-        took = np.array(results.seconds[arm].get("run", []))
-        values.append(1e3 * took / np.maximum(1.0, made) if took.size == made.size else np.array([]))
+    values = [np.array(results.generation_ms[arm]) for arm in results.arms]
     if not any(found.size for found in values):
         return None
     return Drawing(lambda axis: _boxes(axis, results.arms, values, "ms for each generation"), len(values))

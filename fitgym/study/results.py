@@ -98,6 +98,7 @@ class Results:
             no result.
         choices: by arm, for trials in which something is chosen.
         seconds: by arm and what they were spent on, a value for each run.
+        generation_ms: by arm the milliseconds that a generation took, a value for each run that tells.
         failures: of each run that has failed: arm, subject, seed, reason.
         versions: of fitgym and Python that made the records.
         ended: runs that have a record.
@@ -109,6 +110,7 @@ class Results:
         self.measures: dict[str, dict[str, Floats]] = {}
         self.choices: dict[str, Choices] = {}
         self.seconds: dict[str, dict[str, list[float]]] = {arm: defaultdict(list) for arm in self.arms}
+        self.generation_ms: dict[str, list[float]] = {arm: [] for arm in self.arms}
         self.failures: list[tuple[str, str, int, str]] = []
         self.versions: set[str] = set()
         self.ended = 0
@@ -129,6 +131,8 @@ class Results:
             self._of(name)[arm][self._rows[subject], self._columns[seed]] = value
         for name, value in record["seconds"].items():
             self.seconds[arm][name].append(value)
+        if "generations" in record["measures"] and "run" in record["seconds"]:
+            self.generation_ms[arm].append(1e3 * record["seconds"]["run"] / max(1.0, record["measures"]["generations"]))
         series = record["series"]
         if "action" in series:
             self.choices.setdefault(arm, Choices()).add(series["action"])
