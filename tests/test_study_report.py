@@ -18,7 +18,7 @@ import pytest
 from fitgym.study.analysis import Analysis
 from fitgym.study.figures import figures
 from fitgym.study.plan import Plan
-from fitgym.study.report import Entry, Table, _overall, methods, report
+from fitgym.study.report import Entry, Table, _overall, _percent, methods, report
 from fitgym.study.results import GRID, PHASES, Choices, Results
 from fitgym.study.store import Store
 from fitgym.study.trials.base import trials
@@ -285,8 +285,8 @@ def test_the_methods_say_what_the_plan_says() -> None:
     for part in (
         "3 arms were compared on 3 subjects with 4 seeds each, 36 runs",
         "100 executions of test cases",
-        "All had population 5",
-        "UCB (defaults); Default (agent own); All (agent all)",
+        "All had goal exceptions, search whole_suite, population 5.",
+        "UCB (agent ucb); Default (agent own); All (agent all)",
     ):
         assert part in text
 
@@ -335,10 +335,16 @@ def test_the_page_needs_nothing_from_elsewhere_and_names_are_escaped(study: Path
     HTMLParser().feed(text)
 
 
-def test_sentences_below_the_table_are_kept_apart(study: Path) -> None:
-    page = next(file for file in report(study) if file.suffix == ".html").read_text("utf-8")
-    (below,) = re.findall(r"<p>Metric, declared.*?</p>", page, re.DOTALL)
-    assert "by Holm. At the level" in below and "Meier). Published" in below
+def test_every_column_that_needs_it_is_explained_between_spaces(study: Path) -> None:
+    report(study)
+    text = (study / "report.html").read_text("utf-8")
+    (legend,) = re.findall(r"<p>(Metric, declared.*?)</p>", text, re.DOTALL)
+    for word in ("Share:", "A12:", "At the level after:", "Deciding:", "Published:"):
+        assert re.search(rf"[.]\s+{word}", legend), word
+
+
+def test_a_small_share_of_time_is_not_nothing() -> None:
+    assert [_percent(share).text for share in (0.000019, 0.01, 0.5, float("nan"))] == ["0.0019%", "1%", "50%", "-"]
 
 
 def test_the_markdown_has_the_numbers_of_the_page(study: Path) -> None:

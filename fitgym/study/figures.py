@@ -159,7 +159,7 @@ def chosen(results: Results) -> Drawing | None:
             axis.set_title(arm, loc="left")
             axis.set_xlabel("share of all choices")
 
-    return Drawing(bars, 4 * len(arms), rows=len(arms))
+    return Drawing(bars, 5 * len(arms), rows=len(arms))
 
 
 def heat(results: Results) -> Drawing | None:
@@ -180,7 +180,7 @@ def heat(results: Results) -> Drawing | None:
             axis.set_title(arm, loc="left")
             axis.figure.colorbar(shown, ax=axis)
 
-    return Drawing(maps, 4 * len(arms), rows=len(arms))
+    return Drawing(maps, 5 * len(arms), rows=len(arms))
 
 
 def ranks_figure(ranks: Ranks) -> Drawing:
@@ -203,11 +203,11 @@ def ranks_figure(ranks: Ranks) -> Drawing:
 
 FIGURES: Mapping[str, tuple[str, Callable[[Results], Drawing | None]]] = {
     "boxes": (
-        "All runs, as shares of the most that any run reached on the same subject; for a likelihood, all subjects.",
+        "All runs, as shares of the most that any run reached on the same subject; of what is 1 or 0, how likely it is on each.",
         boxes,
     ),
     "reached": (
-        "How soon the runs get to the level at which those of the baseline end on the same subject, in the middle.",
+        "Share of the runs that have got to the median level at which those of the baseline end on the same subject.",
         reached,
     ),
     "value": (

@@ -22,6 +22,8 @@ from fitgym.suite.export import write
 
 __all__ = ["Entry", "Table", "report"]
 
+_TOLD = ("goal", "search", "agent")  # which nobody can guess, so they are told where they are the defaults too
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -135,6 +137,7 @@ def _html(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Table,
         failures=_failures(analysis),
         figures=drawn,
         reached="reached" in drawn,
+        deciding="deciding" in overall.heads,
         methods=methods(analysis.results.plan),
         provenance=provenance(analysis),
         table=Table.html,
@@ -181,7 +184,7 @@ def _overall(analysis: Analysis) -> Table:
         "ms per generation": [
             _number(line.generation_ms, ".3g" if line.generation_ms < 1000 else ".0f") for line in lines
         ],
-        "deciding": [_number(line.deciding, ".2%") for line in lines],
+        "deciding": [_percent(line.deciding) for line in lines],
         "published": [_number(math.nan if line.published is None else line.published, "g") for line in lines],
     }
     columns |= {head: cells for head, cells in optional.items() if any(cell.value is not None for cell in cells)}
@@ -218,15 +221,15 @@ def _failures(analysis: Analysis) -> Table:
 def methods(plan: Plan) -> list[str]:
     """What was done, as a paper would say it, from the plan alone."""
     kind = trials().load(plan.trial)
-    defaults = kind.settings()
+    told = {key: None if key in _TOLD else default for key, default in kind.settings().items()}
     common = {
         key: value
         for key, value in plan.arms[0].settings.items()
-        if value != defaults[key] and all(arm.settings[key] == value for arm in plan.arms)
+        if value != told[key] and all(arm.settings[key] == value for arm in plan.arms)
     }
     arms = []
     for arm in plan.arms:
-        own = {key: value for key, value in arm.settings.items() if value != defaults[key] and key not in common}
+        own = {key: value for key, value in arm.settings.items() if value != told[key] and key not in common}
         arms.append(f"{arm.name} ({_settings(own)})" if own else f"{arm.name} (defaults)")
     summary = (kind.__doc__ or "").strip().splitlines()[0].rstrip(".")
     unit = {"x": "executions of test cases", "g": "generations", "s": "seconds by the clock"}[plan.budget[-1]]
@@ -272,6 +275,10 @@ def _whole(number: int) -> Entry:
 
 def _number(value: float, form: str = ".4g") -> Entry:
     return Entry("-") if math.isnan(value) else Entry(format(value, form), value)
+
+
+def _percent(share: float) -> Entry:
+    return Entry("-") if math.isnan(share) else Entry(f"{100 * share:.2g}%", share)
 
 
 def _interval(found: Interval, most: float) -> Entry:
