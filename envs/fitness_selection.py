@@ -49,7 +49,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
     exception goal has 64, that of the diversity goal 44, that of strong mutation 31, as published; the coverage goal
     takes "pairs", 36 of them. With `actions="bits"` it is `MultiBinary(n)`, a bit for each fitness function of the goal;
     with `actions="weights"` `Box(-1, 1, (n,))`, where -1 is a function that is not active and x weighs (1 + x) / 2 in the
-    sum that guides the search. Agents of fitgym choose from `Discrete`; the others are for libraries that can more.
+    sum that guides the search. Agents of fitgym choose from `Discrete`; the others are for libraries that can do more.
 
     ## Observation Space
     `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are

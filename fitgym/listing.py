@@ -68,8 +68,8 @@ class _Environments(Kind):
     """What `gymnasium.make` makes."""
 
     def lines(self) -> dict[str, str]:
-        lines = {name: f"choose fitness functions for the goal '{goal}'" for name, goal in ENVIRONMENTS.items()}
-        lines["fitgym/WeightedFitness-v0"] = "weigh the fitness functions of a goal"
+        lines = {name: f"Choose fitness functions for the goal '{goal}'." for name, goal in ENVIRONMENTS.items()}
+        lines["fitgym/WeightedFitness-v0"] = "Weigh the fitness functions of a goal."
         lines |= {name: _of_module(place) for name, (place, kwargs) in VARIANTS.items() if not kwargs}
         return lines | {name: _of_module(place) for name, place in WITHOUT_SUBJECT.items()}
 

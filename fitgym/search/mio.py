@@ -77,7 +77,9 @@ class MIO(TestCaseSearch):
     With the share p of the budget that is used up, three numbers go from exploring to focusing, linearly until
     p = `focus` and no further:
 
-        P_r: `random_rate` -> 0        n, largest population of a target: `kept` -> 1        m: 1 -> `mutations`
+        P_r, how often a test case is random     random_rate -> 0
+        n, largest population of a target        kept -> 1
+        m, mutations in a row                    1 -> mutations
 
     Without a budget they stay as they are at the beginning.
 
