@@ -33,6 +33,7 @@ from fitgym.cli import app
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
 from fitgym.envs.catalogue import action_name, catalogue
 from fitgym.envs.fitness_selection import GOALS
+from fitgym.errors import InputError
 from fitgym.listing import describe, options
 from fitgym.registry import Registry
 
@@ -56,8 +57,8 @@ EXTENSIONS: Mapping[str, tuple[Registry[Any], str, str]] = {
 RESULTS = """# Results
 
 What fitgym does on the problems of the papers that it implements, and how its agents compare. Every table is made by a
-script of the folder `benchmarks`, whose README says how it was made and how to read it, and stands in the repository beside
-the runs that it was made from.
+script of the folder `benchmarks` and stands in the repository beside the runs that it was made from; its page ends with how
+it was made and how to read it.
 
 The comparisons of the papers are studies, in the folder `studies`: `fitgym study run FILE` repeats one, and `fitgym
 validate FOLDER` runs every record of it again.
@@ -329,17 +330,33 @@ def _help(words: tuple[str, ...]) -> str:
 
 
 def result_pages() -> Pages:
-    """A page for each line of `results.toml`: a table that is committed, with its figures."""
+    """A page for each line of `results.toml`: a table that is committed, with its figures and how it was made."""
     listed = tomllib.loads((ROOT / "docs" / "results.toml").read_text("utf-8"))
     pages = {}
-    for title, (table, *figures) in listed.items():
+    for title, (maker, table, *figures) in listed.items():
         path = Path(table)
         shown = "".join(f"![{Path(name).stem}](/../{name})\n\n" for name in figures)
-        written = re.sub(r"(!\[[^]]*\])\(([\w./-]+)\)", rf"\1(/../{path.parent}/\2)", (ROOT / table).read_text("utf-8"))
-        text = f"# {title}\n\nFrom `{table}`.\n\n{shown}{written}"
+        written = (ROOT / table).read_text("utf-8").strip()
+        written = re.sub(r"(!\[[^]]*\])\(([\w./-]+)\)", rf"\1(/../{path.parent}/\2)", written)
+        if maker.endswith(".py"):
+            lead = f"From `{table}`; below it stands [how to read it](#how-it-was-made-and-how-to-read-it)."
+            below = _reading(Path(maker).name)
+        else:
+            lead, below = f"From `{table}`; the study is `{maker}`, and how it was made stands at the end.", ""
+        text = f"# {title}\n\n{lead}\n\n{shown}{written}\n\n{below}"
         pages[f"results/{path.parent.name}_{path.stem}.md"] = text
     entries = "\n".join(Path(page).stem for page in pages)
     return pages | {"results/index.md": f"{RESULTS}\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"}
+
+
+def _reading(script: str) -> str:
+    """What the README of the benchmarks says of a script, as a section."""
+    readme = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
+    found = re.search(rf"^## What `{re.escape(script)}` prints$(.*?)(?=^## |\Z)", readme, re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise InputError(f"benchmarks/README.md has no section 'What `{script}` prints', which results.toml names")
+    text = found[1].strip().replace("```\npython", "```sh\npython")
+    return f"## How it was made, and how to read it\n\n{text}\n"
 
 
 def notebook_pages() -> Pages:

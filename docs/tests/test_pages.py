@@ -13,6 +13,7 @@ pytest.importorskip("sphinx", reason="the documentation needs Sphinx: pip instal
 import pages
 
 import fitgym.agents
+from fitgym.errors import InputError
 
 AGENT = '''"""Whatever is first."""
 
@@ -66,6 +67,22 @@ def test_a_notebook_is_a_page_of_its_cells(tmp_path: Path, monkeypatch: pytest.M
     made = pages.notebook_pages()
     assert made["notebooks/lesson.md"] == "# A lesson\nin two lines\n\n```python\n1 + 1\n```"
     assert "\nlesson\n" in made["notebooks/index.md"]
+
+
+def test_the_page_of_a_table_says_how_to_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "results.toml").write_text('"Who wins" = ["benchmarks/win.py", "benchmarks/wins/table.md"]')
+    (tmp_path / "benchmarks" / "wins").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "wins" / "table.md").write_text("| a | b |\n")
+    readme = tmp_path / "benchmarks" / "README.md"
+    readme.write_text("## What `win.py` prints\n\n`b`: the best.\n\n## What `lose.py` prints\n\nNothing.\n")
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    made = pages.result_pages()["results/wins_table.md"]
+    assert made.index("| a | b |") < made.index("## How it was made, and how to read it\n\n`b`: the best.")
+    assert "Nothing." not in made
+    readme.write_text("")
+    with pytest.raises(InputError, match=r"no section 'What `win.py` prints'"):
+        pages.result_pages()
 
 
 def test_what_has_not_changed_is_not_written_and_what_is_gone_is_removed(
