@@ -69,7 +69,7 @@ def test_what_happened_is_told_in_a_sentence():
     made = begun().then(step("branch", "branch", reward=0.5), {6: 1})
     assert made.told() == "Step 1: branch, reward 0.5, 1 line ran for the first time"
     ended = made.then(step("branch", "branch", reward=1.5), {}, "budget spent")
-    assert ended.told() == "Ended after 2 steps, budget spent: return 2, 3 of 4 lines covered, mostly branch (2×)"
+    assert ended.told() == "Ended after 2 steps, budget spent: return 2, 3 of 4 lines covered, most often branch (2×)"
 
 
 def test_without_a_budget_there_is_always_room_for_more_steps():

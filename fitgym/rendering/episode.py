@@ -148,7 +148,7 @@ class Episode:
         step, made = self.steps[-1], len(self.choices)
         if self.ended:
             (often, times), *_ = Counter(step.choice for step in self.choices).most_common(1)
-            most = f", mostly {often} ({times}×)" if times > 1 else ""
+            most = f", most often {often} ({times}×)" if times > 1 else ""
             n = len(self.since.keys() & self.listing.code) if self.listing else 0
             lines = f", {n} of {len(self.listing.code)} lines covered" if self.listing else ""
             return f"Ended after {made} steps, {self.ended}: return {self.total:.4g}{lines}{most}"
