@@ -65,6 +65,7 @@ def generate(
     seed: int = 0,
     population: int = 50,
     populations: Literal["shared", "per-action"] = "shared",
+    generations_per_step: int = 3,
     reward: str | None = None,
     output: Path = Path("generated_tests"),
     format: Literal["pytest", "unittest"] = "pytest",
@@ -99,6 +100,8 @@ def generate(
         Number of individuals.
     populations
         shared, or per-action: every action goes on with the population it left, as in the code released with the paper.
+    generations_per_step
+        How many generations a decision of the agent holds.
     reward
         paper or gain (default: gain for agents that learn from it).
     output
@@ -134,6 +137,7 @@ def generate(
             seed=seed,
             population=population,
             populations=populations,
+            generations_per_step=generations_per_step,
             reward=reward,
             output=output,
             json=None if to_stdout else json,

@@ -56,6 +56,7 @@ class Request:
         seed: of everything random.
         population: number of individuals.
         populations: "shared" or "per-action", see `FitnessSelection`.
+        generations_per_step: how many generations a decision of the agent holds.
         reward: "paper" or "gain"; None for "gain" where the agent learns, "paper" otherwise.
         output: folder for the suite; None writes nothing.
         json: file for the record; None writes none.
@@ -73,6 +74,7 @@ class Request:
     seed: int = 0
     population: int = 50
     populations: Literal["shared", "per-action"] = "shared"
+    generations_per_step: int = 3
     reward: str | None = None
     output: str | Path | None = "generated_tests"
     json: str | Path | None = None
@@ -208,6 +210,8 @@ class _Job:
             raise InputError(f"seed {request.seed} is negative: expected 0 or more")
         if request.population < 2:
             raise InputError(f"population {request.population} is too small: a search needs at least 2 individuals")
+        if request.generations_per_step < 1:
+            raise InputError(f"generations_per_step is {request.generations_per_step}, expected at least 1")
         goal = GOALS.load(request.goal)
         parse_search(request.search)
         self.dialect = dialect(request.format)
@@ -230,6 +234,7 @@ class _Job:
             secondary=request.secondary,
             population=request.population,
             populations=request.populations,
+            generations_per_step=request.generations_per_step,
             reward=request.reward or ("gain" if learns else "paper"),
             features="full-v1",
             executor=executor,
@@ -363,6 +368,7 @@ class _Job:
             "secondary": request.secondary,
             "population": request.population,
             "populations": request.populations,
+            "generations_per_step": request.generations_per_step,
             "reward": episode["reward"],
             "budget": str(self.budget),
             "seed": request.seed,
@@ -411,6 +417,8 @@ def _command(request: Request) -> str:
         parts.append(f"--population {request.population}")
     if request.populations != "shared":
         parts.append(f"--populations {request.populations}")
+    if request.generations_per_step != Request(request.subject).generations_per_step:
+        parts.append(f"--generations-per-step {request.generations_per_step}")
     if request.reward:
         parts.append(f"--reward {request.reward}")
     if request.format != "pytest":

@@ -44,9 +44,15 @@ def test_a_run_with_another_search_and_another_secondary_objective_is_replayed_t
 
 
 def test_actions_with_populations_of_their_own_are_replayed_too(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"agent": "uniform", "populations": "per-action", "budget": "500x", "population": 5}
+    options: dict[str, Any] = {
+        "agent": "uniform",
+        "populations": "per-action",
+        "budget": "500x",
+        "population": 5,
+        "generations_per_step": 2,
+    }
     run = fitgym.generate("textwrap", output=tmp_path, **options)
-    assert "--population 5 --populations per-action" in run.source
+    assert "--population 5 --populations per-action --generations-per-step 2" in run.source
     assert replay(run.record, suite=tmp_path).differences == ()
     assert replay({**run.record, "populations": "shared"}).differences  # which makes it another run
 

@@ -29,7 +29,7 @@ class Fault(Trial):
     Attributes:
         goal: name of the goal.
         agent: as for `episode`: a name, or "own" or "all".
-        search, secondary, populations, population: as for `fitgym generate`.
+        search, secondary, populations, population, generations_per_step: as for `fitgym generate`.
     """
 
     goal: str = "exceptions"
@@ -38,6 +38,7 @@ class Fault(Trial):
     secondary: str = "length"
     populations: str = "shared"
     population: int = 50
+    generations_per_step: int = 3
 
     metrics: ClassVar[dict[str, bool]] = {"detected": True, "failing": True, "value": True}
     likelihoods: ClassVar[frozenset[str]] = frozenset({"detected"})
@@ -46,8 +47,9 @@ class Fault(Trial):
     def check(self, budget: str) -> None:
         """The names must be known, and the numbers make sense."""
         check_names(self.goal, self.agent, self.search)
-        if self.population < 2:
-            raise InputError(f"population: {self.population} is below 2")
+        for name, least in (("population", 2), ("generations_per_step", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name}: {getattr(self, name)} is below {least}")
 
     def check_subject(self, subject: str, path: str | None) -> None:
         """It must be in the list; nothing is installed yet."""
@@ -77,6 +79,7 @@ class Fault(Trial):
                 secondary=self.secondary,
                 populations=cast(Literal["shared", "per-action"], self.populations),
                 population=self.population,
+                generations_per_step=self.generations_per_step,
                 budget=budget,
                 seed=seed,
                 output=None,
