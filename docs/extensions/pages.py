@@ -336,13 +336,14 @@ def result_pages() -> Pages:
     for title, (maker, table, *figures) in listed.items():
         path = Path(table)
         shown = "".join(f"![{Path(name).stem}](/../{name})\n\n" for name in figures)
-        written = (ROOT / table).read_text("utf-8").strip()
+        written = re.sub(r"\A# .*\n", "", (ROOT / table).read_text("utf-8").strip())
         written = re.sub(r"(!\[[^]]*\])\(([\w./-]+)\)", rf"\1(/../{path.parent}/\2)", written)
         if maker.endswith(".py"):
             lead = f"From `{table}`; below it stands [how to read it](#how-it-was-made-and-how-to-read-it)."
             below = _reading(Path(maker).name)
         else:
-            lead, below = f"From `{table}`; the study is `{maker}`, and how it was made stands at the end.", ""
+            made = f"; the study is `{maker}`, and how it was made stands at the end." if maker else "."
+            lead, below = f"From `{table}`{made}", ""
         text = f"# {title}\n\n{lead}\n\n{shown}{written}\n\n{below}"
         pages[f"results/{path.parent.name}_{path.stem}.md"] = text
     entries = "\n".join(Path(page).stem for page in pages)
