@@ -48,7 +48,8 @@ def commands(page: Path) -> list[list[str]]:
         if block.kind == "python":
             found.append(["-c", block.text])
         elif block.kind == "sh":
-            lines = [line for line in block.text.splitlines() if line not in README.splitlines()]
+            text = block.text.replace("\\\n", " ")  # a command may go on in the next line
+            lines = [line for line in text.splitlines() if line not in README.splitlines()]
             found += [["-m", *shlex.split(line)] for line in lines if not line.startswith(INSTALLING)]
     return found
 
