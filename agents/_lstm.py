@@ -52,5 +52,6 @@ class LSTM:
 
 def _sigmoid(x: NDArray[np.float32]) -> NDArray[np.float32]:
     # Half a hyperbolic tangent: nothing overflows.
-    values: NDArray[np.float32] = 0.5 + 0.5 * np.tanh(0.5 * x)
+    half = np.float32(0.5)
+    values: NDArray[np.float32] = half + half * np.tanh(half * x)
     return values
