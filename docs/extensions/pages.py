@@ -57,8 +57,8 @@ EXTENSIONS: Mapping[str, tuple[Registry[Any], str, str]] = {
 RESULTS = """# Results
 
 What fitgym does on the problems of the papers that it implements, and how its agents compare. Every table is made by a
-script of the folder `benchmarks` and stands in the repository beside the runs that it was made from; its page ends with how
-it was made and how to read it.
+script of the folder `benchmarks` or a study of the folder `studies`, and stands in the repository beside the runs that it was
+made from; its page ends with how it was made and how to read it.
 
 The comparisons of the papers are studies, in the folder `studies`: `fitgym study run FILE` repeats one, and `fitgym
 validate FOLDER` runs every record of it again.
