@@ -12,6 +12,9 @@ import pytest
 
 from fitgym.execution.executor import Executor, Limits
 from fitgym.subject.source import locate
+from fitgym.testcase.expression import Literal
+from fitgym.testcase.scope import Scope
+from fitgym.testcase.source import expression_source
 from fitgym.testcase.statement import Statement, StatementTable
 
 LIMITS = Limits(seconds=1.0, memory_mb=256)
@@ -115,5 +118,113 @@ def test_the_module_seems_not_to_be_imported_until_it_is() -> None:
     assert random.random() == first
     chance.free()
     assert random.random() != first
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
+ADDRESSES = """
+import copy
+
+class Node:
+    def __init__(self):
+        self.next = self
+
+    def __deepcopy__(self, memo):
+        twin = memo[id(self)] = Node()
+        twin.next = copy.deepcopy(self.next, memo)
+        return twin
+
+FIRST = Node()
+KNOWN = {id(FIRST): "first"}
+
+def in_order() -> bool:
+    nodes = [Node() for _ in range(9)]
+    return sorted(nodes, key=id) == nodes
+
+def above(number: int) -> bool:
+    return id(Node()) > number
+
+def known() -> str:
+    return KNOWN[id(FIRST)]
+
+def twin() -> bool:
+    node = Node()
+    other = copy.deepcopy(node)
+    return other is not node and other.next is other
+
+def alike() -> list:
+    node, other = Node(), Node()
+    return [id(node) == id(node), id(node) == id(other), id.__name__, isinstance(id(node), int)]
+
+def number() -> int:
+    return id(FIRST.__class__.__init__)
+"""
+
+
+@pytest.fixture(scope="module")
+def addressed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    folder = tmp_path_factory.mktemp("addressed")
+    (folder / "addressed.py").write_text(ADDRESSES)
+    with Executor(locate("addressed", str(folder)), LIMITS) as executor:
+        yield executor
+
+
+def test_a_search_finds_the_same_addresses_in_every_process(addressed: Executor) -> None:
+    operations = {operation.name: operation.id for operation in addressed.subject.operations}
+    found = []
+    for executor in (addressed, Executor(addressed.reference, LIMITS)):
+        with executor:
+            table = StatementTable()
+            above = Statement(operations["above"], args=(Literal("5"),))
+            testcases = [table.testcase([Statement(operations["in_order"])]), table.testcase([above])]
+            traces = executor.run(testcases, table, frozenset({"output", "constants"}))
+            found.append([(trace.reached, trace.calls) for trace in traces] + [executor.learned().constants])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("known", '"first"'), ("twin", "True"), ("alike", '[True, False, "id", True]')]
+)
+def test_the_addresses_that_the_subject_sees_are_what_addresses_are(
+    addressed: Executor, name: str, expected: str
+) -> None:
+    operation = next(o.id for o in addressed.subject.operations if o.name == name)
+    table = StatementTable()
+    testcase = table.testcase([Statement(operation)])
+    (trace,) = addressed.run([testcase], table)
+    assert trace.raised is None
+    (shown,) = addressed.observe([testcase], table)[0].observations
+    assert expression_source(shown.expression, {}, Scope()) == expected
+
+
+def test_no_test_asserts_an_address_or_an_order_by_addresses(addressed: Executor) -> None:
+    table = StatementTable()
+    operations = {operation.name: operation.id for operation in addressed.subject.operations}
+    testcases = [table.testcase([Statement(operations[name])]) for name in ("in_order", "number")]
+    expected = addressed.expect(testcases, addressed.run(testcases, table), table)
+    assert [expectation and expectation.facts for expectation in expected] == [(), ()]
+
+
+def test_addresses_count_in_the_order_of_asking_and_the_other_way_round() -> None:
+    script = """
+    import builtins
+    real = id
+    from fitgym.execution.addresses import Addresses
+    addresses = Addresses()
+    kept = object()
+    assert id is not real and id(kept) == id(kept) != real(kept)
+    written = id(kept)
+    addresses.settle()
+    addresses.fix()
+    first, second = object(), object()
+    forth = [id(first), id(second), id(kept)]
+    assert forth == [written + 16, written + 32, written]
+    addresses.fix()
+    assert [id(second), id(first), id(kept)] == forth
+    addresses.fix(other=True)
+    assert id(first) > id(second) > id(kept) == written
+    addresses.free()
+    assert (id(first), id(kept)) == (real(first), written)
+    assert min(forth) > real(first) | real(kept)
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)

@@ -257,9 +257,12 @@ BESIDE_A_LIBRARY = ("fitgym.agents._deep", "fitgym.testing.agents")
 def chance_violations(module: str, source: str) -> Iterator[str]:
     """Uses of the generators that the whole process shares, and generators that nobody seeded.
 
-    The worker may fix and restore the shared generator: there it is the subject's.
+    The worker may fix and restore the shared generator: there it is the subject's. There `id` is the subject's too, so
+    the worker's own modules take the real one from `builtins` before it is replaced.
     """
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    shadowed = in_worker(module) and "from builtins import id" not in map(ast.unparse, tree.body)
+    for node in ast.walk(tree):
         where = f"{module}, line {getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.ImportFrom) and node.module in ("random", "numpy.random"):
             for alias in node.names:
@@ -279,6 +282,8 @@ def chance_violations(module: str, source: str) -> Iterator[str]:
                 yield f"{where}: uses random.{node.attr}, take an `rng` instead"
         elif isinstance(node, ast.Call) and ast.unparse(node) in UNSEEDED:
             yield f"{where}: makes a generator without a seed"
+        elif shadowed and isinstance(node, ast.Name) and node.id == "id" and isinstance(node.ctx, ast.Load):
+            yield f"{where}: uses the subject's 'id', write from builtins import id"
 
 
 KNOWN = modules()
@@ -455,12 +460,20 @@ def test_planted_chance_is_found(source: str, expected: str) -> None:
     assert len(found) == 1 and found[0].startswith(expected), found
 
 
+def test_the_subjects_id_is_found_in_the_worker() -> None:
+    assert list(chance_violations(WORKER_FILE, "import ast\nplaces = set(map(id, []))")) == [
+        f"{WORKER_FILE}, line 2: uses the subject's 'id', write from builtins import id"
+    ]
+
+
 @pytest.mark.parametrize(
     ("module", "source"),
     [
         ("fitgym.search.mosa", "def f(rng: np.random.Generator):\n return rng.random()"),
         ("fitgym.search.mosa", "rng = np.random.default_rng(seed)"),
         ("fitgym.execution.worker", "import random\nrandom.seed(0)"),
+        ("fitgym.execution.worker", "from builtins import id\nplace = id(object)"),
+        ("fitgym.search.mosa", "place = id(object)"),
     ],
 )
 def test_chance_that_is_passed_in_is_fine(module: str, source: str) -> None:

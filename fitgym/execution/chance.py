@@ -2,7 +2,7 @@
 
 A search has to find the same each time, so while it runs every generator that nobody has seeded draws from one fixed
 stream, which starts anew in each test case. What a test asserts has to hold when nobody fixes anything, so values are
-observed with real chance.
+observed with real chance. Where objects lie in memory is chance too, see `fitgym.execution.addresses`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import weakref
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
+
+from fitgym.execution.addresses import Addresses
 
 __all__ = ["PRIVATE", "Chance", "generator_state", "reseed"]
 
@@ -45,7 +47,7 @@ _OTHER = _random.Random(1).getstate()
 class Chance:
     """Where random numbers come from in this process, from now on.
 
-    `os.urandom` is replaced, and `random.Random.seed` where it is called without a seed. The module `random` itself
+    `os.urandom` and `id` are replaced, and `random.Random.seed` where it is called without a seed. The module `random` itself
     seems not to be imported until somebody imports it, because putting its generator back would cost each test case as
     much as a few calls of the subject.
 
@@ -54,6 +56,7 @@ class Chance:
     """
 
     def __init__(self, subject: str) -> None:
+        self._addresses = Addresses()
         self._fixed = True
         self._stream: Any = _random.Random(0)
         self._start = self._stream.getstate()
@@ -80,6 +83,7 @@ class Chance:
     def settle(self) -> None:
         """The import is over: no test case draws again what it has drawn."""
         self._start = self._stream.getstate()
+        self._addresses.settle()
 
     def fix(self, *, other: bool = False) -> None:
         """Start the fixed stream anew; for the beginning of a test case.
@@ -87,6 +91,7 @@ class Chance:
         Args:
             other: start another one, always the same too: what differs then depends on chance.
         """
+        self._addresses.fix(other=other)
         self._fixed = True
         if self._drawn or other or self._other:
             self._stream.setstate(_OTHER if other else self._start)
@@ -100,6 +105,7 @@ class Chance:
 
     def free(self) -> None:
         """Let real chance in; for the beginning of a test case whose results are to be observed."""
+        self._addresses.free()
         self._fixed = False
         if self._module is not None:
             self._seed_all(None)

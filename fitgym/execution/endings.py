@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from builtins import id
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 

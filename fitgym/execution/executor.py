@@ -14,6 +14,7 @@ import os
 import threading
 import time
 import weakref
+from builtins import id
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace

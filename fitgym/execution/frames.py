@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import os
 import types
+from builtins import id
 from typing import Any
 
 from fitgym import instrument

@@ -28,6 +28,7 @@ import sys
 import time
 import types
 import warnings
+from builtins import id
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 import types
+from builtins import id
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard

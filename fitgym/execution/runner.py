@@ -116,6 +116,7 @@ class Runner:
         before = frozenset(sys.modules)
         module = load(reference, instrumented, recorder.probe)
         recorder.settle()  # a suite imports the module before its first test, so every trace includes the import
+        chance.settle()
         recorder.fuel = limits.fuel
         if not isinstance(module, types.ModuleType):
             raise SubjectError(f"'{reference.text}' offers nothing to test: {REPLACED}")
@@ -136,7 +137,6 @@ class Runner:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self._near = State([self._module], around=self._neighbours, shallow=[builtins])
         self._far = State(self._neighbours, _shared_objects(), around=[self._module])
-        self._chance.settle()
         self._signal_rules = signal_rules()
         self._functions = living(self.subject.reference.path, self.recorder)
         gc.collect()

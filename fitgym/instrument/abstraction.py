@@ -27,6 +27,7 @@ import ast
 import math
 import sys
 import weakref
+from builtins import id
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import GetSetDescriptorType, MemberDescriptorType

@@ -23,6 +23,7 @@ any method, and calling it would be a side effect that the original program does
 from __future__ import annotations
 
 import sys
+from builtins import id
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from builtins import id
 from collections.abc import Callable, Iterator
 from itertools import chain, islice, repeat
 from typing import Any

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from builtins import id
 from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any

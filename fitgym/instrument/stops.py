@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from builtins import id
 from collections.abc import Callable, Sequence
 from types import CodeType, TracebackType
 

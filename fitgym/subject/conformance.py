@@ -10,6 +10,7 @@ import collections.abc
 import itertools
 import sys
 import types
+from builtins import id
 from collections.abc import Callable
 from typing import Any
 

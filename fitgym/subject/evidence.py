@@ -14,6 +14,7 @@ import decimal
 import io
 import pathlib
 import re
+from builtins import id
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any

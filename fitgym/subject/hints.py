@@ -18,6 +18,7 @@ import re
 import sys
 import types
 import typing
+from builtins import id
 from collections import abc
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

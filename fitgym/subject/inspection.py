@@ -15,6 +15,7 @@ import inspect
 import os
 import sys
 import types
+from builtins import id
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

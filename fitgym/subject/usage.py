@@ -10,6 +10,7 @@ import ast
 import builtins
 import contextlib
 import re
+from builtins import id
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
