@@ -26,7 +26,7 @@ from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
 from fitgym.execution.zygote import MARKER, Child, Zygote, marked
 from fitgym.instrument.trace import Trace
-from fitgym.subject.hints import Hint
+from fitgym.subject.hints import Hint, choices
 from fitgym.subject.source import locate
 from fitgym.subject.subject import Reference
 from fitgym.testcase.expression import Collection, Literal
@@ -454,6 +454,52 @@ def test_types_and_iterators_are_learnt_once(bank: Executor, calls: Calls) -> No
     assert learned.iterators == (calls.ids["lazily"],)
     bank.run([calls(("numbers", 5))], calls.table)
     assert bank.learned().returns == {}
+
+
+MIXED = """
+def mixed(n: int):
+    return [(), (1.0, 2.0), (1, "a"), None, [], [1], ["b"], {}, {1: 2}][n]
+"""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kinds"),
+    [
+        ((1, 2), ["tuple"]),
+        ((0, 1, 2), ["tuple", "tuple"]),
+        ((2, 0), ["tuple"]),
+        ((4, 3, 5, 6, 4), ["list", "none", "list"]),
+        ((7, 7, 8, 7), ["dict", "dict"]),
+    ],
+)
+def test_what_is_learnt_does_not_depend_on_when_processes_are_replaced(
+    tmp_path: Path, numbers: tuple[int, ...], kinds: list[str]
+) -> None:
+    learned = []
+    with Executor(module(tmp_path, MIXED), LIMITS) as executor:
+        for width in (1, 2, len(numbers)):
+            calls = Calls(executor)
+            executor.begin()
+            for start in range(0, len(numbers), width):
+                batch = [calls(("mixed", n)) for n in numbers[start : start + width]]
+                executor.verify(batch, calls.table)  # in fresh processes
+            learned.append(executor.learned().returns[calls.ids["mixed"]])
+    assert learned[0] == learned[1] == learned[2]
+    assert [hint.kind for hint in choices(learned[0])] == kinds
+
+
+def test_so_many_types_of_one_operation_are_learnt(tmp_path: Path) -> None:
+    source = """
+    def mixed(n: int):
+        return [1, 1.0, "", b"", None, True, 1j, (), (2,), [], [3]][n]
+    """
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        executor.run([calls(*(("mixed", n) for n in range(11)))], calls.table)
+        hint = executor.learned().returns[calls.ids["mixed"]]
+    assert [part.name.removeprefix("builtins.") or part.kind for part in choices(hint)] == [
+        *("int", "float", "str", "bytes", "none", "bool", "complex", "tuple", "tuple")
+    ]
 
 
 def test_operands_are_learnt_if_needed(bank: Executor, calls: Calls) -> None:

@@ -24,6 +24,7 @@ from fitgym.errors import ExecutionError
 from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing, Trial
+from fitgym.execution.lessons import joined
 from fitgym.execution.limits import Limits
 from fitgym.execution.protocol import (
     ProtocolError,
@@ -36,7 +37,7 @@ from fitgym.execution.zygote import Broken, Child, Zygote
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.factory import MOST_OPERANDS
 from fitgym.instrument.trace import Call, Failure, Trace
-from fitgym.subject.hints import Hint, union
+from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Reference, Subject
 from fitgym.testcase.statement import StatementTable, TestCase
 
@@ -55,7 +56,6 @@ _MOST_STILLBORN = 3  # children in a row that may die before they begin their fi
 _ALONE = 3  # the greatest care
 _CALM = 400  # test cases in a row that leave nothing behind, after which there is less care
 _EXPECTED = -1  # the least
-_MOST_TYPES = 8  # that one operation is said to return
 
 
 @dataclass(frozen=True, slots=True)
@@ -736,10 +736,7 @@ class _Lessons:
     def add(self, returns: dict[int, Hint], iterators: Iterable[int], constants: Iterable[str]) -> None:
         for operation, hint in returns.items():
             known = self._returns.get(operation)
-            whole = hint if known is None else union([known, hint])
-            if len(whole.args) > _MOST_TYPES and whole.kind == "union":
-                continue
-            if whole != known:
+            if (whole := joined(known, hint)) != known:
                 self._returns[operation] = self._new_returns[operation] = whole
         for operation in iterators:
             if operation not in self._iterators:

@@ -6,10 +6,12 @@ import sys
 import types
 from collections.abc import Callable, Mapping
 
-from fitgym.subject.hints import Hint, of_value, union
+from fitgym.subject.hints import Hint, choices, of_value, union
 from fitgym.subject.subject import Operation
 
-__all__ = ["Lessons"]
+__all__ = ["Lessons", "joined"]
+
+_MOST_TYPES = 8  # that one operation is said to return
 
 # Asked past whatever a class of the subject says about itself.
 _MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
@@ -28,37 +30,28 @@ class Lessons:
         iterators: operations that returned an iterator though their signature does not say so.
     """
 
-    MOST_TYPES = 8
-
     def __init__(self) -> None:
         self.returns: dict[int, Hint] = {}
         self.iterators: list[int] = []
         self._known: dict[int, Hint] = {}
-        self._empty: dict[tuple[int, type], int] = {}
+        self._empty: set[tuple[int, type]] = set()
 
     def note(self, operation: Operation, value: object, seen: set[type], drained: bool) -> None:
         """An operation returned a value of a type that is not in `seen`."""
         cls = type(value)
         if any(cls is exact for exact in (list, set, frozenset, dict, tuple)) and not value:
-            # An empty container does not say what it holds; wait for a better one, though not for ever.
-            count = self._empty[operation.id, cls] = self._empty.get((operation.id, cls), 0) + 1
-            if count == 20:
-                seen.add(cls)
-            elif count > 1:
+            # An empty container does not say what it holds: wait for a better one.
+            if (operation.id, cls) in self._empty:
                 return
+            self._empty.add((operation.id, cls))
         elif _outlives(cls):
             seen.add(cls)
         if not drained and operation.id not in self.iterators and _is_iterator(cls):
             self.iterators.append(operation.id)
         if "<locals>" in _QUALNAME(cls):
             return
-        hint = of_value(value)
         known = self._known.get(operation.id)
-        if known is not None:
-            parts = known.args if known.kind == "union" else (known,)
-            if len(parts) >= self.MOST_TYPES:
-                return
-            hint = union([*parts, hint])
+        hint = joined(known, of_value(value))
         if hint != known:
             self._known[operation.id] = self.returns[operation.id] = hint
 
@@ -67,6 +60,30 @@ class Lessons:
         new = (self.returns, self.iterators)
         self.returns, self.iterators = {}, []
         return new
+
+
+def joined(known: Hint | None, seen: Hint) -> Hint:
+    """What an operation returns by all that was known and what was seen now.
+
+    Each class counts once, with the items of the first container that had any. A process looks at the first value of
+    each class only, so what it sees depends on when it was forked; what is made of it here does not.
+    """
+    parts = [] if known is None else [*choices(known)]
+    for hint in choices(seen):
+        alike = [part for part in parts if _sort(part) == _sort(hint)]
+        is_new = len({*map(_sort, parts)}) < _MOST_TYPES if not alike else _tells(hint) and not any(map(_tells, alike))
+        if is_new:
+            parts.append(hint)
+    return union(parts)
+
+
+def _sort(hint: Hint) -> tuple[str, str]:
+    return hint.kind, hint.name
+
+
+def _tells(container: Hint) -> bool:
+    """It says what is in it."""
+    return any(item.kind != "any" for item in container.args)
 
 
 def _outlives(cls: type) -> bool:

@@ -29,6 +29,7 @@ __all__ = [
     "ANY",
     "NONE",
     "Hint",
+    "choices",
     "from_annotation",
     "from_default",
     "from_node",
@@ -82,11 +83,16 @@ def union(hints: Iterable[Hint]) -> Hint:
     """
     parts: dict[Hint, None] = {}
     for hint in hints:
-        for part in hint.args if hint.kind == "union" else (hint,):
+        for part in choices(hint):
             parts.setdefault(part)
     if not parts:
         return ANY
     return next(iter(parts)) if len(parts) == 1 else Hint("union", args=tuple(parts))
+
+
+def choices(hint: Hint) -> tuple[Hint, ...]:
+    """What a union allows, in order; any other hint allows itself."""
+    return hint.args if hint.kind == "union" else (hint,)
 
 
 def of_class(cls: type) -> Hint:

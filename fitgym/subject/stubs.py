@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fitgym.subject.hints import ANY, Hint, from_node, union
+from fitgym.subject.hints import ANY, Hint, choices, from_node, union
 from fitgym.subject.subject import ParameterKind
 
 __all__ = ["Signature", "StubParameter", "Stubs"]
@@ -176,9 +176,7 @@ class Stubs:
 
 def _known(hints: list[Hint]) -> Hint:
     """The union of what is known: an overload or a part that says nothing does not drown the others."""
-    return union(
-        part for hint in hints for part in (hint.args if hint.kind == "union" else (hint,)) if part.kind != "any"
-    )
+    return union(part for hint in hints for part in choices(hint) if part.kind != "any")
 
 
 def _definitions(node: Any) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
