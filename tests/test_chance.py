@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fitgym.execution.addresses import same_layout
 from fitgym.execution.executor import Executor, Limits
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
@@ -228,3 +229,52 @@ def test_addresses_count_in_the_order_of_asking_and_the_other_way_round() -> Non
     assert min(forth) > real(first) | real(kept)
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
+PERSONALITY = [sys.executable, "-c", "print(open('/proc/self/personality').read(), id(object()))"]
+
+
+def started() -> list[str]:
+    return subprocess.run(PERSONALITY, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+
+
+@pytest.fixture
+def _allowed() -> None:
+    with same_layout():
+        if int(started()[0], 16) & 0x40000 == 0:
+            pytest.skip("this system does not allow a process to choose its layout (personality(2))")
+
+
+@pytest.mark.usefixtures("_allowed")
+def test_what_is_started_lies_where_it_lay_before() -> None:
+    with same_layout():
+        inside = [started() for _ in range(3)]
+    assert inside[0] == inside[1] == inside[2]
+    assert int(started()[0], 16) & 0x40000 == 0, "this process has been changed"
+
+
+ORDER = """
+class A: pass
+class B: pass
+class C: pass
+
+def first() -> int:
+    found = 0
+    for place, (cls, _) in enumerate({(A, 1), (B, 2), (C, 3), (int, 4), (first, 5)}):
+        for _ in range(place if cls in (A, first) else 0):
+            found += 1
+    return found
+"""
+
+
+@pytest.mark.usefixtures("_allowed")
+def test_the_order_of_a_set_of_pairs_with_classes_is_the_same_in_every_process(tmp_path: Path) -> None:
+    (tmp_path / "order.py").write_text(ORDER)
+    found = set()
+    for _ in range(6):
+        with Executor(locate("order", str(tmp_path)), LIMITS) as executor:
+            table = StatementTable()
+            first = next(o.id for o in executor.subject.operations if o.name == "first")
+            (trace,) = executor.run([table.testcase([Statement(first)])], table, frozenset({"output"}))
+            found.add((trace.reached, trace.calls))
+    assert len(found) == 1

@@ -3,7 +3,8 @@
 Programs order by `id` what cannot be compared otherwise, look for it in sets and compare it with what they have kept.
 Where objects lie is a matter of chance, so a search could find something else each time. While it runs, `id` counts the
 objects in the order in which somebody asks. What a test asserts has to hold wherever they lie, so values are observed
-with real addresses.
+with real addresses. What `id` does not say (text of objects, the order of a set of classes) comes from the addresses
+themselves, so the worker is started where the kernel puts everything at the same place each time.
 
 The worker's own modules keep the real function: `from builtins import id`.
 """
@@ -11,9 +12,13 @@ The worker's own modules keep the real function: `from builtins import id`.
 from __future__ import annotations
 
 import builtins
+import contextlib
+import ctypes
+import sys
 from builtins import id
+from collections.abc import Callable, Iterator
 
-__all__ = ["Addresses"]
+__all__ = ["Addresses", "same_layout"]
 
 _STEP = 16
 """Objects lie at multiples of it."""
@@ -23,6 +28,28 @@ _FIRST = 1 << 47
 
 _LAST = 1 << 48
 """Where it is counted down from when the other order is asked for."""
+
+_NOTHING = 0xFFFFFFFF
+_NO_RANDOM_LAYOUT = 0x0040000  # ADDR_NO_RANDOMIZE, personality(2)
+
+
+@contextlib.contextmanager
+def same_layout() -> Iterator[None]:
+    """Programs that are started inside the block by this thread lie at the same addresses each time.
+
+    Nothing happens where the system does not allow that, as in some containers.
+    """
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    personality = ctypes.CDLL(None).personality
+    before = personality(ctypes.c_ulong(_NOTHING))
+    changed = before >= 0 and personality(ctypes.c_ulong(before | _NO_RANDOM_LAYOUT)) >= 0
+    try:
+        yield
+    finally:
+        if changed:
+            personality(ctypes.c_ulong(before))
 
 
 class Addresses:
@@ -60,7 +87,7 @@ class Addresses:
         while len(self._numbers) > self._kept:
             self._numbers.popitem()
 
-    def _function(self) -> object:
+    def _function(self) -> Callable[[object], int]:
         """Stands in for `id`."""
         numbers = self._numbers
 

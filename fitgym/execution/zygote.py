@@ -22,6 +22,7 @@ from typing import Any
 
 import fitgym
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
+from fitgym.execution.addresses import same_layout
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.limits import Limits
@@ -132,7 +133,7 @@ class Zygote:
         try:
             self.journal = Journal(memory)
             self.journal.reset()
-            with open(os.path.join(self._folder.path, "errors"), "wb") as errors:
+            with open(os.path.join(self._folder.path, "errors"), "wb") as errors, same_layout():
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", "fitgym.execution.worker", str(theirs.fileno()), str(memory)],
                     stdin=subprocess.DEVNULL,
