@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 
 import pytest
 
-from benchmarks.artificial_problems import SEARCHES, covered, main, sentences
+from benchmarks.artificial_problems import SEARCHES, Shares, covered, expected, main, sentences
 
 
-def test_a_mean_is_over_runs_with_optima_of_their_own() -> None:
-    assert covered("gradient", 1, "mio:population=1", 5, 400) == 100.0
-    assert 0.0 < covered("gradient", 1, "random_search", 20, 300) < 70.0
-    assert covered("infeasible", 0, "mio:population=1", 2, 1500) == pytest.approx(100.0)
+def test_runs_have_optima_of_their_own() -> None:
+    assert covered("gradient", 1, "mio:population=1", 5, 400) == [100.0] * 5
+    assert 0 < sum(covered("gradient", 1, "random_search", 20, 300)) < 70.0 * 20
+    assert covered("infeasible", 0, "mio:population=1", 2, 1500) == [100.0] * 2
+
+
+def test_random_search_covers_what_is_to_be_expected() -> None:
+    assert expected("deceptive", 1, 1) == pytest.approx(100 / 1001)
+    assert expected("plateau", 5, 1000) == pytest.approx(18.1, abs=0.05)  # 1 - exp(-0.2)
+    assert expected("infeasible", 90, 1000) == expected("gradient", 100, 1000)
+    found = covered("deceptive", 2, "random_search", 400, 200)
+    assert statistics.fmean(found) == pytest.approx(expected("deceptive", 2, 200), abs=4.0)  # three standard errors
 
 
 def test_the_table_has_a_row_for_each_size_and_a_verdict_for_each_sentence(
@@ -24,19 +33,38 @@ def test_the_table_has_a_row_for_each_size_and_a_verdict_for_each_sentence(
     assert text == (tmp_path / "table.md").read_text("utf-8")
     assert text.count("\n| 2 |") == 2 and text.count("\n| 30 |") == 2
     assert text.count("| yes |") + text.count("| no |") == 4
+    assert text.startswith("2 runs of 60 evaluations") and "| Random | Random, expected |" in text
 
 
-def test_sentences_hold_or_not_by_their_figures() -> None:
-    def judged(**means: float) -> dict[str, bool]:
-        found = {("gradient", 10, name): 50.0 for name in SEARCHES}
-        found |= {("gradient", 10, name): mean for name, mean in means.items()}
-        return {text: holds for text, _, holds in sentences(found)}
+def test_some_algorithms_can_be_asked_for_by_the_name_in_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--runs", "2", "--budget", "60", "--sizes", "2", "--kinds", "deceptive"]
+    assert main([*arguments, "--searches", "MIO", "Random"]) == 0
+    assert "| targets | MIO | Random | Random, expected |" in (text := capsys.readouterr().out)
+    assert text.count("| yes |") + text.count("| no |") == 1
+    assert main([*arguments, "--searches", "MIO", "mio:population=1"]) == 0
+    assert "| targets | MIO | mio:population=1 |" in (text := capsys.readouterr().out)
+    assert "| yes |" not in text and "| no |" not in text
 
-    assert list(judged(MIO=80.0, MOSA=76.0).values()) == [True, True]
-    assert list(judged(MIO=80.0, MOSA=70.0).values()) == [False, True]
-    assert list(judged(MIO=50.0, MOSA=50.0).values()) == [True, False]
-    plateau = {("plateau", size, name): 4.0 for size in (30, 100) for name in SEARCHES} | {("plateau", 30, "MIO"): 20.0}
-    assert [holds for *_, holds in sentences(plateau)] == [True, True]
-    assert [holds for *_, holds in sentences(plateau | {("plateau", 100, "MOSA"): 10.0})] == [True, False]
-    assert [holds for *_, holds in sentences(plateau | {("plateau", 30, "MIO"): 50.0})] == [False, True]
-    assert list(sentences({("gradient", 10, "mio"): 1.0})) == []  # other algorithms: nothing to say
+
+def runs(kind: str, sizes: tuple[int, ...] = (10,), **means: float) -> Shares:
+    """Two runs of every algorithm, around its mean or else around 50."""
+    return {(kind, z, n): [means.get(n, 50.0) - 1, means.get(n, 50.0) + 1] for z in sizes for n in SEARCHES}
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        (runs("gradient", MIO=80.0, MOSA=76.0), [True, True]),
+        (runs("gradient", MIO=80.0, MOSA=70.0), [False, True]),
+        (runs("gradient"), [True, False]),
+        (runs("plateau", (30, 100), MIO=20.0, MOSA=4.0, WTS=4.0, Random=4.0), [True, True]),
+        (runs("plateau", (30, 100), MIO=20.0, MOSA=10.0, WTS=4.0, Random=4.0), [True, False]),
+        (runs("plateau", (30, 100), MIO=50.0, MOSA=4.0, WTS=4.0, Random=4.0), [False, True]),
+        (runs("deceptive", (5, 10), MIO=52.0, MOSA=4.0, WTS=4.0), [True]),  # two runs tell nothing
+        ({cell: found * 20 for cell, found in runs("deceptive", MIO=50.5).items()}, [False]),
+        ({cell: found * 20 for cell, found in runs("deceptive", MIO=40.0).items()}, [True]),
+        ({("gradient", 10, "mio"): [1.0]}, []),  # other algorithms: nothing to say
+    ],
+)
+def test_sentences_hold_or_not_by_their_figures(shares: Shares, expected: list[bool]) -> None:
+    assert [holds for *_, holds in sentences(shares)] == expected
