@@ -278,3 +278,108 @@ def test_the_order_of_a_set_of_pairs_with_classes_is_the_same_in_every_process(t
             (trace,) = executor.run([table.testcase([Statement(first)])], table, frozenset({"output"}))
             found.add((trace.reached, trace.calls))
     assert len(found) == 1
+
+
+TIMES = """
+import time
+from time import time as now
+
+START = time.time()
+
+class Watch:
+    look = time.time
+    place = id
+
+    def read(self) -> float:
+        return self.look()
+
+    def where(self) -> bool:
+        return self.place(self) == id(self)
+
+def waited() -> bool:
+    until = now() + 0.1
+    looks = 0
+    while now() < until:
+        time.sleep(0.001)
+        looks += 1
+    return looks > 10
+
+def slept() -> bool:
+    before = now()
+    time.sleep(0.01)
+    return now() - before >= 0.01
+
+def agree() -> bool:
+    return abs(time.time_ns() / 1e9 - time.time()) < 1 and time.strftime("%Y") == str(time.localtime().tm_year)
+
+def texts() -> list:
+    return [time.ctime(), time.asctime(), time.strftime("%Y-%m-%d"), time.gmtime().tm_year, int(time.time())]
+
+def start() -> float:
+    return START
+
+def given() -> list:
+    return [time.gmtime(0).tm_year, time.strftime("%Y", time.gmtime(0)), time.asctime(time.gmtime(0))]
+"""
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    folder = tmp_path_factory.mktemp("timed")
+    (folder / "timed.py").write_text(TIMES)
+    with Executor(locate("timed", str(folder)), LIMITS) as executor:
+        yield executor
+
+
+def test_a_search_sees_the_same_time_in_every_process_and_every_test_case(timed: Executor) -> None:
+    found = []
+    for executor in (timed, Executor(timed.reference, LIMITS)):
+        with executor:
+            table = StatementTable()
+            operations = [o.id for o in executor.subject.operations if not o.owner and o.kind == "function"]
+            testcases = [table.testcase([Statement(operation)]) for operation in operations]
+            traces = executor.run([*testcases, *testcases], table, frozenset({"output"}))
+            assert [trace.raised for trace in traces] == [None] * len(traces)
+            assert traces[: len(testcases)] == traces[len(testcases) :]
+            found.append([(trace.reached, trace.calls) for trace in traces])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["waited", "slept", "agree"])
+@pytest.mark.parametrize("mode", ["real", "fixed"])
+def test_time_goes_on(timed: Executor, name: str, mode: str) -> None:
+    operation = next(o.id for o in timed.subject.operations if o.name == name)
+    table = StatementTable()
+    testcase = table.testcase([Statement(operation)])
+    if mode == "real":
+        assert observed(timed, name)[0].expression == Literal("True")  # type: ignore[index]
+    else:
+        (trace,) = timed.run([testcase], table, frozenset({"output"}))
+        assert trace.calls[0].output == (("bool:true", 1.0),)
+
+
+def test_no_test_asserts_a_time(timed: Executor) -> None:
+    assert "2023" not in str(observed(timed, "start")) and "17000" not in str(observed(timed, "start"))
+    table = StatementTable()
+    operations = {operation.name: operation.id for operation in timed.subject.operations}
+    testcases = [table.testcase([Statement(operations[name])]) for name in ("texts", "given")]
+    expected = timed.expect(testcases, timed.run(testcases, table), table)
+    texts, given = (str(expectation and expectation.facts) for expectation in expected)
+    assert "20" not in texts and "Tue" not in texts
+    assert "1970" in given
+
+
+def test_functions_of_the_clock_are_not_bound_once_more() -> None:
+    script = """
+    import time
+    from fitgym.execution.chance import Chance
+    chance = Chance("something")
+
+    class Watch:
+        look, place = time.time, id
+
+    assert Watch().look() > 0 and Watch().place(3) == id(3)
+    assert (time.time.__name__, time.time.__module__, time.time.__qualname__) == ("time", "time", "time")
+    assert (id.__name__, id.__module__) == ("id", "builtins")
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)

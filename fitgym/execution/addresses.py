@@ -16,7 +16,7 @@ import contextlib
 import ctypes
 import sys
 from builtins import id
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 __all__ = ["Addresses", "same_layout"]
 
@@ -57,13 +57,15 @@ class Addresses:
 
     Two objects have the same number exactly if they lie at the same address. What had one when the import was over keeps
     it in every test case, because the subject may have written it down.
+
+    `id` is a method of this object: like a function in C it is not bound once more where a class keeps it.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self._kept = 0
         self._next, self._step = _FIRST, _STEP  # the step is 0 for real addresses
-        builtins.id = self._function()
+        builtins.id = self.id
 
     def settle(self) -> None:
         """The import is over: each test case counts from here."""
@@ -87,21 +89,16 @@ class Addresses:
         while len(self._numbers) > self._kept:
             self._numbers.popitem()
 
-    def _function(self) -> Callable[[object], int]:
-        """Stands in for `id`."""
-        numbers = self._numbers
+    def id(self, obj: object, /) -> int:
+        """Return the identity of an object."""
+        place = id(obj)
+        number = self._numbers.get(place)
+        if number is None:
+            if not self._step:
+                return place
+            self._next += self._step
+            number = self._numbers[place] = self._next
+        return number
 
-        def address(obj: object, /) -> int:
-            place = id(obj)
-            number = numbers.get(place)
-            if number is None:
-                if not self._step:
-                    return place
-                self._next += self._step
-                number = numbers[place] = self._next
-            return number
 
-        address.__name__ = address.__qualname__ = "id"
-        address.__module__ = "builtins"
-        address.__doc__ = id.__doc__
-        return address
+Addresses.id.__module__, Addresses.id.__qualname__ = "builtins", "id"

@@ -2,7 +2,8 @@
 
 A search has to find the same each time, so while it runs every generator that nobody has seeded draws from one fixed
 stream, which starts anew in each test case. What a test asserts has to hold when nobody fixes anything, so values are
-observed with real chance. Where objects lie in memory is chance too, see `fitgym.execution.addresses`.
+observed with real chance. Where objects lie in memory and what time it is are chance too, see
+`fitgym.execution.addresses` and `fitgym.execution.clock`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 from fitgym.execution.addresses import Addresses
+from fitgym.execution.clock import Clock
 
 __all__ = ["PRIVATE", "Chance", "generator_state", "reseed"]
 
@@ -47,7 +49,7 @@ _OTHER = _random.Random(1).getstate()
 class Chance:
     """Where random numbers come from in this process, from now on.
 
-    `os.urandom` and `id` are replaced, and `random.Random.seed` where it is called without a seed. The module `random` itself
+    `os.urandom`, `id` and the clock are replaced, and `random.Random.seed` where it is called without a seed. The module `random` itself
     seems not to be imported until somebody imports it, because putting its generator back would cost each test case as
     much as a few calls of the subject.
 
@@ -57,6 +59,7 @@ class Chance:
 
     def __init__(self, subject: str) -> None:
         self._addresses = Addresses()
+        self._clock = Clock()
         self._fixed = True
         self._stream: Any = _random.Random(0)
         self._start = self._stream.getstate()
@@ -84,6 +87,7 @@ class Chance:
         """The import is over: no test case draws again what it has drawn."""
         self._start = self._stream.getstate()
         self._addresses.settle()
+        self._clock.settle()
 
     def fix(self, *, other: bool = False) -> None:
         """Start the fixed stream anew; for the beginning of a test case.
@@ -92,6 +96,7 @@ class Chance:
             other: start another one, always the same too: what differs then depends on chance.
         """
         self._addresses.fix(other=other)
+        self._clock.fix(other=other)
         self._fixed = True
         if self._drawn or other or self._other:
             self._stream.setstate(_OTHER if other else self._start)
@@ -106,6 +111,7 @@ class Chance:
     def free(self) -> None:
         """Let real chance in; for the beginning of a test case whose results are to be observed."""
         self._addresses.free()
+        self._clock.free()
         self._fixed = False
         if self._module is not None:
             self._seed_all(None)

@@ -21,14 +21,15 @@ import os
 import re
 import sys
 import tempfile
-import time
 import types
 from builtins import id
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from time import localtime, strftime, time
 from typing import Any, TypeGuard
 from typing import Literal as OneOf
 
+from fitgym.execution.clock import MOMENTS
 from fitgym.instrument.trace import Failure
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Literal, Name, Ref
 
@@ -389,10 +390,10 @@ def _float_text(value: float) -> str:
 
 def _is_fleeting_number(value: int | float) -> bool:
     """The number looks like the clock, the year or an address."""
-    if isinstance(value, int) and (_LOWEST_ADDRESS <= value < _END_OF_ADDRESSES or value == time.localtime().tm_year):
+    if isinstance(value, int) and (_LOWEST_ADDRESS <= value < _END_OF_ADDRESSES or value == localtime().tm_year):
         return True
-    now = time.time()
-    return any(abs(value - now * scale) < 172_800 * scale for scale in (1, 1_000, 1_000_000, 1_000_000_000))
+    scales = (1, 1_000, 1_000_000, 1_000_000_000)
+    return any(abs(value - now * scale) < 172_800 * scale for now in (time(), *MOMENTS) for scale in scales)
 
 
 # Linux on 64 bits: the heap of position-independent programs starts at 0x55..., mappings end at 0x7f...
@@ -408,7 +409,7 @@ def _is_fleeting_text(text: str) -> bool:
         return True
     if any(folder in text for folder in _folders()):
         return True
-    return any(day in text for day in _today())
+    return any(day in text for day in (*_days(time()), *_FIXED_DAYS))
 
 
 def _folders() -> list[str]:
@@ -420,14 +421,17 @@ def _folders() -> list[str]:
     return [place for place in places if place.count("/") >= 2 or place == tempfile.gettempdir()]
 
 
-def _today() -> list[str]:
-    """The dates from yesterday to tomorrow in the usual spellings."""
+def _days(now: float) -> list[str]:
+    """The dates from the day before to the day after in the usual spellings."""
     days = []
     for shift in (-86_400, 0, 86_400):
-        day = time.localtime(time.time() + shift)
-        days += [time.strftime(form, day) for form in ("%Y-%m-%d", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y")]
-        days += [time.strftime("%b ", day) + f"{day.tm_mday:2d}", time.strftime("%d %b %Y", day)]
+        day = localtime(now + shift)
+        days += [strftime(form, day) for form in ("%Y-%m-%d", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y")]
+        days += [strftime("%b ", day) + f"{day.tm_mday:2d}", strftime("%d %b %Y", day)]
     return days
+
+
+_FIXED_DAYS = tuple(day for moment in MOMENTS for day in _days(moment))
 
 
 def _standard_text(value: object) -> str | None:
