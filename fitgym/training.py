@@ -310,7 +310,10 @@ def _check(request: Training) -> None:
             f"budget '{request.budget}' counts seconds, so no episode could be repeated: use 100g or 3000x"
         )
     GOALS.load(request.goal)
-    deep = issubclass(kind(request.agent), Deep)
+    cls = kind(request.agent)
+    deep = issubclass(cls, Deep)
+    if not (cls.learns or deep):
+        raise InputError(f"agent '{request.agent}' learns nothing: it is used as it is")
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")
