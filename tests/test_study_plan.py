@@ -109,6 +109,7 @@ def arms(**settings: Any) -> list[dict[str, Any]]:
         ({"seeds": True}, ["seeds is True"]),
         ({"arms": []}, ["it has no arms", "[[arms]]"]),
         ({"arms": arms(agent="ucbb")}, ["arms[0].agent", "no agent named 'ucbb'", "did you mean 'ucb'?"]),
+        ({"arms": arms(agent="ppo")}, ["arms[0].agent", "agent 'ppo' knows nothing yet: train it with `fitgym train ppo"]),
         ({"arms": arms(agent="ucb:k=2")}, ["arms[0].agent", "agent 'ucb' does not understand 'k=2'"]),
         ({"arms": arms(agnet="ucb")}, ["arms[0].agnet is no key", "did you mean 'agent'?"]),
         ({"arms": arms(search="mossa")}, ["arms[0].search", "did you mean 'mosa'?"]),

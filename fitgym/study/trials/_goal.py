@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fitgym.agents.base import kind
+from pathlib import Path
+
+from fitgym.agents._deep import Deep
+from fitgym.agents.base import kind, make, trained
 from fitgym.engine import parse_search
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.study.trials.base import about
@@ -17,14 +20,16 @@ def agent_text(goal: str, agent: str) -> str:
 
 
 def check_names(goal: str, agent: str, search: str) -> None:
-    """See to it that goal, agent and search are known.
+    """See to it that goal, agent and search are known, and that the agent need not be trained first.
 
     Raises:
-        InputError: one is not; the message begins with the name of the setting and a colon.
+        InputError: one is not, or the agent must; the message begins with the name of the setting and a colon.
     """
     with about("goal"):
         GOALS.load(goal)
     with about("agent"):
-        kind(agent_text(goal, agent))
+        text = agent_text(goal, agent)
+        if issubclass(kind(text), Deep) and not Path(text).is_dir():
+            trained(make(text, 2))
     with about("search"):
         parse_search(search)
