@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from random_traces import SITES, SUBJECT, traces
 from trace_by_hand import counted, dense
 
+from fitgym.errors import InputError
 from fitgym.fitness.base import Fitness, Target
 from fitgym.instrument.trace import Trace
 from fitgym.registry import Registry
@@ -250,3 +251,14 @@ def test_zero_exactly_when_covered(name, suite):
     for row, executed in zip(covered, suite, strict=True):
         for target, zero in zip(fitness.targets, row, strict=True):
             assert zero == (not executed.failure and COVERS[name](executed, target)), target
+
+
+def test_targets_that_nobody_would_ask_for_are_refused():
+    with pytest.raises(InputError, match="'targets' of Novelty is a method, expected a list of Target"):
+
+        class Novelty(Fitness):
+            def targets(self):
+                return [Target("novelty", ("one",))]
+
+            def distances(self, traces):
+                return np.ones((len(traces), 1))

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fitgym.errors import InputError
 from fitgym.immutable import immutable
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
@@ -125,6 +126,9 @@ class Fitness(ABC):
 
     Args:
         subject: the code under test.
+
+    Raises:
+        InputError: when a subclass is defined whose `targets` is a method: it would never be called.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
@@ -152,6 +156,11 @@ class Fitness(ABC):
 
     together: ClassVar[np.ufunc] = np.add
     """What makes the executions of a suite out of those of its test cases (of which any above 2 may be read as 2)."""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if callable(vars(cls).get("targets")):
+            raise InputError(f"'targets' of {cls.__name__} is a method, expected a list of Target, set in '__init__'")
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
