@@ -29,6 +29,9 @@ Runs = Mapping[str, Mapping[int, float]]
 RESAMPLES = 2000
 """Bootstrap samples: the ends of an interval of 95 % then stand on 50 samples each."""
 
+LEAST_RUNS = 6
+"""Pairs of runs without which nothing is said to be better."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
@@ -42,6 +45,7 @@ class Contrast:
             each, seeds: runs with the same seed begin with the same population, so they are drawn together.
         better, worse: subjects on which `a12` is above and below one half.
         subjects: compared.
+        runs: pairs of runs with the same subject and seed.
     """
 
     agent: str
@@ -52,10 +56,17 @@ class Contrast:
     better: int
     worse: int
     subjects: int
+    runs: int
 
     @property
     def verdict(self) -> str:
-        """ "better" or "worse" if the interval leaves one half out, otherwise "open"."""
+        """ "better" or "worse" if the interval leaves one half out, otherwise "open".
+
+        Always "open" with fewer than six pairs of runs: chance alone puts one side ahead in all of five too often (one
+        time in sixteen), and resamples of so few are too much alike for an interval to show it.
+        """
+        if self.runs < LEAST_RUNS:
+            return "open"
         return "better" if self.low > 0.5 else "worse" if self.high < 0.5 else "open"
 
 
@@ -141,6 +152,7 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
         int((effects > 0.5).sum()),
         int((effects < 0.5).sum()),
         len(pairs),
+        sum(len(x) for x, _ in pairs),
     )
 
 

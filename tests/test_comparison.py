@@ -55,6 +55,12 @@ def test_a12_needs_values() -> None:
         a12([], [1.0])
 
 
+@pytest.mark.parametrize(("seeds", "verdict"), [(1, "open"), (5, "open"), (6, "better")])
+def test_nothing_is_better_by_a_few_runs(seeds: int, verdict: str) -> None:
+    (found,) = contrasts(rows(ours={"html": [2.0] * seeds}, theirs={"html": [1.0] * seeds}), ["theirs"])
+    assert (found.low, found.runs, found.verdict) == (1.0, seeds, verdict)
+
+
 def test_each_agent_is_put_beside_each_baseline() -> None:
     found = contrasts(
         rows(
