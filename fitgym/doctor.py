@@ -16,6 +16,7 @@ from typing import Literal
 
 from fitgym import __version__
 from fitgym.errors import FitgymError
+from fitgym.execution.addresses import same_layout
 from fitgym.execution.executor import Executor
 from fitgym.execution.folder import Folder
 from fitgym.execution.layers import LAYERS
@@ -27,7 +28,14 @@ __all__ = ["Finding", "as_json", "as_text", "examine"]
 State = Literal["ok", "weak", "broken"]
 
 REQUIRED = ("numpy", "gymnasium", "cyclopts", "rich", "rapidfuzz", "typeshed-client", "coverage", "pytest")
-OPTIONAL = ("torch", "stable-baselines3", "ray")
+EXTRAS = {
+    "deep": ("torch", "stable-baselines3", "sb3-contrib"),
+    "study": ("scipy", "scikit-posthocs", "pandas", "joblib", "jinja2", "matplotlib"),
+    "parquet": ("pyarrow",),
+    "ray": ("ray",),
+    "slurm": ("submitit",),
+}
+"""What some things need, by the extra that installs it."""
 
 NEEDED = ("limit on memory", "limit on files", "audit hook", "shared journal")
 """Layers without which nothing is run."""
@@ -127,7 +135,7 @@ def _versions() -> list[Finding]:
     ]
     absent = []
     known = []
-    for name in (*REQUIRED, *OPTIONAL):
+    for name in (*REQUIRED, *(name for names in EXTRAS.values() for name in names)):
         try:
             known.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
@@ -136,11 +144,10 @@ def _versions() -> list[Finding]:
     for name in absent:
         if name in REQUIRED:
             found.append(Finding("versions", name, "broken", "not installed", f"pip install {name}"))
-    optional = [name for name in absent if name in OPTIONAL]
-    if optional:
-        found.append(
-            Finding("versions", "not installed", "ok", f"{', '.join(optional)} (nothing needs them but their users)")
-        )
+    for extra, names in EXTRAS.items():
+        if missed := [name for name in names if name in absent]:
+            what = f"not installed: {', '.join(missed)} (only what uses them needs them)"
+            found.append(Finding("versions", f"extra {extra}", "ok", what))
     return found
 
 
@@ -194,7 +201,22 @@ def _run(folder: Path) -> list[Finding]:
             started = Finding("worker", "start", "ok", f"{executor.import_seconds:.2f} s")
     except FitgymError as error:
         return [Finding("worker", "start", "broken", str(error), _REPORT)]
-    return [started, _self_test(subject, folder / "suite")]
+    return [started, _addresses(), _self_test(subject, folder / "suite")]
+
+
+def _addresses() -> Finding:
+    """Whether two processes find the same object at the same address."""
+    found = set()
+    for _ in range(2):
+        with same_layout():
+            place = subprocess.run(
+                [sys.executable, "-c", "print(id(object()))"], capture_output=True, text=True, timeout=LIMIT_S
+            )
+        found.add(place.stdout)
+    if len(found) == 1:
+        return Finding("worker", "addresses", "ok", "are the same in each process")
+    advice = "where a subject shows addresses, runs with the same seed may differ; containers that refuse personality(2) do this"
+    return Finding("worker", "addresses", "weak", "are others in each process", advice)
 
 
 def _self_test(subject: Path, output: Path) -> Finding:

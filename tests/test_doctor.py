@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
+from contextlib import nullcontext
 from importlib import metadata
 from pathlib import Path
 
@@ -92,14 +94,28 @@ def test_the_exit_code_says_whether_something_is_broken(
 
 def test_a_package_that_is_missing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def version(name: str) -> str:
-        if name in ("rapidfuzz", "ray"):
+        if name in ("rapidfuzz", "ray", "scipy", "pandas"):
             raise metadata.PackageNotFoundError(name)
         return "1.0"
 
     monkeypatch.setattr(metadata, "version", version)
     found = {finding.name: finding for finding in doctor._versions()}
     assert (found["rapidfuzz"].state, found["rapidfuzz"].advice) == ("broken", "pip install rapidfuzz")
-    assert found["not installed"].state == "ok" and "ray" in found["not installed"].value
+    missed = {name: finding.value.partition(" (")[0] for name, finding in found.items() if name.startswith("extra ")}
+    assert missed == {"extra ray": "not installed: ray", "extra study": "not installed: scipy, pandas"}
+
+
+def test_every_extra_that_a_user_installs_is_looked_for() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    for extra, names in doctor.EXTRAS.items():
+        asked = " ".join(project["optional-dependencies"][extra])
+        assert [name for name in names if name not in asked and name not in ("torch", "matplotlib")] == []
+
+
+def test_addresses_that_differ_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "same_layout", nullcontext)
+    finding = doctor._addresses()
+    assert (finding.state, "personality(2)" in finding.advice) == ("weak", True)
 
 
 @pytest.mark.parametrize(("wanted", "state"), [("python", "weak"), ("fortran", "broken")])
