@@ -24,7 +24,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.observation import NOT_RUN, Observation, Observed, agreement, describe, name_of, observe
+from fitgym.execution.observation import (
+    NOT_RUN,
+    Observation,
+    Observed,
+    agreement,
+    describe,
+    is_fleeting,
+    name_of,
+    observe,
+)
 from fitgym.testcase.expression import Collection, Literal, Name, Ref
 
 HOME = "observed_subject"
@@ -377,3 +386,30 @@ def test_named_tuples_are_read_by_field() -> None:
 
 def test_paths_outside_this_machine_are_told_by_their_text() -> None:
     assert facts(Path("a/b")) == [("", "text", "'a/b'")]
+
+
+@pytest.mark.parametrize(
+    ("literal", "fleeting"),
+    [
+        ("7", False),
+        ("-7", False),
+        ("1e9", False),
+        ("1j", False),
+        ("9" * 5000, False),
+        (str(time.localtime().tm_year), False),  # a program may well know a year
+        ("'2001-01-01'", False),
+        ("'text'", False),
+        (str(int(time.time())), True),
+        (repr(time.time()), True),
+        (str(time.time_ns()), True),
+        (str(id(object())), True),
+        (str(1 << 47), True),  # what stands in for an address while a search runs
+        ("1700000000.5", True),  # and for the time
+        (repr(repr(object())), True),
+        (repr(time.strftime("%Y-%m-%d")), True),
+        (repr(time.ctime().encode()), True),
+    ],
+    ids=lambda value: type(value).__name__,  # texts of the time would be others in each process
+)
+def test_a_literal_that_will_be_different_the_next_time_is_known(literal: str, fleeting: bool) -> None:
+    assert is_fleeting(literal) == fleeting

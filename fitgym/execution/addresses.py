@@ -18,7 +18,7 @@ import sys
 from builtins import id
 from collections.abc import Iterator
 
-__all__ = ["Addresses", "same_layout"]
+__all__ = ["END_OF_NUMBERS", "Addresses", "same_layout"]
 
 _STEP = 16
 """Objects lie at multiples of it."""
@@ -26,7 +26,7 @@ _STEP = 16
 _FIRST = 1 << 47
 """The first number; no object lies there or above, where addresses are the kernel's."""
 
-_LAST = 1 << 48
+END_OF_NUMBERS = 1 << 48
 """Where it is counted down from when the other order is asked for."""
 
 _NOTHING = 0xFFFFFFFF
@@ -78,7 +78,7 @@ class Addresses:
             other: count down, so that every order by `id` is another one.
         """
         self._forget()
-        self._next, self._step = (_LAST, -_STEP) if other else (_FIRST + _STEP * self._kept, _STEP)
+        self._next, self._step = (END_OF_NUMBERS, -_STEP) if other else (_FIRST + _STEP * self._kept, _STEP)
 
     def free(self) -> None:
         """Give real addresses; for the beginning of a test case whose results are to be observed."""

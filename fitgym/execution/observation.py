@@ -29,11 +29,22 @@ from time import localtime, strftime, time
 from typing import Any, TypeGuard
 from typing import Literal as OneOf
 
+from fitgym.execution.addresses import END_OF_NUMBERS
 from fitgym.execution.clock import MOMENTS
 from fitgym.instrument.trace import Failure
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Literal, Name, Ref
 
-__all__ = ["NOT_RUN", "Observation", "ObservationKind", "Observed", "agreement", "describe", "name_of", "observe"]
+__all__ = [
+    "NOT_RUN",
+    "Observation",
+    "ObservationKind",
+    "Observed",
+    "agreement",
+    "describe",
+    "is_fleeting",
+    "name_of",
+    "observe",
+]
 
 ObservationKind = OneOf[
     "equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance", "truth", "message"
@@ -390,26 +401,44 @@ def _float_text(value: float) -> str:
 
 def _is_fleeting_number(value: int | float) -> bool:
     """The number looks like the clock, the year or an address."""
-    if isinstance(value, int) and (_LOWEST_ADDRESS <= value < _END_OF_ADDRESSES or value == localtime().tm_year):
+    return (isinstance(value, int) and value == localtime().tm_year) or _is_time_or_address(value)
+
+
+def _is_time_or_address(value: int | float) -> bool:
+    if isinstance(value, int) and _LOWEST_ADDRESS <= value < _END_OF_ADDRESSES:
         return True
     scales = (1, 1_000, 1_000_000, 1_000_000_000)
     return any(abs(value - now * scale) < 172_800 * scale for now in (time(), *MOMENTS) for scale in scales)
 
 
-# Linux on 64 bits: the heap of position-independent programs starts at 0x55..., mappings end at 0x7f...
+# Linux on 64 bits: the heap of position-independent programs starts at 0x55..., mappings end at 0x7f...; those that stand
+# in for them follow.
 _LOWEST_ADDRESS = 0x5500_0000_0000
-_END_OF_ADDRESSES = 0x8000_0000_0000
+_END_OF_ADDRESSES = END_OF_NUMBERS
+_DIGIT = re.compile(r"\d")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{8,}")
 _SET_TEXT = re.compile(r"""\{b?(?P<a>['"])[^:{}]*(?P=a), b?(?P<b>['"])[^:{}]*(?P=b)[,}]""")
 
 
+def is_fleeting(literal: str) -> bool:
+    """The literal, as source text, is a number that looks like the clock or an address, or a text with one or the date."""
+    try:
+        return _is_time_or_address(int(literal) if literal.isdecimal() else float(literal))
+    except (ValueError, OverflowError):  # not a number, or one with too many digits
+        return _has_address_or_date(literal)
+
+
 def _is_fleeting_text(text: str) -> bool:
     """The text shows an address, today's date, a folder of this machine or a set of texts in its chance order."""
-    if _ADDRESS.search(text) or _SET_TEXT.search(text):
+    if _has_address_or_date(text) or _SET_TEXT.search(text):
         return True
-    if any(folder in text for folder in _folders()):
-        return True
-    return any(day in text for day in (*_days(time()), *_FIXED_DAYS))
+    return any(folder in text for folder in _folders())
+
+
+def _has_address_or_date(text: str) -> bool:
+    if not _DIGIT.search(text):
+        return False
+    return bool(_ADDRESS.search(text)) or any(day in text for day in (*_days(time()), *_FIXED_DAYS))
 
 
 def _folders() -> list[str]:

@@ -20,7 +20,7 @@ from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.leakage import Process, State
 from fitgym.execution.limits import Limits
 from fitgym.execution.living import Living, living
-from fitgym.execution.observation import NOT_RUN, Observed, observe
+from fitgym.execution.observation import NOT_RUN, Observed, is_fleeting, observe
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
@@ -229,7 +229,7 @@ class Runner:
         if redo:
             results, fresh, last = [], [], True
         returns, iterators = self.program.lessons.drain()
-        constants = [text for text in self.recorder.constants if PRIVATE not in text]
+        constants = [text for text in self.recorder.constants if PRIVATE not in text and not is_fleeting(text)]
         self.recorder.constants.clear()
         lessons = ({}, [], []) if redo else (returns, iterators, constants)
         return dumps((results, fresh, last, redo, lessons)), last
