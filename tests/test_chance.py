@@ -383,3 +383,22 @@ def test_functions_of_the_clock_are_not_bound_once_more() -> None:
     assert (id.__name__, id.__module__) == ("id", "builtins")
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
+def test_what_stands_in_for_chance_is_no_state_of_the_subject() -> None:
+    script = """
+    import types
+    from fitgym.execution.chance import Chance
+    from fitgym.execution.leakage import State
+    chance = Chance("something")
+    module = types.ModuleType("watched")
+    exec("import os, time\\nlook, place, draw = time.time, id, os.urandom\\nclass Watch:\\n    look = time.time", vars(module))
+    chance.settle()
+    state = State([module])
+    chance.fix()
+    numbers = [module.place(object()), module.look(), module.Watch.look(), module.draw(4)]
+    assert not state.changed() and not state.reordered()
+    module.kept = numbers
+    assert state.changed()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
