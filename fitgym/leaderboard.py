@@ -76,16 +76,17 @@ def boards(validities: Iterable[Validity]) -> list[Board]:
 
 
 def markdown(found: list[Board]) -> str:
-    """The boards as tables."""
+    """The boards as tables; a share has an interval where a subject has several seeds, which is what is drawn from."""
     parts = [f"# Leaderboard on {CORPUS}", "Made from records that `fitgym validate` has found valid."]
     for board in found:
         rows = ["| | agent | share of the most | runs | subjects |", "|---|---|---|---|---|"]
         for place, (agent, share, runs, subjects) in enumerate(board.lines(), 1):
             missing = "" if subjects == len(board.subjects) else f" of {len(board.subjects)}"
-            rows.append(
-                f"| {place} | {agent} | {share.value:.3f} [{share.low:.3f}, {share.high:.3f}] | {runs} | {subjects}{missing} |"
-            )
+            interval = f" [{share.low:.3f}, {share.high:.3f}]" if runs > subjects else ""
+            rows.append(f"| {place} | {agent} | {share.value:.3f}{interval} | {runs} | {subjects}{missing} |")
         parts += [f"## {board.goal}: {board.conditions}", "\n".join(rows)]
+        if all(runs == subjects for _, _, runs, subjects in board.lines()):
+            parts.append("One seed each: how far chance alone would move an agent cannot be told.")
     if not found:
         parts.append("No valid record is about an agent on this corpus.")
     return "\n\n".join(parts) + "\n"

@@ -34,6 +34,14 @@ def test_agents_stand_in_the_order_of_their_shares() -> None:
     assert f"| 1 | ucb | 0.800 [0.600, 1.000] | 2 | 1 of {len(SUBJECTS)} |" in lines
 
 
+def test_one_seed_has_no_interval() -> None:
+    text = markdown(boards([answer("ucb", 6.0), answer("uniform", 3.0)]))
+    assert f"| 2 | uniform | 0.500 | 1 | 1 of {len(SUBJECTS)} |" in text.splitlines()
+    assert "One seed each" in text
+    several = boards([answer("ucb", 6.0), answer("ucb", 5.0, 1), answer("uniform", 3.0)])
+    assert "One seed each" not in markdown(several) and "| 2 | uniform | 0.500 | 1 |" in markdown(several)
+
+
 def test_what_is_not_valid_failed_or_elsewhere_does_not_count() -> None:
     failed = answer("ucb", 9.0)
     failed.claim.record["error"] = "it broke"  # type: ignore[index]
