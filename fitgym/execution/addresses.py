@@ -18,6 +18,8 @@ import sys
 from builtins import id
 from collections.abc import Iterator
 
+from fitgym.execution.standin import stand_in
+
 __all__ = ["END_OF_NUMBERS", "Addresses", "same_layout"]
 
 _STEP = 16
@@ -57,15 +59,13 @@ class Addresses:
 
     Two objects have the same number exactly if they lie at the same address. What had one when the import was over keeps
     it in every test case, because the subject may have written it down.
-
-    `id` is a method of this object: like a function in C it is not bound once more where a class keeps it.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self._kept = 0
         self._next, self._step = _FIRST, _STEP  # the step is 0 for real addresses
-        builtins.id = self.id
+        builtins.id = stand_in(self.id, "builtins")
 
     def settle(self) -> None:
         """The import is over: each test case counts from here."""
@@ -99,6 +99,3 @@ class Addresses:
             self._next += self._step
             number = self._numbers[place] = self._next
         return number
-
-
-Addresses.id.__module__, Addresses.id.__qualname__ = "builtins", "id"

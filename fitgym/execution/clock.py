@@ -13,6 +13,8 @@ import time
 from time import struct_time
 from typing import Any
 
+from fitgym.execution.standin import stand_in
+
 __all__ = ["MOMENTS", "Clock"]
 
 MOMENTS = (1_700_000_000.0, 1_757_000_000.0)
@@ -24,8 +26,7 @@ _LOOK_S = 2.0**-10
 class Clock:
     """What time it is in this process, from now on.
 
-    The methods stand in for the functions of the module `time` with the same names. They are bound, and like functions
-    in C they are not bound once more where a class keeps one.
+    Its methods stand in for the functions of the module `time` with the same names.
     """
 
     def __init__(self) -> None:
@@ -33,7 +34,7 @@ class Clock:
         self._now = self._start = MOMENTS[0]
         self._real: Any = {name: getattr(time, name) for name in _REPLACED}
         for name in _REPLACED:
-            setattr(time, name, getattr(self, name))
+            setattr(time, name, stand_in(getattr(self, name), "time"))
 
     def settle(self) -> None:
         """The import is over: each test case starts at this moment."""
@@ -90,6 +91,3 @@ class Clock:
 
 
 _REPLACED = ("time", "time_ns", "sleep", "localtime", "gmtime", "ctime", "asctime", "strftime")
-for _name in _REPLACED:
-    getattr(Clock, _name).__module__ = "time"
-    getattr(Clock, _name).__qualname__ = _name
