@@ -16,10 +16,10 @@ from typing import Literal
 
 from fitgym import __version__
 from fitgym.errors import FitgymError
-from fitgym.execution.addresses import same_layout
 from fitgym.execution.executor import Executor
 from fitgym.execution.folder import Folder
 from fitgym.execution.layers import LAYERS
+from fitgym.execution.sandbox import same_layout
 from fitgym.instrument.factories import in_use, missing
 from fitgym.subject.source import locate
 

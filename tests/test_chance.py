@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.addresses import same_layout
 from fitgym.execution.executor import Executor, Limits
+from fitgym.execution.sandbox import same_layout
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.scope import Scope

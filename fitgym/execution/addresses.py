@@ -4,7 +4,8 @@ Programs order by `id` what cannot be compared otherwise, look for it in sets an
 Where objects lie is a matter of chance, so a search could find something else each time. While it runs, `id` counts the
 objects in the order in which somebody asks. What a test asserts has to hold wherever they lie, so values are observed
 with real addresses. What `id` does not say (text of objects, the order of a set of classes) comes from the addresses
-themselves, so the worker is started where the kernel puts everything at the same place each time.
+themselves, so the worker is started where the kernel puts everything at the same place each time, see
+`fitgym.execution.sandbox.same_layout`.
 
 The worker's own modules keep the real function: `from builtins import id`.
 """
@@ -12,15 +13,11 @@ The worker's own modules keep the real function: `from builtins import id`.
 from __future__ import annotations
 
 import builtins
-import contextlib
-import ctypes
-import sys
 from builtins import id
-from collections.abc import Iterator
 
 from fitgym.execution.standin import stand_in
 
-__all__ = ["END_OF_NUMBERS", "Addresses", "same_layout"]
+__all__ = ["END_OF_NUMBERS", "Addresses"]
 
 _STEP = 16
 """Objects lie at multiples of it."""
@@ -30,28 +27,6 @@ _FIRST = 1 << 47
 
 END_OF_NUMBERS = 1 << 48
 """Where it is counted down from when the other order is asked for."""
-
-_NOTHING = 0xFFFFFFFF
-_NO_RANDOM_LAYOUT = 0x0040000  # ADDR_NO_RANDOMIZE, personality(2)
-
-
-@contextlib.contextmanager
-def same_layout() -> Iterator[None]:
-    """Programs that are started inside the block by this thread lie at the same addresses each time.
-
-    Nothing happens where the system does not allow that, as in some containers.
-    """
-    if not sys.platform.startswith("linux"):
-        yield
-        return
-    personality = ctypes.CDLL(None).personality
-    before = personality(ctypes.c_ulong(_NOTHING))
-    changed = before >= 0 and personality(ctypes.c_ulong(before | _NO_RANDOM_LAYOUT)) >= 0
-    try:
-        yield
-    finally:
-        if changed:
-            personality(ctypes.c_ulong(before))
 
 
 class Addresses:

@@ -14,7 +14,6 @@ import os
 import threading
 import time
 import weakref
-from builtins import id
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace

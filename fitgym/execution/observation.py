@@ -405,7 +405,7 @@ def _is_fleeting_number(value: int | float) -> bool:
 
 
 def _is_time_or_address(value: int | float) -> bool:
-    if isinstance(value, int) and _LOWEST_ADDRESS <= value < _END_OF_ADDRESSES:
+    if isinstance(value, int) and _LOWEST_ADDRESS <= value < END_OF_NUMBERS:
         return True
     scales = (1, 1_000, 1_000_000, 1_000_000_000)
     return any(abs(value - now * scale) < 172_800 * scale for now in (time(), *MOMENTS) for scale in scales)
@@ -414,7 +414,6 @@ def _is_time_or_address(value: int | float) -> bool:
 # Linux on 64 bits: the heap of position-independent programs starts at 0x55..., mappings end at 0x7f...; those that stand
 # in for them follow.
 _LOWEST_ADDRESS = 0x5500_0000_0000
-_END_OF_ADDRESSES = END_OF_NUMBERS
 _DIGIT = re.compile(r"\d")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{8,}")
 _SET_TEXT = re.compile(r"""\{b?(?P<a>['"])[^:{}]*(?P=a), b?(?P<b>['"])[^:{}]*(?P=b)[,}]""")

@@ -32,6 +32,7 @@ __all__ = [
     "limit_sleep",
     "lower",
     "restrict",
+    "same_layout",
     "signal_rules",
 ]
 
@@ -142,6 +143,22 @@ def adopt_orphans() -> None:
 def die_with_parent() -> None:
     """Be killed when the parent ends."""
     _libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+
+
+@contextlib.contextmanager
+def same_layout() -> Iterator[None]:
+    """Programs that are started inside the block by this thread lie at the same addresses each time.
+
+    Nothing happens where the system does not allow that, as in some containers.
+    """
+    personality = _libc().personality
+    before = personality(ctypes.c_ulong(_WHICH_PERSONALITY))
+    changed = before >= 0 and personality(ctypes.c_ulong(before | _ADDR_NO_RANDOMIZE)) >= 0
+    try:
+        yield
+    finally:
+        if changed:
+            personality(ctypes.c_ulong(before))
 
 
 def lower(limit: int, value: int) -> None:
@@ -325,6 +342,7 @@ _STRICT = frozenset({"time.sleep"})
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
+_WHICH_PERSONALITY, _ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000
 _RULE_PATH_BENEATH = 1
 
 _EXECUTE = 1 << 0

@@ -22,7 +22,6 @@ from typing import Any
 
 import fitgym
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
-from fitgym.execution.addresses import same_layout
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.limits import Limits
@@ -40,6 +39,7 @@ from fitgym.execution.protocol import (
     frame,
     read_untrusted,
 )
+from fitgym.execution.sandbox import same_layout
 from fitgym.instrument.trace import Failure
 from fitgym.subject.subject import Reference, Subject
 
