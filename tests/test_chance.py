@@ -45,13 +45,18 @@ def kinds() -> list:
 """
 
 
+def started_on(source: str, name: str, folders: pytest.TempPathFactory) -> Iterator[Executor]:
+    """An executor of a module with this source."""
+    folder = folders.mktemp(name)
+    (folder / f"{name}.py").write_text(source)
+    with Executor(locate(name, str(folder)), LIMITS) as executor:
+        yield executor
+
+
 @pytest.fixture(scope="module")
 def gambler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    folder = tmp_path_factory.mktemp("gambler")
     functions = [f"def draw_{i}():\n    return {draw}\n" for i, draw in enumerate(DRAWS.values())]
-    (folder / "gambler.py").write_text(SOURCE + "\n".join(functions))
-    with Executor(locate("gambler", str(folder)), LIMITS) as executor:
-        yield executor
+    yield from started_on(SOURCE + "\n".join(functions), "gambler", tmp_path_factory)
 
 
 def observed(executor: Executor, name: str) -> object:
@@ -164,10 +169,7 @@ def number() -> int:
 
 @pytest.fixture(scope="module")
 def addressed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    folder = tmp_path_factory.mktemp("addressed")
-    (folder / "addressed.py").write_text(ADDRESSES)
-    with Executor(locate("addressed", str(folder)), LIMITS) as executor:
-        yield executor
+    yield from started_on(ADDRESSES, "addressed", tmp_path_factory)
 
 
 def test_a_search_finds_the_same_addresses_in_every_process(addressed: Executor) -> None:
@@ -327,10 +329,7 @@ def given() -> list:
 
 @pytest.fixture(scope="module")
 def timed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    folder = tmp_path_factory.mktemp("timed")
-    (folder / "timed.py").write_text(TIMES)
-    with Executor(locate("timed", str(folder)), LIMITS) as executor:
-        yield executor
+    yield from started_on(TIMES, "timed", tmp_path_factory)
 
 
 def test_a_search_sees_the_same_time_in_every_process_and_every_test_case(timed: Executor) -> None:
