@@ -290,7 +290,8 @@ def test_a_driver_is_read_while_it_runs(tmp_path: Path) -> None:
     readings = list(campaign_check.watched(campaign_check.study(tmp_path, 40), tmp_path))
     assert len(campaign_check.records(tmp_path)) == 40
     assert [one.made for one in readings] == sorted(one.made for one in readings) and readings[-1].made > 0
-    assert max(one.memory for one in readings) > 1e7  # the first may be from before Python is loaded
+    assert all(one.memory > 1e6 for one in readings[1:])  # the first may be from before Python is loaded
+    assert max(one.memory for one in readings) > 1e7
     assert readings[-1].cpu_s > readings[0].cpu_s
 
 
