@@ -138,6 +138,15 @@ def test_a_misspelt_file_is_told_the_near_one(folder):
         locate(str(folder / "pack" / "prat.py"))
 
 
+def test_a_file_that_is_no_source_is_not_looked_for_as_a_module(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.md").write_text("# Notes\n")
+    with pytest.raises(SubjectError, match=r"^'notes\.md' is no Python source file: fitgym needs Python source$"):
+        locate("notes.md", folder)
+    with pytest.raises(SubjectError, match=r"^no module named 'other'"):
+        locate("other.md", folder)
+
+
 def test_a_folder_is_told_its_modules(folder):
     with pytest.raises(SubjectError, match=r"is a folder: name one of its modules, for example '.*again\.py'"):
         locate(str(folder / "pack"))

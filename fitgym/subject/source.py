@@ -104,7 +104,9 @@ def _split(text: str) -> tuple[str, str]:
 def _is_file_name(place: str) -> bool:
     if place.endswith((".py", ".pyw")) or "/" in place or os.sep in place:
         return True
-    return not _CLASS.fullmatch(place) and os.path.exists(place)
+    if not _CLASS.fullmatch(place):
+        return os.path.exists(place)
+    return "." in place and os.path.isfile(place)  # `README.md` could be a module too, and hardly is
 
 
 def _file(place: str) -> tuple[str, str, str]:
