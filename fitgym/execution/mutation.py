@@ -158,17 +158,21 @@ class Mutation:
         scopes, classes = self._around(places[0])
         if not scopes:
             return None
+        plan = self.instrumented.plan
+        gone, there = set[int](), set[int]()
         with contextlib.ExitStack() as changes:
             for place in places:
                 put = _grafted(_parsed(mutant.text), place.node)
                 changes.enter_context(_put(place, put))
-                changes.enter_context(_counted(self.instrumented.plan.blocks, put, place.node))
+                changes.enter_context(_counted(plan.blocks, put, place.node))
+                gone |= set(plan.sites_in(place.node))
+                there |= set(plan.sites_in(put))
             code = self._code(scopes[0], classes)
             if lost := self._lost(scopes, code):
                 for function, names in lost.items():
                     changes.enter_context(_mentioned(function, names))
                 code = self._code(scopes[0], classes)
-        return self._exchange(scopes, code)
+        return self._exchange(scopes, code, (gone - there).union(plan.infected_in(scopes[0])))
 
     def _around(self, place: _Place | None) -> tuple[list[ast.AST], list[str]]:
         """The functions whose code a place belongs to, outermost first, and the classes around all of them."""
@@ -197,7 +201,7 @@ class Mutation:
                     lost[scope] = sorted(missing)
         return lost
 
-    def _exchange(self, scopes: Sequence[ast.AST], code: CodeType) -> Exchange | None:
+    def _exchange(self, scopes: Sequence[ast.AST], code: CodeType, gone: set[int]) -> Exchange | None:
         inside = self._inside(code)
         functions: list[FunctionType] = []
         codes: list[CodeType] = []
@@ -211,10 +215,8 @@ class Mutation:
                 codes.append(new)
         if not functions:
             return None
-        before = {site for f in functions for site in self._recorder.sites_in(f.__code__)}
-        after = {site for c in codes for site in self._recorder.sites_in(c)}
         originals = tuple([function.__code__ for function in functions])
-        return Exchange(tuple(functions), originals, tuple(codes), frozenset(before - after))
+        return Exchange(tuple(functions), originals, tuple(codes), frozenset(gone))
 
     def _inside(self, code: CodeType) -> dict[int, CodeType]:
         """All code in `code`, by the first site of each."""

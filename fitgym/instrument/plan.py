@@ -10,7 +10,7 @@ comprehension before its element), so that a site only ever depends on sites wit
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,6 +60,17 @@ class Plan:
     blocks: dict[ast.AST, int]
     entries: dict[ast.AST, int]
     infection: dict[ast.AST, int]
+
+    def sites_in(self, tree: ast.AST) -> Iterator[int]:
+        """The sites of a part of the module, without those of infection; whether or not the compiler drops some of it."""
+        for node in ast.walk(tree):
+            for known in (self.at, self.blocks, self.entries):
+                if node in known:
+                    yield known[node]
+
+    def infected_in(self, tree: ast.AST) -> Iterator[int]:
+        """The sites of infection of a part of the module."""
+        return (self.infection[node] for node in ast.walk(tree) if node in self.infection)
 
 
 def plan(tree: ast.Module, features: frozenset[str] = frozenset(), mutants: Iterable[Mutant] | None = None) -> Plan:

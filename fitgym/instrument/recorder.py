@@ -191,11 +191,6 @@ class Recorder:
         """The first site of a code object, which no other code of the subject has; -1 if it has no probes."""
         return next(self._sites_of(code), -1)
 
-    def sites_in(self, code: CodeType) -> frozenset[int]:
-        """The sites of a code object and of all code inside it."""
-        inner = (self.sites_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-        return frozenset(self._sites_of(code)).union(*inner)
-
     def _sites_of(self, code: CodeType) -> Iterator[int]:
         for constant in code.co_consts:
             site, leading = self._ids.get(constant, (-1, False)) if callable(constant) else (-1, False)
