@@ -21,10 +21,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from scipy.stats import mannwhitneyu
-
 from fitgym.artificial import LARGEST, ArtificialEngine, Problem
 from fitgym.execution.sandbox import die_with_parent
+from fitgym.study.statistics import mann_whitney
 from fitgym.suite.export import write
 
 SIZES = (1, 2, 3, 4, 5, *range(10, 101, 10))
@@ -74,7 +73,7 @@ def sentences(shares: Shares) -> Iterator[tuple[str, str, bool]]:
     if {"MIO", "Random"} <= names and (few := at("deceptive", "MIO", lambda size: size <= 10)):
         ahead = min(means["deceptive", size, "Random"] - few[size] for size in few)
         pairs = [(shares["deceptive", size, "MIO"], shares["deceptive", size, "Random"]) for size in few]
-        p = min(mannwhitneyu(*pair, alternative="greater").pvalue for pair in pairs)
+        p = min(mann_whitney(*pair, alternative="greater").p for pair in pairs)
         figures = f"{ahead:+.1f} at least; that MIO is above, p = {p:.2f} at least (Mann and Whitney)"
         yield "deceptive: up to 10 targets Random is not worse than MIO", figures, ahead >= 0.0
     if not {"MIO", "MOSA", "WTS", "Random"} <= names:

@@ -24,13 +24,13 @@ from pathlib import Path
 
 from remeasure import HERE, install, subjects, subjects_folder
 from runs_file import Key, RunsFile
-from scipy.stats import mannwhitneyu
 
 from fitgym.comparison import Contrast, a12, contrast
 from fitgym.errors import FitgymError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.smart_selection import EIGHT
+from fitgym.study.statistics import mann_whitney
 from fitgym.study.trials.search import SearchTrial
 from fitgym.suite.export import write
 
@@ -327,7 +327,7 @@ def one_by_one(names: Sequence[str], rows: Sequence[dict[str, str]]) -> Iterator
                 continue
             tail = "- | -"
             if name != names[0] and shares[names[0]]:
-                p = mannwhitneyu(shares[names[0]], found).pvalue
+                p = mann_whitney(shares[names[0]], found).p
                 tail = f"{a12(shares[names[0]], found):.2f} | {p:.2g}"
             tests = statistics.fmean(float(row["tests"]) for row in of_it)
             yield f"| {subject} | {name} | {len(found)} | {statistics.fmean(found):.4f} | {tests:.1f} | {tail} |"

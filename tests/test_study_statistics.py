@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -77,7 +78,16 @@ def test_the_normalised_count_is_the_share_of_the_most_on_a_subject() -> None:
 
 def test_mann_whitney_of_two_separate_groups_of_three() -> None:
     assert mann_whitney([4, 5, 6], [1, 2, 3]).p == pytest.approx(2 / 20)  # 2 of the 20 ways to choose three of six
+    assert mann_whitney([4, 5, 6], [1, 2, 3], "greater").p == pytest.approx(1 / 20)
+    assert mann_whitney([4, 5, 6], [1, 2, 3], "less").p == pytest.approx(20 / 20)
     assert math.isnan(mann_whitney([float("nan")], [1.0]).p)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_runs_that_are_all_the_same_say_nothing(alternative: Literal["two-sided", "greater", "less"]) -> None:
+    found = mann_whitney([7.0, 7.0, 7.0], [7.0, 7.0], alternative)
+    assert (found.statistic, found.p) == (3.0, 1.0)
+    assert holm([found.p, 0.01]) == pytest.approx([1.0, 0.02])
 
 
 def test_wilcoxon_of_five_pairs_that_all_rise() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,14 +112,25 @@ def normalised(values: Mapping[str, ArrayLike]) -> dict[str, Floats]:
     return shares
 
 
-def mann_whitney(ours: ArrayLike, theirs: ArrayLike) -> Test:
-    """Two-sided test whether runs of one arm tend to reach more than those of another on one subject."""
+def mann_whitney(
+    ours: ArrayLike, theirs: ArrayLike, alternative: Literal["two-sided", "greater", "less"] = "two-sided"
+) -> Test:
+    """Test whether runs of one arm tend to reach more than those of another on one subject.
+
+    p is 1 if no two runs differ, which scipy calls undefined from 1.18 on, and NaN if one arm has no runs.
+
+    Args:
+        ours, theirs: what the runs reached.
+        alternative: what is tested against no difference: any, that ours reach more, or less.
+    """
     from scipy.stats import mannwhitneyu
 
     x, y = _finite(ours), _finite(theirs)
     if not (x.size and y.size):
         return Test(float("nan"), float("nan"))
-    found = mannwhitneyu(x, y, alternative="two-sided")
+    if np.all(x == x[0]) and np.all(y == x[0]):
+        return Test(x.size * y.size / 2.0, 1.0)
+    found = mannwhitneyu(x, y, alternative=alternative)
     return Test(float(found.statistic), float(found.pvalue))
 
 
