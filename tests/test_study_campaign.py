@@ -300,7 +300,13 @@ def test_ctrl_c_ends_with_the_command_that_goes_on(tmp_path: Path) -> None:
     file, folder = tmp_path / "long.toml", tmp_path / "out"
     file.write_text(text, "utf-8")
     command = [sys.executable, "-m", "fitgym", "study", "run", str(file), "--folder", str(folder), "--workers", "2"]
-    driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    driver = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
     deadline = time.monotonic() + 60
     while not any(folder.glob("records/*/*.json")) and time.monotonic() < deadline:
         time.sleep(0.02)
