@@ -111,7 +111,7 @@ class Run:
     """What a run gave.
 
     Attributes:
-        record: one JSON object, see the keys in the README.
+        record: one JSON object, as `docs/concepts.md` tells its keys.
         source: the exported suite as text, "" if there is none.
         suite_path: where it was written, or None.
         interrupted: the user stopped it; everything found until then is there.
