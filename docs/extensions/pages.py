@@ -335,7 +335,9 @@ def result_pages() -> Pages:
     pages = {}
     for title, (maker, table, *figures) in listed.items():
         path = Path(table)
-        shown = "".join(f"![{Path(name).stem}](/../{name})\n\n" for name in figures)
+        shown = "".join(
+            f"```{{figure}} /../{name}\n:alt: {Path(name).stem}\n:figclass: wide\n```\n\n" for name in figures
+        )
         written = re.sub(r"\A# .*\n", "", (ROOT / table).read_text("utf-8").strip())
         written = re.sub(r"(!\[[^]]*\])\(([\w./-]+)\)", rf"\1(/../{path.parent}/\2)", written)
         if maker.endswith(".py"):

@@ -85,6 +85,20 @@ def test_the_page_of_a_table_says_how_to_read_it(tmp_path: Path, monkeypatch: py
         pages.result_pages()
 
 
+def test_figures_are_shown_from_where_they_lie_and_those_above_a_table_wide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "docs").mkdir()
+    listed = '"Who wins" = ["studies/win.toml", "reports/win/report.md", "reports/all.svg"]'
+    (tmp_path / "docs" / "results.toml").write_text(listed)
+    (tmp_path / "reports" / "win").mkdir(parents=True)
+    (tmp_path / "reports" / "win" / "report.md").write_text("Before.\n\n![Ranks: 1 the best.](figures/ranks.png)\n")
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    made = pages.result_pages()["results/win_report.md"]
+    assert "```{figure} /../reports/all.svg\n:alt: all\n:figclass: wide\n```\n\nBefore." in made
+    assert "![Ranks: 1 the best.](/../reports/win/figures/ranks.png)" in made
+
+
 def test_what_has_not_changed_is_not_written_and_what_is_gone_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
