@@ -26,9 +26,9 @@ import fitgym
 from fitgym.errors import InputError
 from fitgym.live import LiveView
 
-# A few hundred branches and many ways to fail. UCB tries each of its 42 combinations once before it chooses, which takes
-# some 8000 executions.
-SUBJECT, BUDGET, SEED = "ipaddress", "10000x", 0
+# A few hundred branches and many ways to fail. UCB tries each of its 64 combinations once before it chooses, which takes
+# some 12,000 executions.
+SUBJECT, BUDGET, SEED = "ipaddress", "20000x", 0
 AGENTS = {"ucb": "UCB chooses", "fixed:exception": "exception count alone"}
 OUTPUT = Path("demo_output")
 SHOWN = 6  # exceptions that only one of them found
