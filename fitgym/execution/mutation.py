@@ -165,8 +165,8 @@ class Mutation:
                 put = _grafted(_parsed(mutant.text), place.node)
                 changes.enter_context(_put(place, put))
                 changes.enter_context(_counted(plan.blocks, put, place.node))
-                gone |= set(plan.sites_in(place.node))
-                there |= set(plan.sites_in(put))
+                gone.update(plan.sites_in(place.node))
+                there.update(plan.sites_in(put))
             code = self._code(scopes[0], classes)
             if lost := self._lost(scopes, code):
                 for function, names in lost.items():

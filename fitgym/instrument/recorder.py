@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from builtins import id
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -58,7 +58,7 @@ class Recorder:
         self._runner_ids: set[int] = set()
         self._codes: dict[int, tuple[CodeType, int]] = {}
         self._probes: dict[tuple[int, bool], Probe] = {}
-        self._ids: dict[object, tuple[int, bool]] = {}
+        self._ids: dict[object, int] = {}
         self._factory: Factory = (factory or chosen())(self.sites, self, fuel)
         self._stops = Stops(self.sites, self.function_of, self._factory.count)
 
@@ -97,7 +97,7 @@ class Recorder:
         probe = self._probes.get(key)
         if probe is None:
             probe = self._probes[key] = self._factory.make(self.sites[site_id], leading)
-            self._ids[probe] = key
+            self._ids[probe] = site_id
         return probe
 
     def begin(self, needs: frozenset[str] = frozenset()) -> None:
@@ -189,15 +189,8 @@ class Recorder:
 
     def first_site(self, code: CodeType) -> int:
         """The first site of a code object, which no other code of the subject has; -1 if it has no probes."""
-        return next(self._sites_of(code), -1)
-
-    def _sites_of(self, code: CodeType) -> Iterator[int]:
-        for constant in code.co_consts:
-            site, leading = self._ids.get(constant, (-1, False)) if callable(constant) else (-1, False)
-            if site >= 0:
-                yield site
-                if leading:
-                    yield from (block for block in self.sites[site].leads if block >= 0)
+        sites = (self._ids.get(constant, -1) for constant in code.co_consts if callable(constant))
+        return next((site for site in sites if site >= 0), -1)
 
     # What probes ask and tell.
 
