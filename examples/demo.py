@@ -120,7 +120,7 @@ def side_by_side(outcomes: dict[str, Outcome]) -> Table:
     table.add_row("pytest", *[o.verdict for o in each])
     table.add_row("branches, recorded", *[share(*recorded(o)) for o in each])
     table.add_row("branches, measured", *[share(*o.branches) for o in each])
-    table.add_row("decisions", *[f"{o.record['steps']} of {len(set(o.record['actions']))} kinds" for o in each])
+    table.add_row("decisions, actions", *[f"{o.record['steps']}, {len(set(o.record['actions']))}" for o in each])
     table.add_row("generations", *[str(o.record["generations"]) for o in each])
     table.add_row("seconds", *[f"{sum(o.record['seconds'].values()):.1f}" for o in each])
     return table
