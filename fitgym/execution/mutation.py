@@ -1,11 +1,12 @@
 """Mutants in a running process: code that takes the place of the original's, and is put back.
 
-Where a mutant is another operator at a site, the probe of the site answers as that operator does: a flip, which needs no
-code and reaches whatever runs, however it was made. Every other mutant is one function compiled again with one part of it
-exchanged, probes included, so that fuel ends what has become endless and what was recorded can be compared. Its code is given to the functions that exist: to the outermost
-function around the mutated part, and to closures that it made while the subject was imported. Methods, properties,
-generators and decorated functions need no care of their own, because the function object stays the same, whoever
-holds it. Undoing gives every function the very code object that it had.
+Where a mutant is another operator at a site, the probe of the site answers as that operator does: a flip, which needs
+no code and reaches whatever runs, however it was made. Every other mutant is one function compiled again with one part
+of it exchanged, probes included, so that fuel ends what has become endless and what was recorded can be compared. Its
+code is given to the functions that exist: to the outermost function around the mutated part, and to closures that it
+made while the subject was imported. Methods, properties, generators and decorated functions need no care of their own,
+because the function object stays the same, whoever holds it. Undoing gives every function the very code object that it
+had.
 """
 
 from __future__ import annotations
