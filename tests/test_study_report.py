@@ -119,6 +119,14 @@ def test_what_a_reader_should_know_first_is_said() -> None:
     assert "fitgym 0.1.0 on Python 3.11.7; fitgym 0.1.0 on Python 3.12.1" in said[-1]
 
 
+def test_an_arm_with_one_action_is_not_said_to_have_tried_it() -> None:
+    some = list(records())
+    for number, one in enumerate(some):  # UCB has the first runs
+        one["series"] = {**one["series"], "action": ["exception" if number else "branch"]}
+    said = " ".join(Analysis.of(Results(PLAN, some)).warnings)
+    assert "for the first time in their run: UCB (100%). " in said
+
+
 def test_a_test_that_cannot_find_anything_is_not_called_surer() -> None:
     said = " ".join(Analysis.of(Results(PLAN, records())).warnings)
     # 2 arms beside the baseline, 3 subjects: at least 2/8 * 2

@@ -273,7 +273,8 @@ def _warnings(results: Results) -> tuple[str, ...]:
     said += [
         f"{one} and {other} made the same choices: nothing here tells them apart." for one, other in _alike(results)
     ]
-    trying = {arm: found.first / found.times.total() for arm, found in results.choices.items() if found.times}
+    choosing = {arm: found for arm, found in results.choices.items() if len(found.times) > 1}
+    trying = {arm: found.first / found.times.total() for arm, found in choosing.items()}
     most = [f"{arm} ({share:.0%})" for arm, share in trying.items() if share > 0.5]
     if most:
         said.append(
