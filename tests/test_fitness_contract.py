@@ -135,6 +135,19 @@ def test_a_pickled_function_goes_on_where_it_was(name, suite):
 @every
 @contract
 @given(suite=suites)
+def test_what_a_copy_shares_with_the_original_does_not_change(name, suite):
+    fitness = make(name)
+    twin = copy.deepcopy(fitness)
+    before = pickle.dumps(fitness)
+    measured = twin.distances(suite), twin.entries(suite)
+    assert pickle.dumps(fitness) == before
+    assert fitness.distances(suite).tolist() == measured[0].tolist()
+    assert twin.targets == fitness.targets
+
+
+@every
+@contract
+@given(suite=suites)
 def test_only_dynamic_functions_find_new_targets(name, suite):
     fitness = make(name)
     before = list(fitness.targets)

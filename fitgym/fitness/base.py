@@ -8,10 +8,11 @@ and covered targets are masks over columns.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,6 +166,18 @@ class Fitness(ABC):
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.targets: list[Target] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The function itself, unless its targets may grow (`dynamic`) or it may remember tests (`reads_tests`).
+
+        So a fork of a search copies what changes, not the tables about the subject.
+        """
+        if not (self.dynamic or self.reads_tests):
+            return self
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        vars(twin).update(copy.deepcopy(vars(self), memo))
+        return twin
 
     @property
     def n_columns(self) -> int:
