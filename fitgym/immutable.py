@@ -1,12 +1,14 @@
-"""Immutable values: what never changes, so that a copy of it is itself."""
+"""Immutable values: what never changes, so that a copy of it is itself, and dictionaries of nothing else."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-__all__ = ["immutable"]
+__all__ = ["Lookup", "immutable"]
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 def immutable(cls: type[T]) -> type[T]:
@@ -24,3 +26,10 @@ def immutable(cls: type[T]) -> type[T]:
 
 def _itself(value: T, memo: dict[int, Any]) -> T:
     return value
+
+
+class Lookup(dict[K, V]):
+    """A dictionary whose keys and values never change: a deep copy of it is a dictionary with the very same ones."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return type(self)(self)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -179,10 +180,26 @@ def test_the_same_seed_gives_the_same_history() -> None:
 def test_a_pickled_factory_goes_on_as_the_original() -> None:
     made, rng = factory(), np.random.default_rng(0)
     first = [made.random_test(rng) for _ in range(5)]
-    copy, other = pickle.loads(pickle.dumps((made, rng)))
+    twin, other = pickle.loads(pickle.dumps((made, rng)))
     for testcase in first:
-        assert made.mutate(testcase, rng) == copy.mutate(testcase, other)
-    assert made.table.statements(first[0]) == copy.table.statements(first[0])
+        assert made.mutate(testcase, rng) == twin.mutate(testcase, other)
+    assert made.table.statements(first[0]) == twin.table.statements(first[0])
+
+
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_what_a_copy_is_taught_the_original_does_not_know(twin_of: Callable[[Any], Any]) -> None:
+    made, rng, failing = factory(), np.random.default_rng(0), operation_named(SUBJECT, "mystery").id
+    testcase = made.table.testcase([Statement(failing, args=(Literal("1"),))])
+    raises = trace((failing, False), raised=raised("TypeError", failing))
+    made.note(testcase, raises)
+    twin = twin_of(made)
+    before = weight(made.knowledge, failing, "n", "int"), made.knowledge.reliability(failing)
+    twin.note(testcase, raises)
+    assert (weight(made.knowledge, failing, "n", "int"), made.knowledge.reliability(failing)) == before
+    made.note(testcase, raises)
+    assert weight(made.knowledge, failing, "n", "int") == weight(twin.knowledge, failing, "n", "int") < before[0]
+    assert made.knowledge.reliability(failing) == twin.knowledge.reliability(failing) < before[1]
+    assert made.random_test(rng) == twin.random_test(np.random.default_rng(0))
 
 
 # Optional arguments

@@ -10,7 +10,7 @@ import pkgutil
 import pytest
 
 import fitgym
-from fitgym.immutable import immutable
+from fitgym.immutable import Lookup, immutable
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Collection, Literal
 from fitgym.testcase.statement import Statement
@@ -48,3 +48,13 @@ def test_a_copy_of_an_immutable_value_is_itself() -> None:
     assert twin["statements"] is not held["statements"]
     assert twin["statements"][0] is statement
     assert twin["reference"] is held["reference"]
+
+
+def test_a_copy_of_a_lookup_holds_the_same_and_is_another_one() -> None:
+    tests = {"first": Lookup([((1, 2), "one")])}
+    tests["again"] = tests["first"]
+    twin = copy.deepcopy(tests)
+    assert twin == tests and twin["first"] is twin["again"] is not tests["first"]
+    assert next(iter(twin["first"])) is next(iter(tests["first"]))
+    twin["first"][3,] = "new"
+    assert (3,) not in tests["first"]

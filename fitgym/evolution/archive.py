@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fitgym.evolution.measurements import Measurements
 from fitgym.fitness.base import Floats, Mask
+from fitgym.immutable import Lookup
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Archive"]
@@ -44,10 +45,10 @@ class Archive:
     def __init__(self, measurements: Measurements, value: Value = _lengths) -> None:
         self._measurements = measurements
         self._value = value
-        self._best: dict[str, dict[int, TestCase]] = {}
+        self._best: dict[str, Lookup[int, TestCase]] = {}
         self._values: dict[str, Floats] = {}  # of the best, infinite where there is none
         self._only: dict[str, Mask] = {}
-        self._kept: dict[TestCase, int] = {}  # for how many targets
+        self._kept: Lookup[TestCase, int] = Lookup()  # for how many targets
         self._testcases: tuple[TestCase, ...] = ()
         self.version = 0  # changes whenever a target is covered for the first time
 
@@ -98,7 +99,7 @@ class Archive:
             for column, testcase, worth, new in rows:
                 if testcase in refused:
                     continue
-                self._keep(self._best.setdefault(name, {}), column, testcase)
+                self._keep(self._best.setdefault(name, Lookup()), column, testcase)
                 self._values[name][column] = worth
                 first += new
         if first:

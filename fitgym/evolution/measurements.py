@@ -14,6 +14,7 @@ import numpy as np
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.rows import Rows
 from fitgym.fitness.base import Fitness, Floats, Index, Mask
+from fitgym.immutable import Lookup
 from fitgym.instrument.trace import Trace
 from fitgym.testcase.statement import StatementTable, TestCase
 
@@ -32,10 +33,10 @@ class Measurements:
         self.table = StatementTable() if table is None else table
         self.fitness: dict[str, Fitness] = {}
         self._rows: dict[str, Rows] = {}
-        self._needs: dict[TestCase, frozenset[str]] = {}
-        self._row: dict[TestCase, int] = {}
+        self._needs: Lookup[TestCase, frozenset[str]] = Lookup()
+        self._row: Lookup[TestCase, int] = Lookup()
         self._traces: list[Trace] = []  # by row
-        self._row_of: dict[Trace, int] = {}
+        self._row_of: Lookup[Trace, int] = Lookup()
         self._suites: dict[Individual, Index] = {}  # rows of the test cases
         for name, function in fitness.items():
             self.register(name, function)
@@ -137,13 +138,13 @@ class Measurements:
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
         """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""
         living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))
-        self._needs = {t: needs for t, needs in self._needs.items() if t in living}
-        self._row = {t: row for t, row in self._row.items() if t in living}
-        kept = sorted(set(self._row.values()))
+        self._needs = Lookup((t, needs) for t, needs in self._needs.items() if t in living)
+        row_of = {t: row for t, row in self._row.items() if t in living}
+        kept = sorted(set(row_of.values()))
         number = {old: new for new, old in enumerate(kept)}
-        self._row = {t: number[row] for t, row in self._row.items()}
+        self._row = Lookup((t, number[row]) for t, row in row_of.items())
         self._traces = [self._traces[row] for row in kept]
-        self._row_of = {trace: row for row, trace in enumerate(self._traces)}
+        self._row_of = Lookup((trace, row) for row, trace in enumerate(self._traces))
         self._suites.clear()
         for rows in self._rows.values():
             rows.retain(np.array(kept, dtype=np.intp), dict.fromkeys(individuals))

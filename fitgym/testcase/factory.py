@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from fitgym.immutable import Lookup
 from fitgym.instrument.trace import Trace
 from fitgym.subject.affixes import affixes
 from fitgym.subject.patterns import Chance
@@ -41,7 +42,7 @@ class TestFactory:
         self.table = table
         self.rates = rates
         # How many statements are worth keeping, and whether the last of them raises.
-        self._ends: dict[TestCase, tuple[int, bool]] = {}
+        self._ends: Lookup[TestCase, tuple[int, bool]] = Lookup()
         self.knowledge = Knowledge(subject, rates)
         self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(ast.parse(subject.source)))
         self.calls = Calls(subject, self.knowledge, self.literals, rates)

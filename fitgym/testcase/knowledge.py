@@ -10,7 +10,7 @@ was accepted once need not be found by chance a second time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
@@ -134,6 +134,10 @@ class Knowledge:
             for parameter in operation.parameters
             if parameter.hint.kind == "any"
         }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what can be worked out again, which is most of it: a copy begins without."""
+        return {**vars(self), "_touched": {}}
 
     def demanded(self, operation: int, parameter: str) -> Hint | None:
         """What was seen to be demanded of a parameter without annotation, if anything."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from fitgym.immutable import immutable
+from fitgym.immutable import Lookup, immutable
 from fitgym.testcase.expression import Expression, Literal, map_refs, refs
 
 __all__ = ["Statement", "StatementTable", "TestCase"]
@@ -105,8 +105,8 @@ class StatementTable:
     """
 
     def __init__(self) -> None:
-        self._by_id: dict[int, Statement] = {}
-        self._ids: dict[Statement, int] = {}
+        self._by_id: Lookup[int, Statement] = Lookup()
+        self._ids: Lookup[Statement, int] = Lookup()
         self._next = 0
 
     def __len__(self) -> int:
@@ -155,5 +155,5 @@ class StatementTable:
     def retain(self, living: Iterable[TestCase]) -> None:
         """Forget every statement that none of the `living` test cases uses."""
         keep = {identifier for testcase in living for identifier in testcase}
-        self._by_id = {i: s for i, s in self._by_id.items() if i in keep}
-        self._ids = {s: i for i, s in self._by_id.items()}
+        self._by_id = Lookup((i, s) for i, s in self._by_id.items() if i in keep)
+        self._ids = Lookup((s, i) for i, s in self._by_id.items())
