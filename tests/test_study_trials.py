@@ -61,9 +61,19 @@ def test_a_search_is_worth_what_its_suite_covers() -> None:
     for found in (whole, archive):
         assert 0.0 < found.measures["share"] <= 1.0 and found.measures["share"] == found.measures["branch"]
         assert found.measures["executions"] == 200 and found.series["executions"][-1] == 200
-        assert found.series["covered"] == sorted(found.series["covered"])
-    assert archive.measures["share"] == archive.series["covered"][-1]
-    assert whole.measures["share"] <= whole.series["covered"][-1]  # what the archive had is not in its suite
+        assert found.measures["share"] == found.series["covered"][-1]
+    assert archive.series["covered"] == sorted(archive.series["covered"])  # it loses nothing
+
+
+def test_a_budget_that_ends_before_the_first_generation_is_said_to() -> None:
+    with pytest.raises(InputError, match=r"budget of 0\.001s ended before the first generation"):
+        SearchTrial(population=6).measure("colorsys", 0, "0.001s", None)
+
+
+def test_with_smart_selection_all_targets_are_counted_that_the_suite_covers() -> None:
+    found = SearchTrial(population=6, smart=True, fitness="line+branch").measure("colorsys", 0, "200x", None)
+    lines_of_branches = 0.9  # most lines are no targets: the branches around them stand for them
+    assert found.series["covered"][-1] == (found.measures["line"] + found.measures["branch"]) / 2 > lines_of_branches
 
 
 def test_a_search_may_be_limited_by_the_clock() -> None:

@@ -74,9 +74,13 @@ class SearchTrial(Trial):
 
         Measured are `share`, the mean over the fitness functions (those whose targets are known beforehand) of the share of
         the targets that the suite covers: what the archive holds where the algorithm works with one, else its best suite
-        alone; the share of each function under its name; the `area` under what was covered at any time, over the executions;
-        `tests` and `statements` of the suite before it is minimised; `lines_run`, how often it runs a line of the subject, all
-        its test cases together, which stands for the time that it takes; `executions` and `generations`.
+        alone; the share of each function under its name; the `area` under the share after each generation, over the
+        executions; `tests` and `statements` of the suite before it is minimised; `lines_run`, how often it runs a line of the
+        subject, all its test cases together, which stands for the time that it takes; `executions` and `generations`. The
+        series `covered` is the share after each generation.
+
+        Raises:
+            InputError: the subject cannot be used, or the time was over before the first generation.
         """
         began = time.monotonic()
         spent = Budget.parse(budget)
@@ -102,17 +106,16 @@ class SearchTrial(Trial):
                 before = engine.executions
                 engine.step()
                 idle = 0 if engine.executions > before else idle + 1
-                found = engine.coverage()
-                covered.append(
-                    statistics.fmean(c / max(1, n) for c, n in (found[name] for name in judges if name in found))
-                )
+                suite = engine.best_suite() if engine.search.uses_archive else list(engine.search.best.testcases)
+                shares = {name: c / max(1, n) for name, (c, n) in engine.coverage_of(suite).items() if name in judges}
+                covered.append(statistics.fmean(shares.values()))
                 executions.append(engine.executions)
-            suite = engine.best_suite() if engine.search.uses_archive else list(engine.search.best.testcases)
+            if not covered:
+                raise InputError(f"the budget of {budget} ended before the first generation: give more")
             lines_run = engine.proxies(suite)[:, PROXIES.index("covered_statements")].sum()
-            shares = {name: c / max(1, n) for name, (c, n) in engine.coverage_of(suite).items() if name in judges}
         return Measured(
             {
-                "share": statistics.fmean(shares.values()),
+                "share": covered[-1],
                 **shares,
                 "area": area_under_curve(executions, covered),
                 "tests": len(suite),
