@@ -403,3 +403,61 @@ def test_what_stands_in_for_chance_is_no_state_of_the_subject() -> None:
     assert state.changed()
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
+PIDS = """
+import os
+
+OWN = os.getpid()
+
+class Made:
+    def __init__(self):
+        self.pid, self.parent = os.getpid(), os.getppid()
+
+def made() -> Made:
+    return Made()
+
+def number() -> int:
+    return os.getpid()
+
+def imported() -> int:
+    return OWN
+"""
+
+
+def test_a_search_sees_the_same_process_id_in_every_process_and_no_test_asserts_it(tmp_path: Path) -> None:
+    (tmp_path / "numbered.py").write_text(PIDS)
+    found = []
+    for _ in range(2):
+        with Executor(locate("numbered", str(tmp_path)), LIMITS) as executor:
+            table = StatementTable()
+            operations = [o.id for o in executor.subject.operations if not o.owner]
+            testcases = [table.testcase([Statement(operation)]) for operation in operations]
+            traces = executor.run(testcases, table, frozenset({"output"}))
+            assert all(trace.raised is None for trace in traces)
+            found.append([trace.calls for trace in traces])
+            expected = executor.expect(testcases, traces, table)
+            assert not any("41943" in str(expectation and expectation.facts) for expectation in expected)
+    assert found[0] == found[1]
+
+
+def test_a_process_that_is_forked_is_another_one_and_its_parent_is_what_it_calls_itself() -> None:
+    script = """
+    import os
+    real, parent = os.getpid(), os.getppid()
+    from fitgym.execution.pids import Pids
+    pids = Pids()
+    fixed = os.getpid(), os.getppid()
+    assert len({real, parent, *fixed}) == 4 and min(fixed) > 2**22
+    pids.fix(other=True)
+    other = os.getpid(), os.getppid()
+    assert len({real, parent, *fixed, *other}) == 6
+    pids.fix()
+    child = os.fork()
+    if not child:
+        os._exit(os.getppid() != fixed[0] or os.getpid() in fixed)
+    assert os.waitpid(child, 0)[1] == 0 and (os.getpid(), os.getppid()) == fixed
+    pids.free()
+    assert (os.getpid(), os.getppid()) == (real, parent)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)

@@ -2,8 +2,8 @@
 
 A search has to find the same each time, so while it runs every generator that nobody has seeded draws from one fixed
 stream, which starts anew in each test case. What a test asserts has to hold when nobody fixes anything, so values are
-observed with real chance. Where objects lie in memory and what time it is are chance too, see
-`fitgym.execution.addresses` and `fitgym.execution.clock`.
+observed with real chance. Where objects lie in memory, what time it is and what the process is called are chance too, see
+`fitgym.execution.addresses`, `fitgym.execution.clock` and `fitgym.execution.pids`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from fitgym.execution.addresses import Addresses
 from fitgym.execution.clock import Clock
+from fitgym.execution.pids import Pids
 
 __all__ = ["PRIVATE", "Chance", "generator_state", "reseed"]
 
@@ -49,9 +50,9 @@ _OTHER = _random.Random(1).getstate()
 class Chance:
     """Where random numbers come from in this process, from now on.
 
-    `os.urandom`, `id` and the clock are replaced, and `random.Random.seed` where it is called without a seed. The module `random` itself
-    seems not to be imported until somebody imports it, because putting its generator back would cost each test case as
-    much as a few calls of the subject.
+    `os.urandom`, `os.getpid`, `id` and the clock are replaced, and `random.Random.seed` where it is called without a seed.
+    The module `random` itself seems not to be imported until somebody imports it, because putting its generator back would
+    cost each test case as much as a few calls of the subject.
 
     Args:
         subject: name of the module under test, which is left alone if it is `random`.
@@ -60,6 +61,7 @@ class Chance:
     def __init__(self, subject: str) -> None:
         self._addresses = Addresses()
         self._clock = Clock()
+        self._pids = Pids()
         self._fixed = True
         self._stream: Any = _random.Random(0)
         self._start = self._stream.getstate()
@@ -97,6 +99,7 @@ class Chance:
         """
         self._addresses.fix(other=other)
         self._clock.fix(other=other)
+        self._pids.fix(other=other)
         self._fixed = True
         if self._drawn or other or self._other:
             self._stream.setstate(_OTHER if other else self._start)
@@ -112,6 +115,7 @@ class Chance:
         """Let real chance in; for the beginning of a test case whose results are to be observed."""
         self._addresses.free()
         self._clock.free()
+        self._pids.free()
         self._fixed = False
         if self._module is not None:
             self._seed_all(None)

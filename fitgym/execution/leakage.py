@@ -35,6 +35,7 @@ from typing import Any
 from fitgym.execution.addresses import Addresses
 from fitgym.execution.chance import Chance, generator_state, reseed
 from fitgym.execution.clock import Clock
+from fitgym.execution.pids import Pids
 
 __all__ = ["Process", "State"]
 
@@ -46,7 +47,12 @@ _ATOMS = frozenset(
     | {types.ModuleType, types.CodeType, types.BuiltinFunctionType, types.WrapperDescriptorType}
     | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, types.FrameType}
 )
-_OURS = (Addresses, Chance, Clock)  # behind functions that stand in for others; each test case begins with them anew
+_OURS = (
+    Addresses,
+    Chance,
+    Clock,
+    Pids,
+)  # behind functions that stand in for others; each test case begins with them anew
 _LRU = type(functools.lru_cache(lambda: None))
 _LOCK = type(_thread.allocate_lock())
 _RLOCK = type(_thread.RLock())

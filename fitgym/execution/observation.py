@@ -31,6 +31,7 @@ from typing import Literal as OneOf
 
 from fitgym.execution.addresses import END_OF_NUMBERS
 from fitgym.execution.clock import MOMENTS
+from fitgym.execution.pids import PIDS
 from fitgym.instrument.trace import Failure
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Literal, Name, Ref
 
@@ -400,12 +401,12 @@ def _float_text(value: float) -> str:
 
 
 def _is_fleeting_number(value: int | float) -> bool:
-    """The number looks like the clock, the year or an address."""
-    return (isinstance(value, int) and value == localtime().tm_year) or _is_time_or_address(value)
+    """The number looks like the clock, the year, an address or the id of the process."""
+    return (isinstance(value, int) and value == localtime().tm_year) or _is_of_this_run(value)
 
 
-def _is_time_or_address(value: int | float) -> bool:
-    if isinstance(value, int) and _LOWEST_ADDRESS <= value < END_OF_NUMBERS:
+def _is_of_this_run(value: int | float) -> bool:
+    if isinstance(value, int) and (_LOWEST_ADDRESS <= value < END_OF_NUMBERS or value in PIDS):
         return True
     scales = (1, 1_000, 1_000_000, 1_000_000_000)
     return any(abs(value - now * scale) < 172_800 * scale for now in (time(), *MOMENTS) for scale in scales)
@@ -420,24 +421,24 @@ _SET_TEXT = re.compile(r"""\{b?(?P<a>['"])[^:{}]*(?P=a), b?(?P<b>['"])[^:{}]*(?P
 
 
 def is_fleeting(literal: str) -> bool:
-    """The literal, as source text, is a number that looks like the clock or an address, or a text with one or the date."""
+    """The literal, as source text, is such a number, except for the year, or a text with an address, a process id or the date."""
     try:
-        return _is_time_or_address(int(literal) if literal.isdecimal() else float(literal))
+        return _is_of_this_run(int(literal) if literal.isdecimal() else float(literal))
     except (ValueError, OverflowError):  # not a number, or one with too many digits
-        return _has_address_or_date(literal)
+        return _tells_of_this_run(literal)
 
 
 def _is_fleeting_text(text: str) -> bool:
-    """The text shows an address, today's date, a folder of this machine or a set of texts in its chance order."""
-    if _has_address_or_date(text) or _SET_TEXT.search(text):
+    """The text shows an address, a process id, today's date, a folder of this machine or a set of texts in its chance order."""
+    if _tells_of_this_run(text) or _SET_TEXT.search(text):
         return True
     return any(folder in text for folder in _folders())
 
 
-def _has_address_or_date(text: str) -> bool:
+def _tells_of_this_run(text: str) -> bool:
     if not _DIGIT.search(text):
         return False
-    return bool(_ADDRESS.search(text)) or any(day in text for day in (*_days(time()), *_FIXED_DAYS))
+    return bool(_ADDRESS.search(text)) or any(part in text for part in (*_days(time()), *_FIXED))
 
 
 def _folders() -> list[str]:
@@ -459,7 +460,7 @@ def _days(now: float) -> list[str]:
     return days
 
 
-_FIXED_DAYS = tuple(day for moment in MOMENTS for day in _days(moment))
+_FIXED = (*(day for moment in MOMENTS for day in _days(moment)), *map(str, PIDS))
 
 
 def _standard_text(value: object) -> str | None:

@@ -11,6 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Collection
+from os import getpid, getppid  # the real ones, see `fitgym.execution.pids`
 from typing import NoReturn
 
 from fitgym.execution.protocol import BROKEN, COMMAND, FORK, MAKE, MUTATE, FrameReader, dumps, frame, read_trusted
@@ -43,7 +44,7 @@ class Supervisor:
         self._runner = runner
         self._home = home
         self._kept = frozenset(os.listdir(home))
-        self._parent = os.getppid()
+        self._parent = getppid()
         self._children: dict[int, int] = {}  # by process id the descriptor of each, -1 where the kernel gives none
         self._standby: tuple[int, socket.socket] | None = None
         self._outdated = False  # the child that stands by lacks mutants
@@ -68,7 +69,7 @@ class Supervisor:
     def _turn(self) -> None:
         # Without a descriptor for a child, or for the parent's death, look again from time to time.
         ready = dict(self._poll.poll(20 if -1 in self._children.values() else 1000))
-        if os.getppid() != self._parent:
+        if getppid() != self._parent:
             raise SystemExit
         with self._runner.guard.off():
             for pid, pidfd in list(self._children.items()):
@@ -191,7 +192,7 @@ def _kill_orphans(spared: Collection[int]) -> None:
 def _children() -> list[int]:
     """Process ids of the children of this process."""
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children") as children:
+        with open(f"/proc/self/task/{getpid()}/children") as children:
             return [int(pid) for pid in children.read().split()]
     except OSError:
         pass
@@ -199,7 +200,7 @@ def _children() -> list[int]:
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{entry}/stat") as stat:
-                if int(stat.read().rpartition(")")[2].split()[1]) == os.getpid():
+                if int(stat.read().rpartition(")")[2].split()[1]) == getpid():
                     found.append(int(entry))
     return found
 

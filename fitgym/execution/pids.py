@@ -1,0 +1,61 @@
+"""Process ids in the worker: what `os.getpid` and `os.getppid` give to the subject and to everything that it uses.
+
+Programs put the id of their process into names, seeds and objects, and every run has another one. So while a search runs
+a test case always finds the same; what a test asserts is observed with the real one.
+"""
+
+from __future__ import annotations
+
+import os
+
+from fitgym.execution.standin import stand_in
+
+__all__ = ["PIDS", "Pids"]
+
+PIDS = tuple(range(2**22 + 1, 2**22 + 5))
+"""What the process and its parent are called, and what otherwise. Linux gives ids up to 2**22: these reach nothing."""
+_OWN, _PARENT = PIDS[:2], PIDS[2:]
+
+
+class Pids:
+    """What this process and its parent are called, from now on.
+
+    Its methods stand in for the functions of the module `os` with the same names. A process that the subject forks has its
+    real id, and its parent is called what it calls itself.
+    """
+
+    def __init__(self) -> None:
+        self._getpid, self._getppid = os.getpid, os.getppid
+        self._other = False
+        self._process = self._getpid()  # where ids are fixed, 0 if nowhere
+        os.getpid = stand_in(self.getpid, "os")
+        os.getppid = stand_in(self.getppid, "os")
+
+    def fix(self, *, other: bool = False) -> None:
+        """Show the same ids as always; for the beginning of a test case.
+
+        Args:
+            other: other ones, always the same too.
+        """
+        self._process = self._getpid()
+        self._other = other
+
+    def free(self) -> None:
+        """Show the real ids; for the beginning of a test case whose results are to be observed."""
+        self._process = 0
+
+    def getpid(self) -> int:
+        """Return the current process id."""
+        real = self._getpid()
+        return _OWN[self._other] if real == self._process else real
+
+    def getppid(self) -> int:
+        """Return the parent's process id.
+
+        If the parent process has already exited, Windows machines will still
+        return its id; others systems will return the id of the 'init' process (1).
+        """
+        if self._getpid() == self._process:
+            return _PARENT[self._other]
+        real = self._getppid()
+        return _OWN[self._other] if real == self._process else real
