@@ -52,6 +52,17 @@ def test_nobody_else_can_enter_it_and_it_goes_with_all_that_is_in_it(place: Path
     assert os.listdir(place) == []
 
 
+def test_what_a_link_in_it_leads_to_is_left_as_it_is(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "file").write_text("x")
+    elsewhere.chmod(0o755)
+    folder = Folder()
+    Path(folder.path, "link").symlink_to(elsewhere)
+    folder.remove()
+    assert os.listdir(place) == [] and os.listdir(elsewhere) == ["file"]
+    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755
+
+
 def test_what_a_killed_process_left_goes_when_the_next_one_is_made(place: Path) -> None:
     left = killed(place)
     assert left.exists()

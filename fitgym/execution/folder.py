@@ -68,6 +68,8 @@ def _remove(folder: str) -> None:
     """Remove a folder whatever permissions the code under test has given to what is in it."""
     for path, names, _ in os.walk(folder):
         for name in names:
-            with contextlib.suppress(OSError):
-                os.chmod(os.path.join(path, name), stat.S_IRWXU)
+            inner = os.path.join(path, name)
+            if not os.path.islink(inner):  # what it leads to is not ours
+                with contextlib.suppress(OSError):
+                    os.chmod(inner, stat.S_IRWXU)
     shutil.rmtree(folder, ignore_errors=True)
