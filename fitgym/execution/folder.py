@@ -6,14 +6,14 @@ import contextlib
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 import tempfile
+from collections.abc import Collection
 
 from fitgym.execution.chance import PRIVATE
 
-__all__ = ["Folder", "sweep"]
+__all__ = ["Folder", "sweep", "tidy"]
 
 _OURS = re.compile(PRIVATE + "[0-9a-f]{16}")
 
@@ -34,7 +34,7 @@ class Folder:
         made = tempfile.mkdtemp(prefix=".fitgym-", dir=place)  # nobody sweeps it before it is locked
         self._lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self.path = os.path.join(place, PRIVATE + secrets.token_hex(8))
+        self.path = os.path.join(place, PRIVATE + os.urandom(8).hex())
         os.rename(made, self.path)
 
     def remove(self) -> None:
@@ -62,6 +62,18 @@ def sweep() -> None:
                         _remove(entry.path)
                     finally:
                         os.close(lock)
+
+
+def tidy(folder: str, kept: Collection[str]) -> None:
+    """Remove everything from a folder but the names that are kept, as far as that is possible."""
+    for name in os.listdir(folder):
+        if name not in kept:
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                _remove(path)
+            else:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
 
 
 def _remove(folder: str) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import select
-import shutil
 import signal
 import socket
 import time
@@ -14,6 +13,7 @@ from collections.abc import Collection
 from os import getpid, getppid  # the real ones, see `fitgym.execution.pids`
 from typing import NoReturn
 
+from fitgym.execution.folder import tidy
 from fitgym.execution.protocol import BROKEN, COMMAND, FORK, MAKE, MUTATE, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
 from fitgym.execution.sandbox import die_with_parent
@@ -63,7 +63,7 @@ class Supervisor:
                 for pid in self._children:
                     os.kill(pid, signal.SIGKILL)
                 _kill_orphans(())
-                self._tidy()
+                tidy(self._home, self._kept)
             os._exit(0)
 
     def _turn(self) -> None:
@@ -150,22 +150,11 @@ class Supervisor:
             self._standby = None
             return
         _kill_orphans(self._children)
-        self._tidy()
+        tidy(self._home, self._kept)
         self._tell("gone", pid, status)
 
     def _tell(self, *message: object) -> None:
         self._control.sendall(frame(self._token, dumps(message)))
-
-    def _tidy(self) -> None:
-        """Remove what test cases have left in the private folder."""
-        for name in os.listdir(self._home):
-            if name not in self._kept:
-                path = os.path.join(self._home, name)
-                if os.path.isdir(path) and not os.path.islink(path):
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    with contextlib.suppress(OSError):
-                        os.unlink(path)
 
 
 def _pidfd(pid: int) -> int:
