@@ -424,6 +424,16 @@ def test_a_change_of_the_process_is_found(change: str, tmp_path: Path) -> None:
     assert result.stdout == "found", result.stderr
 
 
+def test_looking_at_the_process_imports_nothing() -> None:
+    script = """
+    import sys
+    from fitgym.execution.leakage import Process
+    before = set(sys.modules)
+    assert not Process().changed() and set(sys.modules) == before, set(sys.modules) - before
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
 def test_a_thread_that_stays_is_found_and_one_that_ends_is_waited_for() -> None:
     process = Process()
     gate = threading.Event()

@@ -12,6 +12,7 @@ process, such as environment, working folder, signal handlers and builtins. It i
 
 from __future__ import annotations
 
+import _locale  # looking at the state must import nothing: a subject may keep `sys.modules`
 import _signal  # type: ignore[import-not-found]  # what `signal` wraps
 import _thread
 import array
@@ -553,7 +554,7 @@ class Process:
             [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],
             os.getpriority(os.PRIO_PROCESS, 0),
             os.getsid(0),
-            _locale(),
+            _language(),
             _umask(),
         ]
 
@@ -579,10 +580,8 @@ def _decimal_context() -> tuple[object, ...]:
     return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps)
 
 
-def _locale() -> str:
-    import _locale as c_locale
-
-    return c_locale.setlocale(c_locale.LC_ALL, None)
+def _language() -> str:
+    return _locale.setlocale(_locale.LC_ALL, None)
 
 
 def _timer(which: int) -> tuple[bool, float]:
