@@ -48,12 +48,8 @@ _ATOMS = frozenset(
     | {types.ModuleType, types.CodeType, types.BuiltinFunctionType, types.WrapperDescriptorType}
     | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, types.FrameType}
 )
-_OURS = (
-    Addresses,
-    Chance,
-    Clock,
-    Pids,
-)  # behind functions that stand in for others; each test case begins with them anew
+# Behind functions that stand in for others; each test case begins with them anew.
+_OURS = (Addresses, Chance, Clock, Pids)
 _LRU = type(functools.lru_cache(lambda: None))
 _LOCK = type(_thread.allocate_lock())
 _RLOCK = type(_thread.RLock())

@@ -50,11 +50,7 @@ class Pids:
         return _OWN[self._other] if real == self._process else real
 
     def getppid(self) -> int:
-        """Return the parent's process id.
-
-        If the parent process has already exited, Windows machines will still
-        return its id; others systems will return the id of the 'init' process (1).
-        """
+        """Return the parent's process id."""
         if self._getpid() == self._process:
             return _PARENT[self._other]
         real = self._getppid()
