@@ -31,14 +31,14 @@ BUDGETS = {"exceptions": "1000x", "diversity": "1000x", "strong_mutation": "400x
 """By goal; a run under strong mutation takes several times as long, because its test cases are run on mutants too."""
 
 POPULATION = 5
-INTERVALS = {"exceptions": 3, "diversity": 3, "strong_mutation": 1}
-"""Generations for which a decision holds. Both are so small that a run has more decisions than actions to choose from."""
+INTERVAL = 1
+"""Generations for which a decision holds, so few that a run has more decisions than actions to choose from."""
 
 BASELINES = ("fixed own", "fixed all", "random_fixed", "uniform")
 AGENTS = (
     *("ucb", "dsg_sarsa", "linucb", "pretrained"),
     *BASELINES,
-    *("released_ucb", "released_dsg_sarsa", "oracle:tries=8", "oracle"),
+    *("released_ucb", "released_dsg_sarsa", "oracle:tries=4", "oracle"),
 )
 COLUMNS = (
     *("goal", "budget", "population", "agent", "subject", "seed"),
@@ -67,7 +67,7 @@ class Contestant:
             actions=(everything,) if self.name == "fixed all" else None,
             populations="per-action" if self.name.startswith("released") else "shared",
             population=POPULATION,
-            generations_per_step=INTERVALS[self.goal],
+            generations_per_step=INTERVAL,
         )
 
     def key(self, subject: str, seed: int) -> Key:
@@ -126,8 +126,7 @@ def table(goal: str, rows: Sequence[Row], found: dict[tuple[str, str], Contrast]
     """One goal in Markdown."""
     steps = sorted(row.steps for row in rows if row.value is not None)
     lines = [
-        f"## {goal}, {BUDGETS[goal]}, population {POPULATION}, decisions hold for {INTERVALS[goal]} "
-        f"generation{'s' if INTERVALS[goal] > 1 else ''}",
+        f"## {goal}, {BUDGETS[goal]}, population {POPULATION}, a decision in each generation",
         "",
         f"{len({row.cell.subject for row in rows})} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
         f"{steps[len(steps) // 2]}. A12 [95 % interval] is the probability that a run of the agent reaches more than one "
