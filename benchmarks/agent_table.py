@@ -31,8 +31,6 @@ BUDGETS = {"exceptions": "1000x", "diversity": "1000x", "strong_mutation": "400x
 """By goal; a run under strong mutation takes several times as long, because its test cases are run on mutants too."""
 
 POPULATION = 5
-INTERVAL = 1
-"""Generations for which a decision holds, so few that a run has more decisions than actions to choose from."""
 
 BASELINES = ("fixed own", "fixed all", "random_fixed", "uniform")
 AGENTS = (
@@ -67,7 +65,7 @@ class Contestant:
             actions=(everything,) if self.name == "fixed all" else None,
             populations="per-action" if self.name.startswith("released") else "shared",
             population=POPULATION,
-            generations_per_step=INTERVAL,
+            generations_per_step=1,  # so that a run has more decisions than actions to choose from
         )
 
     def key(self, subject: str, seed: int) -> Key:

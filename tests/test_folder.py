@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.folder import Folder, sweep
+from fitgym.execution.folder import Folder, sweep, tidy
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +61,20 @@ def test_what_a_link_in_it_leads_to_is_left_as_it_is(place: Path, tmp_path_facto
     folder.remove()
     assert os.listdir(place) == [] and os.listdir(elsewhere) == ["file"]
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755
+
+
+def test_tidying_leaves_what_is_kept_and_nothing_else(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder, elsewhere = tmp_path_factory.mktemp("tidied"), tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "file").write_text("x")
+    for name in ("kept", "closed"):
+        (folder / name / "inner").mkdir(parents=True)
+        (folder / name / "inner" / "file").write_text("x")
+    (folder / "closed").chmod(0)
+    (folder / "file").write_text("x")
+    (folder / "link").symlink_to(elsewhere)
+    tidy(str(folder), {"kept"})
+    assert os.listdir(folder) == ["kept"] and os.listdir(folder / "kept" / "inner") == ["file"]
+    assert os.listdir(elsewhere) == ["file"]
 
 
 def test_what_a_killed_process_left_goes_when_the_next_one_is_made(place: Path) -> None:

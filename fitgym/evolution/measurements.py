@@ -139,10 +139,9 @@ class Measurements:
         """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""
         living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))
         self._needs = Lookup((t, needs) for t, needs in self._needs.items() if t in living)
-        row_of = {t: row for t, row in self._row.items() if t in living}
-        kept = sorted(set(row_of.values()))
+        kept = sorted({row for t, row in self._row.items() if t in living})
         number = {old: new for new, old in enumerate(kept)}
-        self._row = Lookup((t, number[row]) for t, row in row_of.items())
+        self._row = Lookup((t, number[row]) for t, row in self._row.items() if t in living)
         self._traces = [self._traces[row] for row in kept]
         self._row_of = Lookup((trace, row) for row, trace in enumerate(self._traces))
         self._suites.clear()

@@ -550,7 +550,7 @@ class Process:
             [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],
             os.getpriority(os.PRIO_PROCESS, 0),
             os.getsid(0),
-            _language(),
+            _locale.setlocale(_locale.LC_ALL, None),
             _umask(),
         ]
 
@@ -574,10 +574,6 @@ def _decimal_context() -> tuple[object, ...]:
     context = decimal.getcontext()
     traps = tuple(trap for trap, on in context.traps.items() if on)
     return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps)
-
-
-def _language() -> str:
-    return _locale.setlocale(_locale.LC_ALL, None)
 
 
 def _timer(which: int) -> tuple[bool, float]:
