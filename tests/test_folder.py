@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,22 @@ def test_tidying_leaves_what_is_kept_and_nothing_else(tmp_path_factory: pytest.T
     tidy(str(folder), {"kept"})
     assert os.listdir(folder) == ["kept"] and os.listdir(folder / "kept" / "inner") == ["file"]
     assert os.listdir(elsewhere) == ["file"]
+
+
+def test_a_folder_that_a_test_case_has_closed_to_itself_goes_too() -> None:
+    script = """
+    import os, tempfile
+    from fitgym.execution.folder import tidy
+    if os.getuid() == 0:  # who may everything
+        os.setuid(65534)
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.makedirs(f"{folder}/closed/inner/most")
+        for name in ("closed/inner/most", "closed/inner", "closed"):
+            os.chmod(f"{folder}/{name}", 0)
+        tidy(folder, ())
+        assert os.listdir(folder) == [], os.listdir(folder)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
 
 
 def test_what_a_killed_process_left_goes_when_the_next_one_is_made(place: Path) -> None:

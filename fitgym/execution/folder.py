@@ -77,7 +77,9 @@ def tidy(folder: str, kept: Collection[str]) -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder whatever permissions the code under test has given to what is in it."""
+    """Remove a folder whatever permissions the code under test has given to it and to what is in it."""
+    with contextlib.suppress(OSError):
+        os.chmod(folder, stat.S_IRWXU)
     for path, names, _ in os.walk(folder):
         for name in names:
             inner = os.path.join(path, name)
