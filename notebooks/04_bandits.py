@@ -10,7 +10,7 @@
 # tries. Rewards are between 0 and 1.
 #
 # 1. Which would you try next?
-# 2. In a run with time for 60 decisions between 64 options, will a rule that balances the two cleverly, such as UCB, beat
+# 2. In a run with time for 180 decisions between 64 options, will a rule that balances the two cleverly, such as UCB, beat
 #    one that chooses at random?
 
 # %% tags=["setup"]

@@ -214,12 +214,12 @@ assert max(earned["dsg_sarsa"], earned["dsg_sarsa:tiles=4,alpha=0.2"]) < earned[
 # %%
 n_features = len(FeatureSet.load("full-v1").names(Exceptions.functions)) + 1
 n_actions = 64  # of the goal of exceptions
-print(f"{n_features} features for {n_actions} actions: {n_features * n_actions} weights, 60 steps")
-assert n_features * n_actions > 30 * 60
+print(f"{n_features} features for {n_actions} actions: {n_features * n_actions} weights, 180 steps")
+assert n_features * n_actions > 10 * 180
 
 # %% [markdown]
 # Accordingly `dsg_sarsa`, learning within one run, was worse than a fixed choice for all three goals of this project's
-# benchmark, and could not be told from chance (`benchmarks/agents/table.md`). Features are no free gift: each of them
+# benchmark, and better than chance for diversity only (`benchmarks/agents/table.md`). Features are no free gift: each of them
 # is one more thing to be learnt.
 
 # %% [markdown]
