@@ -178,7 +178,7 @@ def test_what_is_done_with_an_attribute_is_done_with_the_argument_it_came_from()
     )
     tree = Hint("class", "m.Tree")
     usage = Usage(ast.parse(source), {"Tree": tree}, {"m.Tree": frozenset({"parts", "size"})})
-    found = usage.demands(usage.method(usage.classes["Tree"], "__init__"))
+    found = usage.demands(usage.definitions.method(usage.definitions.classes["Tree"], "__init__"))
     assert found["parts"] == items("iterable", STR)
     assert found["size"] == Hint("class", "datetime.timedelta")
 
@@ -190,22 +190,22 @@ def test_demands_are_followed_into_methods_of_objects_made_by_the_function():
     )
     usage = Usage(ast.parse(source))
     assert Hint("class", "builtins.str") in (
-        usage.demands(usage.functions["read"])["text"],
-        *usage.demands(usage.functions["read"])["text"].args,
+        usage.demands(usage.definitions.functions["read"])["text"],
+        *usage.demands(usage.definitions.functions["read"])["text"].args,
     )
 
 
 def test_a_class_without_a_name_in_the_module_is_meant_only_if_two_attributes_say_so():
     far = {"p.Rule": frozenset({"origin", "expansion"})}
     usage = Usage(ast.parse("def f(x): return x.origin, x.expansion\ndef g(x): return x.origin"), far=far)
-    assert usage.demands(usage.functions["f"]) == {"x": Hint("class", "p.Rule")}
-    assert usage.demands(usage.functions["g"]) == {}
+    assert usage.demands(usage.definitions.functions["f"]) == {"x": Hint("class", "p.Rule")}
+    assert usage.demands(usage.definitions.functions["g"]) == {}
 
 
 def test_items_stay_the_same_in_a_copy_of_their_container():
     source = "def f(rows):\n    kept = sorted(rows)\n    for row in kept:\n        row.total_seconds()"
     usage = Usage(ast.parse(source))
-    assert usage.demands(usage.functions["f"])["rows"].args == (Hint("class", "datetime.timedelta"),)
+    assert usage.demands(usage.definitions.functions["f"])["rows"].args == (Hint("class", "datetime.timedelta"),)
 
 
 def test_evidence_without_uses_is_any():

@@ -13,8 +13,9 @@ from fitgym.errors import SubjectError
 from fitgym.execution.executor import Executor
 from fitgym.instrument.plan import plan
 from fitgym.subject.hints import ANY, NONE, Hint
-from fitgym.subject.inspection import OPERATORS, complete
+from fitgym.subject.inspection import complete
 from fitgym.subject.source import locate, read
+from fitgym.subject.special import OPERATORS
 from fitgym.subject.subject import Reference
 
 INT, STR = Hint("class", "builtins.int"), Hint("class", "builtins.str")

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fitgym.subject.mutant import Mutant
-from fitgym.subject.mutants import PRECEDENCE, Mutants, mutants
+from fitgym.subject.mutant import PRECEDENCE, Mutant
+from fitgym.subject.mutants import Mutants, mutants
 from fitgym.subject.mutation import difference, mutated, mutated_text
 from fitgym.subject.replacements import arithmetic, literals, relational, subsuming
 

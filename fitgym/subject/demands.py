@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+from fitgym.subject.definitions import AnyFunction
 from fitgym.subject.evidence import Evidence, type_of
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.subject.usage import AnyFunction, Usage
+from fitgym.subject.usage import Usage
 
 __all__ = ["Proxy", "probe", "static_demands"]
 

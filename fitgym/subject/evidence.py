@@ -1,6 +1,6 @@
 """Evidence: what was seen to be done with a value of unknown type, and the type that it suggests.
 
-Two readers gather it: `usage` from the syntax tree, `demands` from proxies at run time. Both end in `Evidence.hint`,
+Two readers gather it: `reader` from the syntax tree, `demands` from proxies at run time. Both end in `Evidence.hint`,
 which asks in this order: was a class named (`isinstance`), which known type has all attributes that were used, was it
 called, computed with, indexed, iterated over, compared. What points nowhere stays `ANY`.
 """

@@ -7,7 +7,7 @@ from typing import Literal
 
 from fitgym.immutable import immutable
 
-__all__ = ["Mutant", "Operator", "Place", "Span"]
+__all__ = ["PRECEDENCE", "Mutant", "Operator", "Place", "Span"]
 
 Operator = Literal[
     "relational",  # another comparison, or one that always comes out the same
@@ -19,6 +19,17 @@ Operator = Literal[
     "variable",  # another variable of the same function
 ]
 """What kind of change it is."""
+
+PRECEDENCE: tuple[Operator, ...] = (
+    "relational",
+    "arithmetic",
+    "logical",
+    "deletion",
+    "constant",
+    "unary",
+    "variable",
+)
+"""The operators, those first whose mutants say most about a suite."""
 
 Place = Literal["comparison", "membership", "truth", "arithmetic", "value", "line"]
 """Where it is seen whether a mutant is reached and infected: at the site of a comparison, of a membership or identity test,

@@ -1,0 +1,230 @@
+"""Helpers: operations that are not under test and build the arguments of those that are."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import importlib
+import inspect
+import sys
+import types
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from fitgym.subject.catalogue import Catalogue
+from fitgym.subject.hints import ANY, Hint, is_protocol
+from fitgym.subject.parameters import Parameters
+from fitgym.subject.protocols import demanded, has
+from fitgym.subject.recipes import CONCRETE, RECIPES
+from fitgym.subject.subject import Operation, OperationKind, Parameter
+
+__all__ = ["Helpers"]
+
+_MOST_CLASSES = 200
+_MOST_METHODS = 12  # of one class whose objects are only arguments
+_MOST_OPERATIONS = 400
+_DEEPEST = 3
+
+_LITERAL_CLASSES = frozenset(
+    f"builtins.{name}"
+    for name in [
+        "int",
+        "str",
+        "float",
+        "bool",
+        "bytes",
+        "complex",
+        "list",
+        "dict",
+        "set",
+        "frozenset",
+        "tuple",
+        "type",
+        "NoneType",
+        "ellipsis",
+        "function",
+    ]
+)
+"""Classes whose objects are written as literals or displays."""
+
+
+class Helpers:
+    """Adds what builds objects of the classes that parameters ask for.
+
+    Args:
+        package: of the module under test.
+        catalogue: that they are added to.
+        parameters: of the module.
+    """
+
+    def __init__(self, package: str, catalogue: Catalogue, parameters: Parameters) -> None:
+        self._package = package
+        self._catalogue = catalogue
+        self._parameters = parameters
+        self._built: set[str] = set()
+
+    def add(self) -> None:
+        """Add them, breadth first, until nothing is wanted or there are enough."""
+        catalogue = self._catalogue
+        while (
+            catalogue.wanted and len(catalogue.classes) < _MOST_CLASSES and len(catalogue.operations) < _MOST_OPERATIONS
+        ):
+            hint, depth = catalogue.wanted.popleft()
+            for name in _names_in(hint):
+                if name not in self._built:
+                    self._built.add(name)
+                    self._build(name, depth)
+
+    def _build(self, name: str, depth: int) -> None:
+        name = CONCRETE.get(name, name)
+        cls = self._catalogue.classes.get(name) or _find_class(name)
+        if cls is None or name in _LITERAL_CLASSES:
+            return
+        self._catalogue.classes.setdefault(name, cls)
+        if name in CONCRETE.values():
+            self._built.add(name)
+        if name in RECIPES:
+            self._recipes(name, depth)
+            return
+        if ("constructor", name) not in self._catalogue.done and depth <= _DEEPEST:
+            self._catalogue.done.add(("constructor", name))
+            self._constructor_of(cls, name, depth)
+        if is_protocol(cls):
+            self._satisfying(cls, name, depth)
+        elif str(cls.__module__).partition(".")[0] == self._package or inspect.isabstract(cls):
+            for sub in _subclasses(cls):
+                if str(sub.__module__).partition(".")[0] == self._package:
+                    self._catalogue.wanted.append((Hint("class", self._catalogue.register(sub)), depth + 1))
+
+    def _recipes(self, name: str, depth: int) -> None:
+        for recipe in RECIPES[name]:
+            parameters = tuple(
+                Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters
+            )
+            owner = name if recipe.kind != "function" else ""
+            self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, Hint("class", name), depth)
+
+    def _constructor_of(self, cls: type, name: str, depth: int) -> None:
+        """The constructor and the class-method factories of a class that is not under test."""
+        module, qualname = self._catalogue.home(cls)
+        if "<locals>" in qualname or inspect.isabstract(cls) or is_protocol(cls):
+            return
+        if issubclass(cls, enum.Enum):
+            return  # members are named, not built
+        returns = Hint("class", name)
+        if issubclass(cls, BaseException) and cls.__module__ == "builtins":
+            text = Parameter("message", "positional_only", Hint("class", "builtins.str"), False)
+            self._helper("constructor", module, qualname, name, (text,), returns, depth)
+            return
+        parameters = self._parameters.foreign(cls, module, qualname, cls)
+        if parameters is not None:
+            self._helper("constructor", module, qualname, name, parameters, returns, depth)
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            return
+        for member, raw in list(vars(cls).items()):
+            if isinstance(raw, classmethod) and not member.startswith("_"):
+                result = self._parameters.returned(raw.__func__, cls)
+                found = self._parameters.foreign(raw.__func__, module, f"{qualname}.{member}", cls, bound=True)
+                if result == returns and found is not None:
+                    self._helper("class_method", module, f"{qualname}.{member}", name, found, returns, depth)
+        if depth <= 1 and str(cls.__module__).partition(".")[0] == self._package:
+            self._changing_methods(cls, module, qualname, name, depth)
+
+    def _changing_methods(self, cls: type, module: str, qualname: str, name: str, depth: int) -> None:
+        """Public methods of a class of the same package whose objects are arguments: they bring them into states that
+        no constructor gives.
+        """
+        methods = [
+            (member, raw)
+            for base in cls.__mro__
+            if str(base.__module__).partition(".")[0] == self._package
+            for member, raw in vars(base).items()
+            if isinstance(raw, types.FunctionType) and not member.startswith("_")
+        ]
+        for member, raw in list(dict(reversed(methods)).items())[:_MOST_METHODS]:
+            found = self._parameters.foreign(raw, module, f"{qualname}.{member}", cls, bound=True)
+            if found is not None:
+                self._helper("method", module, f"{qualname}.{member}", name, found, ANY, depth + 1)
+
+    def _helper(
+        self,
+        kind: OperationKind,
+        module: str,
+        name: str,
+        owner: str,
+        parameters: tuple[Parameter, ...],
+        returns: Hint,
+        depth: int,
+    ) -> None:
+        for parameter in parameters:
+            if parameter.required or depth == 0:
+                self._catalogue.wanted.append((parameter.hint, depth + 1))
+        self._catalogue.operations.append(
+            Operation(
+                id=len(self._catalogue.operations),
+                kind=kind,
+                module=module,
+                name=name,
+                owner=owner,
+                parameters=parameters,
+                returns=returns,
+                under_test=False,
+            )
+        )
+
+    def _satisfying(self, protocol: type, name: str, depth: int) -> None:
+        """Classes of the subject's package that have the attributes which a protocol demands."""
+        wanted = demanded(protocol)
+        self._catalogue.protocols.add(name)
+        if not wanted:
+            return
+        for module_name, module in list(sys.modules.items()):
+            if module_name.partition(".")[0] != self._package or not isinstance(module, types.ModuleType):
+                continue
+            for value in list(vars(module).values()):
+                with contextlib.suppress(Exception):
+                    if (
+                        isinstance(value, type)
+                        and value.__module__ == module_name
+                        and value is not protocol
+                        and not is_protocol(value)
+                        and all(has(value, attribute) for attribute in wanted)
+                    ):
+                        self._catalogue.wanted.append((Hint("class", self._catalogue.register(value)), depth + 1))
+
+
+def _names_in(hint: Hint) -> Iterator[str]:
+    if hint.kind in ("class", "protocol"):
+        yield hint.name
+    for part in hint.args:
+        yield from _names_in(part)
+
+
+def _find_class(name: str) -> type | None:
+    """The class with this name; the longest prefix that is a module is taken as its module."""
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        module = sys.modules.get(".".join(parts[:cut]))
+        if module is None and parts[0] in sys.stdlib_module_names:
+            with contextlib.suppress(Exception):
+                module = importlib.import_module(".".join(parts[:cut]))
+        found: Any = module
+        for part in parts[cut:]:
+            found = vars(found).get(part) if isinstance(found, type | types.ModuleType) else None
+        if isinstance(found, type):
+            return found
+    return None
+
+
+def _subclasses(cls: type) -> list[type]:
+    """All loaded subclasses, parents before children, in order of creation."""
+    found: dict[type, None] = {}
+    queue = deque([cls])
+    while queue and len(found) < _MOST_CLASSES:
+        children: list[type] = type.__subclasses__(queue.popleft())
+        for sub in children:
+            if sub not in found:
+                found[sub] = None
+                queue.append(sub)
+    return list(found)
