@@ -41,8 +41,10 @@ class Contrast:
         agent: the one in question.
         baseline: what it is compared with.
         a12: mean over the subjects of the probability that a run of the agent reaches more, see `a12`.
-        low, high: ends of the 95 % bootstrap interval of that mean; subjects are drawn with replacement and then, within
-            each, seeds: runs with the same seed begin with the same population, so they are drawn together.
+        low, high: ends of the 95 % bootstrap interval of that mean; subjects are drawn with replacement, and so are seeds,
+            the same ones for all subjects and both agents: with the same seed runs begin with the same population, and an
+            agent makes the same random choices on every subject, so they are no independent draws. With one subject and few
+            seeds such an interval is somewhat too short, with many subjects rather too long.
         better, worse: subjects on which `a12` is above and below one half.
         subjects: compared.
         runs: pairs of runs with the same subject and seed.
@@ -89,7 +91,7 @@ def a12(ours: Sequence[float] | NDArray[np.float64], theirs: Sequence[float] | N
     x, y = np.asarray(ours, float), np.asarray(theirs, float)
     if not (x.size and y.size):
         raise ValueError("there is nothing to compare: both sides need at least one value")
-    return float((np.sign(x[:, None] - y[None, :]).mean() + 1.0) / 2.0)
+    return float((_won(x, y).mean() + 1.0) / 2.0)
 
 
 def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -> list[Contrast]:
@@ -128,21 +130,28 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
 
     Raises:
         InputError: they have no run in common.
+
+    References:
+        Owen 2007, The Pigeonhole Bootstrap: resampling rows and columns of a table independently of each other.
     """
-    rng = np.random.default_rng(seed)
-    pairs = []
-    for subject in ours:
-        seeds = [seed for seed in ours[subject] if seed in theirs.get(subject, ())]
-        if seeds:
-            pairs.append(tuple(np.array([side[subject][seed] for seed in seeds]) for side in (ours, theirs)))
-    if not pairs:
+    both = {name: sorted(ours[name].keys() & theirs.get(name, {}).keys()) for name in ours}
+    both = {name: seeds for name, seeds in both.items() if seeds}
+    if not both:
         raise InputError(f"'{agent}' and '{baseline}' have no subject and seed in common, so they cannot be compared")
-    effects = np.array([a12(x, y) for x, y in pairs])
+    won = [_won(*(np.array([side[name][one] for one in both[name]]) for side in (ours, theirs))) for name in both]
+    effects = np.array([(pairs.mean() + 1.0) / 2.0 for pairs in won])
+    rng = np.random.default_rng(seed)
+    every = {one: at for at, one in enumerate(sorted(set().union(*both.values())))}
+    # How often each resample has each seed.
+    drawn = rng.multinomial(len(every), np.full(len(every), 1 / len(every)), RESAMPLES)
     # A row for each subject: what each resample finds there, so that a resample of subjects picks one of each column.
-    found = np.array([_resampled(x, y, rng) for x, y in pairs])
-    picked = rng.integers(len(pairs), size=(RESAMPLES, len(pairs)))
-    means = found[picked, np.arange(RESAMPLES)[:, None]].mean(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
+    found = np.array(
+        [_resampled(pairs, drawn[:, [every[one] for one in both[name]]]) for name, pairs in zip(both, won, strict=True)]
+    )
+    picked = rng.integers(len(won), size=(RESAMPLES, len(won)))
+    chosen = found[picked, np.arange(RESAMPLES)[:, None]]
+    means = chosen[~np.isnan(chosen).all(axis=1)]
+    low, high = np.quantile(np.nanmean(means, axis=1), [0.025, 0.975])
     return Contrast(
         agent,
         baseline,
@@ -151,14 +160,20 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
         float(high),
         int((effects > 0.5).sum()),
         int((effects < 0.5).sum()),
-        len(pairs),
-        sum(len(x) for x, _ in pairs),
+        len(won),
+        sum(map(len, won)),
     )
 
 
-def _resampled(ours: NDArray[np.float64], theirs: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """A12 of as many resamples of the seeds."""
-    seeds = rng.integers(len(ours), size=(RESAMPLES, len(ours)))
-    x, y = ours[seeds], theirs[seeds]
-    effects: NDArray[np.float64] = (np.sign(x[:, :, None] - y[:, None, :]).mean(axis=(1, 2)) + 1.0) / 2.0
+def _won(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 where our value is larger, -1 where theirs is, of each of ours with each of theirs."""
+    won: NDArray[np.float64] = np.sign(ours[:, None] - theirs[None, :])
+    return won
+
+
+def _resampled(won: NDArray[np.float64], drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A12 of each resample, NaN where it has none of the seeds; a row of `drawn` says how often it has which."""
+    pairs = drawn.sum(axis=1) ** 2
+    with np.errstate(invalid="ignore"):
+        effects: NDArray[np.float64] = ((drawn @ won * drawn).sum(axis=1) / pairs + 1.0) / 2.0
     return effects

@@ -108,6 +108,26 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert missed <= 10
 
 
+def test_an_interval_knows_that_subjects_share_their_seeds() -> None:
+    """As above, but what a seed draws (one combination for a whole run) is good or bad on every subject alike."""
+    missed = 0
+    for experiment in range(60):
+        rng = np.random.default_rng(experiment)
+        luck = 3 * rng.normal(size=10)
+        ours = {f"s{n}": list(luck + rng.normal(size=10)) for n in range(12)}
+        theirs = {f"s{n}": list(rng.normal(size=10)) for n in range(12)}
+        (contrast,) = contrasts(rows(ours=ours, theirs=theirs), ["theirs"])
+        missed += contrast.verdict != "open"
+    assert missed <= 10
+
+
+def test_a_subject_without_some_of_the_seeds_counts_as_much_as_any() -> None:
+    ours = {"x": [2.0] * 8, "y": [0.0]}
+    theirs = {"x": [1.0] * 8, "y": [1.0]}
+    (contrast,) = contrasts(rows(ours=ours, theirs=theirs), ["theirs"])
+    assert (contrast.a12, contrast.low, contrast.high) == (0.5, 0.0, 1.0)
+
+
 def test_runs_that_are_the_same_seed_by_seed_are_no_different_for_sure() -> None:
     runs = {"x": [1.0, 5.0, 9.0], "y": [7.0, 3.0, 0.0]}
     (contrast,) = contrasts(rows(ours=runs, theirs=runs), ["theirs"])
