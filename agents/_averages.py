@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.agents._numbers import finite_reward
+from fitgym.agents._numbers import finite_reward, number
 from fitgym.errors import InputError
 
 __all__ = ["Averages"]
@@ -47,14 +47,15 @@ class Averages:
     """
 
     def __init__(self, n: int, discount: float = 1.0, window: int = 0, *, normalise: bool = False) -> None:
-        if not (_is_number(discount) and 0 < discount <= 1):
+        kept = number(discount)
+        if kept is None or not 0 < kept <= 1:
             raise InputError(f"the discount is {discount}, expected a number above 0 and at most 1")
-        if not (isinstance(window, int) and not isinstance(window, bool) and window >= 0):
+        if not (isinstance(window, int | np.integer) and not isinstance(window, bool) and window >= 0):
             raise InputError(f"the window is {window}, expected a whole number of decisions, 0 for all of them")
-        if discount < 1 and window:
+        if kept < 1 and window:
             raise InputError(f"discount {discount} and window {window} both forget: use one of them")
-        self.discount = discount
-        self.window = window
+        self.discount = kept
+        self.window = int(window)
         self.normalise = normalise
         self.counts: NDArray[np.float64] = np.zeros(n)
         self.sums: NDArray[np.float64] = np.zeros(n)
@@ -106,7 +107,3 @@ class Averages:
         self.largest = float(arrays["largest"])
         rewards = arrays["recent_rewards"].tolist()
         self._recent = deque(zip(arrays["recent_actions"].tolist(), rewards, strict=True))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

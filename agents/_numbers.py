@@ -1,13 +1,24 @@
-"""Numbers that agents are given: each kind is checked in one place, and refused in one sentence."""
+"""Numbers that agents are given: each kind is checked in one place, and refused in one sentence.
+
+Numbers of numpy are numbers too, and become Python's, which JSON can hold.
+"""
 
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 from typing import Any
 
 from fitgym.errors import InputError
 
-__all__ = ["finite_reward", "non_negative", "positive", "probability"]
+__all__ = ["finite_reward", "non_negative", "number", "positive", "probability", "share", "whole"]
+
+
+def number(value: Any) -> float | None:
+    """The value as Python's number, None if it is no finite number."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        return None
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def non_negative(value: Any, what: str) -> float:
@@ -16,9 +27,10 @@ def non_negative(value: Any, what: str) -> float:
     Raises:
         InputError: it is not.
     """
-    if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
+    found = number(value)
+    if found is None or found < 0:
         raise InputError(f"{what} is {value}, expected a number of at least 0")
-    return value
+    return found
 
 
 def positive(value: Any, what: str) -> float:
@@ -27,9 +39,10 @@ def positive(value: Any, what: str) -> float:
     Raises:
         InputError: it is not.
     """
-    if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+    found = number(value)
+    if found is None or found <= 0:
         raise InputError(f"{what} is {value}, expected a number above 0")
-    return value
+    return found
 
 
 def probability(value: Any, what: str) -> float:
@@ -38,9 +51,37 @@ def probability(value: Any, what: str) -> float:
     Raises:
         InputError: it is not.
     """
-    if not (isinstance(value, int | float) and 0 <= value <= 1):
-        raise InputError(f"{what} is {value}, expected a probability between 0 and 1")
-    return value
+    return share(value, what, "probability")
+
+
+def share(value: Any, what: str, kind: str = "number") -> float:
+    """The same for what is no probability.
+
+    Raises:
+        InputError: it is not in [0, 1].
+    """
+    found = number(value)
+    if found is None or not 0 <= found <= 1:
+        raise InputError(f"{what} is {value}, expected a {kind} between 0 and 1")
+    return found
+
+
+def whole(value: Any, what: str, least: int, of: str = "") -> int:
+    """The value, if it is a whole number of at least `least`.
+
+    Args:
+        value: in question.
+        what: it is called.
+        least: that it may be.
+        of: what it counts, for the sentence.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        counted = f" of {of}, at least {least}" if of else f" of at least {least}"
+        raise InputError(f"{what} is {value}, expected a whole number{counted}")
+    return int(value)
 
 
 def finite_reward(reward: float) -> float:

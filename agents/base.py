@@ -16,18 +16,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsFloat, SupportsInt
+from zipfile import BadZipFile
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
+from fitgym.agents._numbers import whole
 from fitgym.errors import InputError
 from fitgym.registry import Registry, keywords, parse_options
 
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Agent", "Callback", "Transition", "agents", "kind", "make", "trained"]
+__all__ = ["Agent", "Callback", "Transition", "agents", "is_saved", "kind", "make", "trained"]
 
 FORMAT = 1
 """Version of the saved form; `load` refuses any other."""
@@ -39,22 +41,36 @@ def agents() -> Registry[Agent]:
 
 
 def make(
-    text: str, action_space: spaces.Space[Any] | int, *, action_names: Sequence[str] | None = None, seed: int = 0
+    text: str,
+    action_space: spaces.Space[Any] | int,
+    *,
+    action_names: Sequence[str] | None = None,
+    seed: int = 0,
+    reseed: bool = False,
 ) -> Agent:
     """The agent that `text` names: `name`, `name:argument` where the agent takes one, or a folder where one was saved.
 
-    `ucb`, `ucb:c=0.5`, `fixed:exception+branch`, `uniform` and `policies/mine` are examples. A saved agent has a seed
-    already and goes on as it would have.
+    `ucb`, `ucb:c=0.5`, `fixed:exception+branch`, `uniform` and `policies/mine` are examples. A saved agent goes on as it
+    would have, or with `reseed` draws other numbers from now on, those of `seed`: what each run of several needs that are to
+    tell how much is luck.
 
     Raises:
         UnknownName: there is no such agent.
         InputError: the agent does not understand the argument or cannot act in this space.
     """
-    if (Path(text) / "agent.json").is_file():
-        return Agent.load(text, action_space, action_names)
+    if is_saved(text):
+        agent = Agent.load(text, action_space, action_names)
+        if reseed:
+            agent.rng, agent._predict_rng = _generators(seed)
+        return agent
     name, _, argument = text.partition(":")
     cls = agents().load(name)
     return cls(action_space, action_names=action_names, seed=seed, **cls.options(argument))
+
+
+def is_saved(text: str) -> bool:
+    """The text names a folder where an agent was saved."""
+    return (Path(text) / "agent.json").is_file()
 
 
 def kind(text: str) -> type[Agent]:
@@ -64,7 +80,7 @@ def kind(text: str) -> type[Agent]:
         UnknownName: there is no such agent.
         InputError: the agent does not understand the argument, or the folder does not hold one.
     """
-    if (Path(text) / "agent.json").is_file():
+    if is_saved(text):
         return agents().load(str(_description(Path(text))["agent"]))
     name, _, argument = text.partition(":")
     cls = agents().load(name)
@@ -140,7 +156,7 @@ class Agent(ABC):
         seed: of the two generators of the agent, one for `act` and one for `predict`.
 
     Raises:
-        InputError: the space is not `Discrete`, or the names do not fit it.
+        InputError: the space is not `Discrete`, the names do not fit it, or the seed is no whole number.
     """
 
     learns: ClassVar[bool] = False
@@ -154,8 +170,8 @@ class Agent(ABC):
         self.action_names = tuple(action_names) if action_names is not None else tuple(map(str, range(self.n_actions)))
         if len(self.action_names) != self.n_actions:
             raise InputError(f"{len(self.action_names)} action names were given for {self.n_actions} actions")
-        self.seed = seed
-        self.rng, self._predict_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
+        self.seed = whole(seed, "the seed", 0)
+        self.rng, self._predict_rng = _generators(self.seed)
         self._n_updates = 0
 
     # Acting
@@ -385,7 +401,8 @@ class Agent(ABC):
             "n_updates": self.n_updates,
             "generators": [self.rng.bit_generator.state, self._predict_rng.bit_generator.state],
         }
-        (folder / "agent.json").write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(description, indent=2, default=np.generic.item)  # hyper-parameters may be numbers of numpy
+        (folder / "agent.json").write_text(text + "\n", encoding="utf-8")
         arrays: dict[str, Any] = self.arrays()
         np.savez(folder / "arrays.npz", **arrays)
         return folder
@@ -412,7 +429,7 @@ class Agent(ABC):
         try:
             with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError, BadZipFile) as error:
             raise InputError(f"no saved agent in '{folder}': {error}") from None
         name = description["agent"]
         # A class asked for by name loads its own kind only; `Agent.load` finds the kind in the registry.
@@ -439,6 +456,12 @@ def _description(folder: Path) -> dict[str, Any]:
     if description.get("format") != FORMAT:
         raise InputError(f"'{folder}' holds format {description.get('format')}, this version reads {FORMAT}")
     return description
+
+
+def _generators(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
+    """One for `act` and one for `predict`."""
+    acting, predicting = np.random.SeedSequence(seed).spawn(2)
+    return np.random.default_rng(acting), np.random.default_rng(predicting)
 
 
 def _name(cls: type[Agent]) -> str:

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.agents._features import Features, Linear, Tiles, vector
-from fitgym.agents._numbers import finite_reward, non_negative, positive, probability
+from fitgym.agents._numbers import finite_reward, non_negative, positive, probability, whole
 from fitgym.agents._order import Order
 from fitgym.agents.base import Agent, Transition
 from fitgym.errors import InputError
@@ -81,15 +81,12 @@ class DSGSarsa(Agent):
         episodic: bool = False,
     ) -> None:
         super().__init__(action_space, action_names, seed)
-        for name, value, least in (("tiles", tiles, 0), ("tilings", tilings, 1), ("memory", memory, 1)):
-            if not (isinstance(value, int) and value >= least):
-                raise InputError(f"{name} is {value}, expected a whole number of at least {least}")
         self.alpha = positive(alpha, "the step size alpha")
         self.beta = non_negative(beta, "the step size beta")
         self.epsilon = probability(epsilon, "epsilon")
-        self.tiles = tiles
-        self.tilings = tilings
-        self.memory = memory
+        self.tiles = whole(tiles, "tiles", 0)
+        self.tilings = whole(tilings, "tilings", 1)
+        self.memory = whole(memory, "memory", 1)
         self.normalise = normalise
         self.episodic = episodic
         self.order = Order(self.n_actions, self.rng)
@@ -141,7 +138,8 @@ class DSGSarsa(Agent):
         places, x = features.of(seen, transition.action)
         before = float(self.weights[places] @ x)
         following = 0.0
-        if not (self.episodic and transition.terminated):
+        mask = transition.info.get("action_mask")
+        if not (transition.terminated and (self.episodic or (mask is not None and not np.any(mask)))):
             values = features.values(self.weights, after)
             self._next = self._draw(values, self.allowed(transition.info), self.rng)
             following = float(values[self._next])

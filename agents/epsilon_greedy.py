@@ -26,13 +26,13 @@ class EpsilonGreedy(Bandit):
         action_names: as for every agent.
         seed: as for every agent.
         epsilon: probability of a uniform draw, in [0, 1]; 0.1 is the book's choice for its ten-armed testbed.
-        discount: in (0, 1]; below 1 the mean weighs recent rewards more, which is the book's constant step size
-            1 - discount without its bias towards the initial estimate.
+        discount: in (0, 1]; below 1 a reward counts less with each decision since, whatever was decided. The book's constant
+            step size 1 - discount counts only decisions for the same action.
         window: decisions that count, 0 for all.
 
     References:
-        Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, sections 2.2 to 2.5 and the
-        exercise on the unbiased constant step size in section 2.7.
+        Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, sections 2.2 to 2.5. Garivier and
+        Moulines 2011, On Upper-Confidence Bound Policies for Switching Bandit Problems: the discounted and windowed means.
     """
 
     def __init__(

@@ -19,7 +19,8 @@ __all__ = ["Oracle"]
 
 
 class Oracle(Agent):
-    """Takes the allowed action whose next reward is largest, by taking each of them on a fork of the environment.
+    """Takes the allowed action whose next reward is largest, by taking each of them on a fork of the environment (of that
+    inside all wrappers: what a wrapper does to rewards is not seen).
 
     No agent can know that; it is an upper reference for what is gained by choosing well for one step, and no bound on what
     planning further would give. Ties go to the action that comes first in an order drawn when the agent is made.

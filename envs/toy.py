@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -86,12 +87,12 @@ class Toy(gymnasium.Env[Observation, np.int64]):
     )
 
     def __init__(self, horizon: int = 40, noise: float = 0.0, render_mode: str | None = None) -> None:
-        if not (isinstance(horizon, int) and horizon >= 2):
+        if not (isinstance(horizon, int | np.integer) and horizon >= 2):
             raise InputError(f"the horizon is {horizon}, expected a whole number of at least 2 steps")
-        if not (isinstance(noise, int | float) and noise >= 0):
+        if not (isinstance(noise, int | float | np.number) and math.isfinite(noise) and noise >= 0):
             raise InputError(f"the noise is {noise}, expected a standard deviation of at least 0")
-        self.horizon = horizon
-        self.noise = noise
+        self.horizon = int(horizon)
+        self.noise = float(noise)
         self.render_mode = render_mode
         self._display = display(render_mode)
         self.action_space = spaces.Discrete(len(ACTIONS))
@@ -108,6 +109,9 @@ class Toy(gymnasium.Env[Observation, np.int64]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin again with nothing done."""
         super().reset(seed=seed)
+        if seed is None:  # an episode of its own, which `record` can tell
+            seed = int(self.np_random.integers(2**31))
+            super().reset(seed=seed)
         self._seed = seed
         self._step = 0
         self._uses = [0] * len(ACTIONS)

@@ -300,6 +300,49 @@ def test_a_broken_file_is_an_error(tmp_path: Path) -> None:
         Agent.load(folder)
 
 
+@pytest.mark.parametrize("rest", [b"", b"PK\x03\x04"])
+def test_half_a_file_of_arrays_is_an_error(rest: bytes, tmp_path: Path) -> None:
+    folder = UCB(2).save(tmp_path / "agent")
+    (folder / "arrays.npz").write_bytes(rest)
+    with pytest.raises(InputError, match="no saved agent in"):
+        Agent.load(folder)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    agent = UCB(np.int64(3), seed=np.int64(1), c=np.float64(0.5), window=np.int64(5))  # type: ignore[arg-type]
+    loaded = UCB.load(agent.save(tmp_path / "agent"))
+    assert (loaded.seed, loaded.c, loaded.window) == (1, 0.5, 5)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "one"])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(InputError, match=f"the seed is {seed}, expected a whole number of at least 0"):
+        UCB(3, seed=seed)
+
+
+def test_an_episode_may_end_where_nothing_is_allowed_any_more() -> None:
+    agent = make("dsg_sarsa", 2, seed=0)
+    ended = Transition(np.zeros(3), 0, 1.0, np.ones(3), terminated=True, info={"action_mask": np.zeros(2, bool)})
+    agent.observe(ended)
+    assert agent.n_updates == 1
+    assert agent.act(np.zeros(3), {"action_mask": np.ones(2, bool)}) in (0, 1)
+
+
+def test_a_saved_agent_goes_on_or_draws_the_numbers_of_a_seed(tmp_path: Path) -> None:
+    agent = make("uniform", 50, seed=3)
+    folder = str(agent.save(tmp_path / "agent"))
+
+    def drawn(**options: Any) -> list[int]:
+        saved = make(folder, 50, **options)
+        return [saved.act(None, {}) for _ in range(8)]
+
+    expected = [agent.act(None, {}) for _ in range(8)]
+    assert drawn() == drawn(seed=1) == expected == drawn(seed=3, reseed=True)
+    first, second = drawn(seed=1, reseed=True), drawn(seed=2, reseed=True)
+    assert first != second != expected != first
+    assert first == drawn(seed=1, reseed=True)
+
+
 def test_another_format_is_an_error(tmp_path: Path) -> None:
     folder = UCB(2).save(tmp_path / "agent")
     text = (folder / "agent.json").read_text()

@@ -124,6 +124,15 @@ class Gambling(Drawing):
         return super().choose(observation, allowed, rng or self._predict_rng)
 
 
+class Tallying(Drawing):
+    """Counts predictions that draw."""
+
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+        if rng is self._predict_rng:
+            self.total += 1_000_007 * 60  # whatever it is counted modulo, what is done next stays the same
+        return super().choose(observation, allowed, rng)
+
+
 class Disturbed(Drawing):
     """Predicts with the numbers that it would have acted with."""
 
@@ -183,6 +192,12 @@ def test_an_agent_without_fault_passes() -> None:
     check_agent(Drawing, steps=4, seed=3, bonus=5)
 
 
+def test_a_name_has_its_options_with_it() -> None:
+    check_agent("ucb:c=2")
+    with pytest.raises(InputError, match="given beside the name 'ucb': write 'ucb:c=2'"):
+        check_agent("ucb", c=2)
+
+
 @pytest.mark.parametrize(
     ("kind", "complaint"),
     [
@@ -193,6 +208,7 @@ def test_an_agent_without_fault_passes() -> None:
         (Lenient, "act took the action mask .* expected an InputError"),
         (Moving, "a deterministic prediction (gave|changed)"),
         (Gambling, "a deterministic prediction (gave|changed)"),
+        (Tallying, "a prediction that draws changed"),
         (Disturbed, "after predictions it did"),
         (Forgetful, "loaded it predicts"),
         (Nameless, "loaded it has the hyper-parameters"),

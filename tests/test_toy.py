@@ -151,6 +151,15 @@ def test_the_record_and_the_spec_are_json_and_repeat_the_episode() -> None:
     assert again.record() == toy.record()
 
 
+def test_an_episode_without_a_seed_is_repeated_by_its_record() -> None:
+    toy = Toy(6, 0.1)
+    earned(toy, lambda _: RISING, seed=9)
+    earned(toy, lambda _: RISING)
+    record, again = toy.record(), Toy(6, 0.1)
+    earned(again, lambda _: RISING, seed=record["seed"])
+    assert again.record() == record
+
+
 def test_rendering_is_one_line() -> None:
     env = Toy(3, render_mode="ansi")
     env.reset()
@@ -173,6 +182,7 @@ def test_it_must_be_reset_before_it_goes_on() -> None:
     [
         ({"horizon": 1}, "the horizon is 1, expected a whole number of at least 2 steps"),
         ({"horizon": 2.5}, "the horizon is 2.5, expected a whole number of at least 2 steps"),
+        ({"noise": np.nan}, "the noise is nan, expected a standard deviation of at least 0"),
         ({"noise": -1}, "the noise is -1, expected a standard deviation of at least 0"),
     ],
 )

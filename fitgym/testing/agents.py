@@ -83,11 +83,17 @@ def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, *
         kind: a class, or the name of an agent of fitgym with options as on the command line, such as `ucb:c=0.5`.
         steps: that it has learnt from when it is looked at.
         seed: of the agent and of the environment.
-        hyper_parameters: of the class.
+        hyper_parameters: of the class; a name has its options with it.
 
     Raises:
         AssertionError: one of these does not hold.
+        InputError: hyper-parameters were given beside a name.
     """
+    if isinstance(kind, str) and hyper_parameters:
+        given = ",".join(f"{name}={value}" for name, value in hyper_parameters.items())
+        raise InputError(
+            f"hyper-parameters were given beside the name '{kind}': write '{kind.partition(':')[0]}:{given}'"
+        )
     pupil = _Pupil(kind, steps, seed, hyper_parameters)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -221,6 +227,10 @@ def _check_predict(pupil: _Pupil, folder: Path) -> None:
     assert not changed, f"{name}: a deterministic prediction changed {changed}"
     _predicted(disturbed, False)
     assert disturbed.n_updates == undisturbed.n_updates, f"{name}: predict counts as an update"
+    drawn = _saved(disturbed, folder / "drawn")
+    drawn["agent.json"] = before["agent.json"]  # it may have drawn from its generator
+    changed = _difference(before, drawn)
+    assert not changed, f"{name}: a prediction that draws changed {changed}"
     after = _run(disturbed)
     expected = _run(undisturbed)
     assert after == expected, f"{name}: after predictions it did {after}, without them {expected}"
