@@ -21,13 +21,14 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.agents._network import Network
+from fitgym.agents._numbers import positive, share, whole
 from fitgym.agents.base import Agent, Callback, Transition
 from fitgym.errors import InputError
 
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Deep", "inputs"]
+__all__ = ["Deep", "inputs", "whole_batches"]
 
 _ENDLESS = 1 << 40  # steps, where episodes are the limit
 
@@ -67,15 +68,9 @@ class Deep(Agent):
         hidden: int,
     ) -> None:
         super().__init__(action_space, action_names, seed)
-        if not (isinstance(learning_rate, int | float) and learning_rate > 0):
-            raise InputError(f"the learning rate is {learning_rate}, expected a number above 0")
-        if not (isinstance(gamma, int | float) and 0 <= gamma <= 1):
-            raise InputError(f"the discount gamma is {gamma}, expected a number between 0 and 1")
-        if not (isinstance(hidden, int) and hidden >= 1):
-            raise InputError(f"hidden is {hidden}, expected a whole number of units, at least 1")
-        self.learning_rate = learning_rate
-        self.gamma = gamma
-        self.hidden = hidden
+        self.learning_rate = positive(learning_rate, "the learning rate")
+        self.gamma = share(gamma, "the discount gamma")
+        self.hidden = whole(hidden, "hidden", 1, "units")
         self._parameters: dict[str, NDArray[np.float32]] = {}
         self._network: Network | None = None
 
@@ -88,11 +83,12 @@ class Deep(Agent):
         """An action, given the scores of those that are allowed (minus infinity for the others)."""
 
     @abstractmethod
-    def arguments(self, steps: int) -> dict[str, Any]:
+    def arguments(self, steps: int, envs: int) -> dict[str, Any]:
         """Arguments of the algorithm beside policy, environment, learning rate, discount, seed and hidden layers.
 
         Args:
             steps: that this call of `learn` will make at most.
+            envs: how many environments make them side by side.
         """
 
     def policy_arguments(self) -> dict[str, Any]:
@@ -137,9 +133,10 @@ class Deep(Agent):
         """Train in `env` (or in a vector environment of Stable-Baselines3, whose steps all count).
 
         Args:
-            env: its actions must be this agent's, its observations numbers in one array.
+            env: its actions must be this agent's, its observations a row of numbers.
             total_timesteps: at most so many steps.
-            episodes: at most so many episodes.
+            episodes: at most so many episodes. Either limit may come before there are as many steps as the algorithm improves
+                by: then it improves by those that there are, all but the last one.
             callback: called as `callback(agent, transition)` for each step; False ends learning. It sees the agent as the
                 last improvement has left it, and may save it.
             seed: of the first `env.reset`.
@@ -148,12 +145,15 @@ class Deep(Agent):
             tensorboard: the same as events for TensorBoard, in that folder.
 
         Raises:
-            InputError: neither limit was given, the environment has other actions, the extra `deep` is missing, or
-                TensorBoard is asked for without a folder or is not installed.
+            InputError: neither limit was given, the environment has other actions or observations than a row of numbers, the
+                extra `deep` is missing, or TensorBoard is asked for without a folder or is not installed.
         """
         if total_timesteps is None and episodes is None:
             raise InputError("learning needs a limit: give total_timesteps or episodes")
         self.check(env.action_space)
+        seen = env.observation_space
+        if not (isinstance(seen, spaces.Box) and len(seen.shape) == 1):
+            raise InputError(f"the observations are {seen}, expected a row of numbers: Box of shape (n,)")
         steps = _ENDLESS if total_timesteps is None else total_timesteps
         if steps < 1 or (episodes is not None and episodes < 1):
             return self
@@ -178,7 +178,7 @@ class Deep(Agent):
                 seed=drawn,
                 device="cpu",
                 policy_kwargs={"net_arch": [self.hidden, self.hidden], **self.policy_arguments()},
-                **self.arguments(steps),
+                **self.arguments(steps, getattr(env, "num_envs", 1)),
             )
             if seed is not None:
                 model.get_env().seed(seed)
@@ -188,6 +188,7 @@ class Deep(Agent):
             if formats:
                 model.set_logger(_logger(log, formats))
             model.learn(steps, callback=watcher)
+            _learn_from_the_rest(model, watcher)
             if formats:
                 model.logger.dump(model.num_timesteps)  # what came after the last round that was written
                 model.logger.close()
@@ -250,6 +251,33 @@ def _chance_put_back() -> Iterator[None]:
         torch.set_num_threads(states[3])
 
 
+def _learn_from_the_rest(model: Any, watcher: Any) -> None:
+    """Improve once more by steps that a limit has cut short of a whole rollout, which the library would throw away.
+
+    The last step is missing: the library asks its callback before it takes a step down. Its state has been valued, and that
+    value stands for what comes after the others.
+    """
+    buffer = getattr(model, "rollout_buffer", None)
+    if buffer is None or buffer.full or buffer.pos < 2:
+        return
+    steps, buffer.buffer_size = buffer.buffer_size, buffer.pos
+    for name, values in vars(buffer).items():
+        if isinstance(values, np.ndarray) and values.shape[:1] == (steps,):
+            setattr(buffer, name, values[: buffer.pos])
+    buffer.full = True
+    buffer.compute_returns_and_advantage(last_values=watcher.values, dones=model._last_episode_starts)
+    if hasattr(model, "batch_size"):
+        model.batch_size = whole_batches(model.batch_size, buffer.pos * buffer.n_envs)
+    model.train()
+
+
+def whole_batches(size: int, steps: int) -> int:
+    """The size of a batch, one larger where the last of so many steps would be a batch of its own: a single advantage cannot
+    be normalised, and what is learnt from it is not a number.
+    """
+    return size + 1 if size < steps and steps % size == 1 else size
+
+
 def _formats(log: str | Path | None, tensorboard: bool) -> list[str]:
     """The forms of the log that are asked for."""
     if tensorboard and (log is None or importlib.util.find_spec("tensorboard") is None):
@@ -283,6 +311,7 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
             self.seen = 0
             self.ended = 0
             self.open: dict[int, list[float]] = {}
+            self.values: Any = None
 
         def _on_rollout_start(self) -> None:
             if self.seen:
@@ -290,6 +319,7 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
 
         def _on_step(self) -> bool:
             found = self.locals
+            self.values = found.get("values")  # of the states that this step began in
             before: Any = self.model._last_obs  # the library moves on to the new observations after this
             for i, done in enumerate(found["dones"]):
                 self.seen += 1
@@ -313,7 +343,17 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
                     rewards.clear()
                 if callback is not None and callback(agent, transition) is False:
                     return False
-            return self.seen < steps and (episodes is None or self.ended < episodes)
+            if episodes is not None:
+                if self.ended:  # what falls with the progress of the training, exploration, falls with the episodes
+                    self.model._total_timesteps = max(self.seen + 1, self.seen * episodes // self.ended)
+                if self.ended >= episodes:
+                    return False
+            return self.seen < steps or self._is_whole()
+
+        def _is_whole(self) -> bool:
+            """This is the last step of a rollout: the library will improve by it, and end by itself."""
+            buffer = getattr(self.model, "rollout_buffer", None)
+            return buffer is not None and buffer.pos == buffer.buffer_size - 1
 
         def _tell(self, rewards: list[float], info: Mapping[str, Any]) -> None:
             self.logger.record_mean("episode/rewards", float(np.sum(rewards)))

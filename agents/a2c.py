@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from gymnasium import spaces
 
 from fitgym.agents._actor_critic import ActorCritic
+from fitgym.agents._numbers import non_negative, whole
 
 __all__ = ["A2C"]
 
@@ -44,9 +45,9 @@ class A2C(ActorCritic):
         entropy: float = 0.01,
     ) -> None:
         super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
-        self.n_steps = n_steps
-        self.entropy = entropy
+        self.n_steps = whole(n_steps, "n_steps", 1)
+        self.entropy = non_negative(entropy, "the weight of the entropy")
 
-    def arguments(self, steps: int) -> dict[str, Any]:
+    def arguments(self, steps: int, envs: int) -> dict[str, Any]:
         """As given."""
         return {"n_steps": self.n_steps, "ent_coef": self.entropy}

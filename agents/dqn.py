@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fitgym.agents._deep import Deep
 from fitgym.agents._network import Network
+from fitgym.agents._numbers import share, whole
 
 __all__ = ["DQN"]
 
@@ -29,6 +30,8 @@ class DQN(Deep):
         hidden: units in each of the two hidden layers; the library's default.
         memory: steps that are remembered.
         learning_starts: steps before the first improvement; the library's default.
+        target_interval: steps after which the values that are learnt towards are taken over from those that are learnt; with
+            the library's 10,000 they would stay at their random beginning for most trainings.
         exploration: share of the training in which the probability of a uniform draw falls from 1 to 0.05.
 
     References:
@@ -48,12 +51,14 @@ class DQN(Deep):
         hidden: int = 64,
         memory: int = 50_000,
         learning_starts: int = 100,
+        target_interval: int = 500,
         exploration: float = 0.3,
     ) -> None:
         super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
-        self.memory = memory
-        self.learning_starts = learning_starts
-        self.exploration = exploration
+        self.memory = whole(memory, "memory", 1, "steps")
+        self.learning_starts = whole(learning_starts, "learning_starts", 0, "steps")
+        self.target_interval = whole(target_interval, "target_interval", 1, "steps")
+        self.exploration = share(exploration, "the share of exploration")
 
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
         """The layers of the values."""
@@ -63,10 +68,11 @@ class DQN(Deep):
         """The largest value, of equal ones any (so all of them, before anything was learnt)."""
         return int(rng.choice(np.flatnonzero(scores == scores.max())))
 
-    def arguments(self, steps: int) -> dict[str, Any]:
+    def arguments(self, steps: int, envs: int) -> dict[str, Any]:
         """As given."""
         return {
             "buffer_size": self.memory,
             "learning_starts": self.learning_starts,
+            "target_update_interval": self.target_interval,
             "exploration_fraction": self.exploration,
         }

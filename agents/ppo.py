@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from gymnasium import spaces
 
 from fitgym.agents._actor_critic import ActorCritic
+from fitgym.agents._deep import whole_batches
+from fitgym.agents._numbers import non_negative, whole
 
 __all__ = ["PPO"]
 
@@ -50,16 +52,17 @@ class PPO(ActorCritic):
         entropy: float = 0.01,
     ) -> None:
         super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
-        self.n_steps = n_steps
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.entropy = entropy
+        self.n_steps = whole(n_steps, "n_steps", 2)
+        self.batch_size = whole(batch_size, "batch_size", 2)
+        self.n_epochs = whole(n_epochs, "n_epochs", 1)
+        self.entropy = non_negative(entropy, "the weight of the entropy")
 
-    def arguments(self, steps: int) -> dict[str, Any]:
+    def arguments(self, steps: int, envs: int) -> dict[str, Any]:
         """As given, with fewer steps between improvements where there will not be as many (2 at least)."""
+        n_steps = max(2, min(self.n_steps, steps // envs))
         return {
-            "n_steps": max(2, min(self.n_steps, steps)),
-            "batch_size": max(2, min(self.batch_size, steps)),
+            "n_steps": n_steps,
+            "batch_size": whole_batches(max(2, min(self.batch_size, n_steps * envs)), n_steps * envs),
             "n_epochs": self.n_epochs,
             "ent_coef": self.entropy,
         }

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fitgym.agents._deep import inputs
 from fitgym.agents._lstm import LSTM
+from fitgym.agents._numbers import whole
 from fitgym.agents.ppo import PPO
-from fitgym.errors import InputError
 
 __all__ = ["RecurrentPPO"]
 
@@ -63,9 +63,7 @@ class RecurrentPPO(PPO):
             n_epochs=n_epochs,
             entropy=entropy,
         )
-        if not (isinstance(memory, int) and memory >= 1):
-            raise InputError(f"memory is {memory}, expected a whole number of units, at least 1")
-        self.memory = memory
+        self.memory = whole(memory, "memory", 1, "units")
         self._lstm: LSTM | None = None
         self._held: NDArray[np.float32] = np.zeros((2, memory), np.float32)
 

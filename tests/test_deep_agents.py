@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from fitgym.agents._deep import whole_batches
 from fitgym.agents._network import Network
 from fitgym.agents.base import Agent, Transition, make, trained
 from fitgym.envs.toy import Toy
@@ -247,6 +248,10 @@ def test_without_the_library_learning_says_what_to_install(monkeypatch: pytest.M
         ("ppo:learning_rate=0", "the learning rate is 0, expected a number above 0"),
         ("dqn:gamma=1.5", "the discount gamma is 1.5, expected a number between 0 and 1"),
         ("a2c:hidden=0", "hidden is 0, expected a whole number of units, at least 1"),
+        ("ppo:n_steps=-5", "n_steps is -5, expected a whole number of at least 2"),
+        ("ppo:n_epochs=2.5", "n_epochs is 2.5, expected a whole number of at least 1"),
+        ("dqn:exploration=-2", "the share of exploration is -2, expected a number between 0 and 1"),
+        ("dqn:memory=1e3", "memory is 1000.0, expected a whole number of steps, at least 1"),
     ],
 )
 def test_a_senseless_hyper_parameter_is_explained(text: str, message: str) -> None:
@@ -283,8 +288,9 @@ class Valued(Toy):
 def test_the_log_has_what_the_library_and_the_episodes_say(name: str, torch: Any, tmp_path: Path) -> None:
     make(name, 5, seed=0).learn(Valued(10), 48, seed=0, log=tmp_path / "log")  # type: ignore[call-arg]
     lines = [json.loads(line) for line in (tmp_path / "log" / "progress.jsonl").read_text().splitlines()]
-    assert sum("episode/rewards" in line for line in lines) >= 1
-    assert all(line["episode/length"] == 10 and line["episode/goal_value"] == 7 for line in lines if len(line) > 3)
+    told = [line for line in lines if "episode/rewards" in line]
+    assert told
+    assert all(line["episode/length"] == 10 and line["episode/goal_value"] == 7 for line in told)
     assert [entry.name for entry in (tmp_path / "log").iterdir()] == ["progress.jsonl"]
 
 
@@ -302,3 +308,70 @@ def test_events_for_tensorboard_are_written_or_it_is_said_what_is_missing(
     pytest.importorskip("tensorboard", reason="events are written by tensorboard, which is in the extra 'tensorboard'")
     agent.learn(Toy(10), 16, log=tmp_path, tensorboard=True)
     assert sorted(path.name.partition(".")[0] for path in tmp_path.iterdir()) == ["events", "progress"]
+
+
+ON_POLICY = (
+    "ppo:n_steps=16,batch_size=8",
+    "maskable_ppo:n_steps=16,batch_size=8",
+    "recurrent_ppo:n_steps=16,batch_size=8",
+)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"total_timesteps": 16}, {"total_timesteps": 10}, {"total_timesteps": 26}, {"episodes": 2}]
+)
+@pytest.mark.parametrize("name", [*ON_POLICY, "a2c:n_steps=16"])
+def test_what_a_limit_has_cut_short_of_a_rollout_is_learnt_from(name: str, limits: dict[str, int], torch: Any) -> None:
+    """The same steps with a tiny and with an ordinary step size end in other parameters only if they are learnt from."""
+    slow, quick = (
+        make(f"{name},learning_rate={rate}", 5, seed=0).learn(Toy(7), seed=0, **limits) for rate in (1e-9, 1e-2)
+    )
+    assert slow.n_updates == quick.n_updates == limits.get("total_timesteps", 14)
+    changed = [np.abs(values - quick.arrays()[key]).max() for key, values in slow.arrays().items()]
+    assert max(changed) > 1e-3
+    assert all(np.isfinite(values).all() for values in quick.arrays().values())
+
+
+def test_a_rollout_of_several_environments_is_learnt_from_whatever_is_left_of_it(torch: Any) -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+
+    slow, quick = (
+        make(f"ppo:learning_rate={rate}", 5, seed=0).learn(make_vec_env(lambda: Toy(10), n_envs=3), 50)  # type: ignore[arg-type]
+        for rate in (1e-9, 1e-2)
+    )
+    assert slow.n_updates == quick.n_updates == 51
+    assert max(np.abs(slow.arrays()[key] - values).max() for key, values in quick.arrays().items()) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "expected"), [(64, 128, 64), (64, 129, 65), (64, 65, 65), (64, 1, 64), (2, 3, 3)]
+)
+def test_no_batch_holds_a_single_step(size: int, steps: int, expected: int) -> None:
+    assert whole_batches(size, steps) == expected
+    assert steps == 1 or steps % expected != 1
+
+
+def test_the_values_that_dqn_learns_towards_are_renewed(torch: Any) -> None:
+    agent = make("dqn:target_interval=200", 5, seed=0).learn(Toy(10), 410, seed=0)
+    fresh = make("dqn:target_interval=10000", 5, seed=0).learn(Toy(10), 410, seed=0)
+    targets = [key for key in agent.arrays() if key.startswith("q_net_target.")]
+    assert targets
+    assert any((agent.arrays()[key] != fresh.arrays()[key]).any() for key in targets)
+
+
+def test_dqn_explores_less_and_less_over_its_episodes(torch: Any, tmp_path: Path) -> None:
+    make("dqn", 5, seed=0).learn(Toy(10), episodes=40, seed=0, log=tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "progress.jsonl").read_text().splitlines()]
+    rates = [line["rollout/exploration_rate"] for line in lines if "rollout/exploration_rate" in line]
+    assert rates[0] > 0.5 and rates[-1] == pytest.approx(0.05)
+    assert rates == sorted(rates, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "space", [spaces.Discrete(4), spaces.Dict({"x": spaces.Box(0, 1, (2,))}), spaces.Box(0, 1, (2, 3))]
+)
+def test_observations_that_are_no_row_of_numbers_are_refused(space: spaces.Space[Any]) -> None:
+    env = Sides()
+    env.observation_space = space  # type: ignore[assignment]
+    with pytest.raises(InputError, match=r"the observations are .*, expected a row of numbers: Box of shape \(n,\)"):
+        make("ppo", 2).learn(env, 4)
