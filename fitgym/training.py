@@ -7,9 +7,10 @@ The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request,
 could not be used) and `episodes.jsonl`, a line for each episode; of a deep agent also `log/progress.jsonl`, losses and the
 like, and events for TensorBoard if asked for. `--agent FOLDER` uses it.
 
-With checkpoints there is also `checkpoints/STEPS`, the agent as it was after so many steps. A training that was cut short
-goes on from the last one (`resume`) with the steps that are left. That is another training than one in a single piece:
-environments begin anew, and deep agents with a new optimiser.
+With checkpoints there is also `checkpoints/STEPS`, the agent as it was after so many steps; a deep agent as its last
+improvement before had left it, and the steps since then are lost to a training that goes on from there. A training that
+was cut short goes on from the last one (`resume`) with the steps that are left. That is another training than one in a
+single piece: environments begin anew, and deep agents with a new optimiser.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ __all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
 
 Progress = Callable[["Episode"], None]
 _Env = gymnasium.Env[Any, Any]
+
+_PROGRESS = "progress.json"  # of a checkpoint: what was asked for, and the episodes until then
+_THE_SAME = (  # what a training that goes on must have in common with the one before
+    *("agent", "subjects", "goal", "budget", "reward", "actions", "features", "population", "seed", "normalise"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,7 @@ class Trained:
 
     Attributes:
         agent: as it was saved.
-        episodes: that ended.
+        episodes: that ended, those before the checkpoint included.
         unusable: the subjects that could not be used, with the reason.
         resumed: steps that an earlier training had made, 0 if this one began anew.
     """
@@ -135,7 +141,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         progress: called after each episode.
 
     Raises:
-        InputError: something of the request cannot be used; nothing is written then.
+        InputError: something of the request cannot be used, or is not what the checkpoint to go on from was made with;
+            nothing is written then.
         SubjectError: none of the subjects can be used.
     """
     usable, unusable, path = _subjects(request)
@@ -143,6 +150,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
     # Whoever goes on does not want to see the same episodes again.
+    before = () if earlier is None else _gone_on_from(earlier, request)
     seed = request.seed if earlier is None else int(np.random.SeedSequence((request.seed, done)).generate_state(1)[0])
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
     env: Any = makers[0]() if request.envs == 1 else _side_by_side(makers)
@@ -150,7 +158,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         names, features = _told(env, "names")[0]
         text = request.agent if earlier is None else str(earlier)
         agent = make(text, env.action_space, action_names=names, seed=request.seed)
-        watcher = _Watcher(request, progress, done)
+        watcher = _Watcher(request, progress, done, before)
         if request.steps > done:
             log = {"log": Path(request.output) / "log", "tensorboard": request.tensorboard}
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
@@ -179,11 +187,25 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     return Trained(agent, tuple(watcher.episodes), found, done)
 
 
+def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
+    """The episodes before a checkpoint.
+
+    Raises:
+        InputError: it belongs to another training than the one that is asked for.
+    """
+    saved = json.loads((checkpoint / _PROGRESS).read_text("utf-8"))
+    for name in _THE_SAME:
+        if saved["request"][name] != (asked := getattr(request, name)):
+            raise InputError(
+                f"checkpoint '{checkpoint}' was made with {name} '{saved['request'][name]}', not with '{asked}': ask for the "
+                "same, or train anew in another folder"
+            )
+    return tuple(Episode(**episode) for episode in saved["episodes"])
+
+
 def last_checkpoint(request: Training) -> Path | None:
     """The folder of the latest checkpoint that is whole, and not of more steps than are asked for; None if there is none."""
-    folders = [
-        f for f in Path(request.output).glob("checkpoints/*") if f.name.isdigit() and (f / "agent.json").is_file()
-    ]
+    folders = [f for f in Path(request.output).glob("checkpoints/*") if f.name.isdigit() and (f / _PROGRESS).is_file()]
     reached = [folder for folder in folders if int(folder.name) <= request.steps]
     return max(reached, key=lambda folder: int(folder.name), default=None)
 
@@ -191,8 +213,9 @@ def last_checkpoint(request: Training) -> Path | None:
 class _Watcher:
     """Puts the steps of each environment together to episodes, and saves the agent every so many steps."""
 
-    def __init__(self, request: Training, progress: Progress, done: int) -> None:
-        self.episodes: list[Episode] = []
+    def __init__(self, request: Training, progress: Progress, done: int, before: Sequence[Episode]) -> None:
+        self.episodes = list(before)
+        self._request = request
         self._checkpoints = Path(request.output) / "checkpoints"
         self._every = request.checkpoint
         self._progress = progress
@@ -218,6 +241,8 @@ class _Watcher:
         """Under its name only when it is whole, so that no training goes on from half of one."""
         folder = self._checkpoints / str(self._steps)
         unfinished = agent.save(self._checkpoints / f"{self._steps}.unfinished")
+        progress = {"request": asdict(self._request), "episodes": [asdict(episode) for episode in self.episodes]}
+        write(json.dumps(progress) + "\n", unfinished / _PROGRESS)
         if folder.exists():
             shutil.rmtree(folder)
         unfinished.rename(folder)

@@ -27,7 +27,7 @@ def request(folder: Path, agent: str = "dsg_sarsa", subjects: str = TWO, **more:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
 def test_the_folder_holds_the_agent_and_all_that_is_needed_to_repeat_it(tmp_path: Path) -> None:
@@ -97,7 +97,26 @@ def test_a_training_goes_on_from_its_last_checkpoint_with_the_steps_that_are_lef
     bundle = json.loads((tmp_path / "policy" / "bundle.json").read_text())
     assert bundle["resumed"] == 2 and bundle["seeds"]["environments"] != [0]
     again = train(request(tmp_path, checkpoint=2, resume=True))
-    assert (again.resumed, again.agent.n_updates, again.episodes) == (8, 8, ())
+    assert (again.resumed, again.agent.n_updates, again.episodes) == (8, 8, trained.episodes)
+    lines = (tmp_path / "policy" / "episodes.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [episode.step for episode in trained.episodes]
+    assert trained.episodes and trained.episodes[-1].step <= 8
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"agent": "linucb:alpha=0.3"}, "made with agent 'dsg_sarsa', not with 'linucb:alpha=0.3'"),
+        ({"features": "paper-v1"}, "made with features 'full-v1', not with 'paper-v1'"),
+        ({"goal": "coverage"}, "made with goal 'exceptions', not with 'coverage'"),
+    ],
+)
+def test_another_training_is_not_gone_on_with(other: dict[str, str], message: str, tmp_path: Path) -> None:
+    train(request(tmp_path, checkpoint=4))
+    before = contents(tmp_path / "policy")
+    with pytest.raises(InputError, match=message):
+        train(request(tmp_path, resume=True, **other))
+    assert contents(tmp_path / "policy") == before
 
 
 def test_half_a_checkpoint_and_one_of_a_longer_training_are_not_gone_on_from(tmp_path: Path) -> None:
