@@ -31,7 +31,7 @@ from fitgym.testcase.statement import TestCase
 if TYPE_CHECKING:
     from fitgym.envs.footprint import Footprint
 
-__all__ = ["GOALS", "FitnessSelection"]
+__all__ = ["GOALS", "FitnessSelection", "form_of"]
 
 GOALS = Registry("fitgym.goals", Goal, "goal")
 POPULATIONS = ("shared", "per-action")
@@ -332,7 +332,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
 
     def _form(self, actions: str | Sequence[str] | None) -> ActionForm:
         """How actions are written, and what they mean."""
-        return action_form(self.goal.catalogue if actions is None else actions, self.goal.functions, self.goal.required)
+        return form_of(self.goal, actions)
 
     def _starts_with(self) -> tuple[str, ...]:
         """The fitness functions of the first population."""
@@ -421,3 +421,8 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             "crashes": len(self.executor.crashes),
             "action_mask": self.action_masks(),
         }
+
+
+def form_of(goal: Goal | type[Goal], actions: str | Sequence[str] | None) -> ActionForm:
+    """How the actions for a goal are written; None for its own catalogue, see `action_form`."""
+    return action_form(goal.catalogue if actions is None else actions, goal.functions, goal.required)

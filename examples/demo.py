@@ -122,7 +122,7 @@ def side_by_side(outcomes: dict[str, Outcome]) -> Table:
     table.add_row("branches, measured", *[share(*o.branches) for o in each])
     table.add_row("decisions, actions", *[f"{o.record['steps']}, {len(set(o.record['actions']))}" for o in each])
     table.add_row("generations", *[str(o.record["generations"]) for o in each])
-    table.add_row("seconds", *[f"{sum(o.record['seconds'].values()):.1f}" for o in each])
+    table.add_row("seconds", *[f"{o.record['seconds']['search'] + o.record['seconds']['finish']:.1f}" for o in each])
     return table
 
 

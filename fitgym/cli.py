@@ -84,7 +84,7 @@ def generate(
         What the tester wants in the end: exceptions, coverage, diversity or strong_mutation.
     agent
         Who chooses the fitness functions: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent
-        (default: the goal's own).
+        (default: that of the goal, ucb; fixed:branch for coverage).
     search
         The search algorithm, see `fitgym list search`, with options after a colon: mosa:crossover=0.5,distance=epsilon.
     smart
@@ -143,14 +143,17 @@ def generate(
             json=None if to_stdout else json,
             format=format,
         )
-        with nullcontext() if quiet else _view(subject, goal, agent or "the goal's own") as view:
+        with nullcontext() if quiet else _view(subject, goal, agent or "the goal's default") as view:
             run = generate_request(request, progress=view, executor=executor)
     if to_stdout:
         sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
     else:
         sys.stdout.write(run.summary() + "\n")
     if not run.source:
-        why = "no test case was worth keeping"
+        advice = (
+            "" if goal == "coverage" else "; --goal coverage keeps a test for every line and branch that is reached"
+        )
+        why = f"in {budget} no test case was found that goal '{goal}' keeps{advice}"
         if run.record["dropped"]:
             why = f"no test was seen to pass every time: {run.left_out()}"
         sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
@@ -324,6 +327,7 @@ def evaluate(
     budget: str = "3000x",
     reward: str = "gain",
     actions: str | None = None,
+    features: str = "full-v1",
     populations: Literal["shared", "per-action"] = "shared",
     population: int = 50,
     generations_per_step: int = 3,
@@ -350,6 +354,8 @@ def evaluate(
         What the agents learn from: paper or gain.
     actions
         The catalogue of combinations to choose from (default: the goal's own).
+    features
+        What the agents see; a trained agent needs what it was trained with.
     populations
         shared, or per-action: every action goes on with the population it left, as in the code released with the paper.
     population
@@ -391,6 +397,7 @@ def evaluate(
         budget=budget,
         reward=reward,
         actions=actions,
+        features=features,
         path=folder,
         populations=populations,
         population=population,
@@ -406,6 +413,11 @@ def evaluate(
     for line in lines:
         share, median = ("-", "-") if line["share"] is None else (f"{line['share']:.3f}", f"{line['median']:.4g}")
         sys.stdout.write(f"{line['agent']:<{width}}  {share:>13}  {median:>6}  {line['runs']:4}  {line['failed']:6}\n")
+    for name, (decisions, actions_there) in evaluation.first_tries(rows).items():
+        sys.stdout.write(
+            f"{name} had {decisions} decisions in a run and {actions_there} actions to try: this says nothing about learning; "
+            "give a larger --budget or fewer --generations-per-step\n"
+        )
     if json is not None:
         write(json_format.dumps([asdict(row) for row in rows], indent=1) + "\n", json)
     with_runs = {row.cell.agent for row in rows if row.value is not None}

@@ -8,6 +8,7 @@ A row says what a run reached, or why there is none: a subject that cannot be us
 
 from __future__ import annotations
 
+import inspect
 import multiprocessing
 import statistics
 from collections import defaultdict
@@ -19,13 +20,13 @@ from typing import Any, Literal
 import gymnasium
 import numpy as np
 
-from fitgym.agents.base import Agent, Transition, kind, make, trained
-from fitgym.envs.fitness_selection import FitnessSelection
+from fitgym.agents.base import Agent, Transition, is_saved, kind, make, trained
+from fitgym.envs.fitness_selection import GOALS, FitnessSelection, form_of
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.subject.corpus import Corpus
 
-__all__ = ["Cell", "Row", "evaluate", "play", "run_cell", "run_cells", "summary"]
+__all__ = ["Cell", "Row", "evaluate", "first_tries", "play", "run_cell", "run_cells", "summary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _masks(policy: Any, info: dict[str, Any]) -> dict[str, Any]:
     """The action mask as an argument, for policies that take one."""
     if "action_mask" not in info:
         return {}
-    takes = isinstance(policy, Agent) or "action_masks" in policy.predict.__code__.co_varnames
+    takes = isinstance(policy, Agent) or "action_masks" in inspect.signature(policy.predict).parameters
     return {"action_masks": info["action_mask"]} if takes else {}
 
 
@@ -149,7 +150,8 @@ def run_cell(cell: Cell) -> Row:
     except SubjectError as problem:
         return Row(cell, error=str(problem))
     try:
-        agent = trained(make(cell.agent, env.action_space, action_names=env.action_names, seed=cell.seed))
+        names = env.action_names
+        agent = trained(make(cell.agent, env.action_space, action_names=names, seed=cell.seed, reseed=True))
         rewards, steps = play(agent, env, seed=cell.seed)
         assert env.engine is not None
         value = float(env.goal.value(env.engine))
@@ -169,6 +171,7 @@ def evaluate(
     budget: str = "3000x",
     reward: str = "gain",
     actions: str | None = None,
+    features: str = "full-v1",
     path: str | None = None,
     populations: Literal["shared", "per-action"] = "shared",
     population: int = 50,
@@ -184,7 +187,7 @@ def evaluate(
         names: of the agents, with options after a colon.
         subjects: their texts, or the name of a corpus or of a split of one.
         seeds: at least one.
-        goal, budget, reward, actions, populations, population, generations_per_step: as in `Cell`.
+        goal, budget, reward, actions, features, populations, population, generations_per_step: as in `Cell`.
         path: a folder to look in first; the corpus's own if it has one.
         jobs: processes at a time. With one the order is agent by agent; with more, as they finish.
 
@@ -206,6 +209,7 @@ def evaluate(
             reward,
             actions,
             path,
+            features=features,
             populations=populations,
             population=population,
             generations_per_step=generations_per_step,
@@ -225,12 +229,14 @@ def run_cells(cells: Sequence[Cell], jobs: int = 1) -> Iterator[Row]:
         jobs: processes at a time.
 
     Raises:
-        InputError: there is no such agent, or `jobs` is below 1.
+        InputError: an agent cannot be used: there is none of that name, its options make no sense, it has to be trained
+            first or chooses among other actions; or `jobs` is below 1.
     """
     if jobs < 1:
         raise InputError(f"jobs is {jobs}, expected at least 1")
-    for name in dict.fromkeys(cell.agent for cell in cells):
-        kind(name)
+    for name, goal, actions in dict.fromkeys((cell.agent, cell.goal, cell.actions) for cell in cells):
+        form = form_of(GOALS.load(goal), actions)
+        trained(make(name, form.space, action_names=form.names))
     return map(run_cell, cells) if jobs == 1 else _parallel(cells, jobs)
 
 
@@ -245,6 +251,26 @@ def _parallel(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
         finally:
             for future in futures:
                 future.cancel()
+
+
+def first_tries(rows: Iterable[Row]) -> dict[str, tuple[int, int]]:
+    """The agents that learn within a run alone and had no more decisions than actions in most runs: such an agent has done no
+    more than try actions once, and says nothing about learning.
+
+    Returns:
+        By agent the median of the decisions and the number of actions.
+    """
+    steps: dict[tuple[str, str, str | tuple[str, ...] | None], list[int]] = defaultdict(list)
+    for row in rows:
+        if row.value is not None:
+            steps[row.cell.agent, row.cell.goal, row.cell.actions].append(row.steps)
+    found = {}
+    for (name, goal, actions), decisions in steps.items():
+        if kind(name).learns and not is_saved(name):
+            median, n_actions = int(statistics.median(decisions)), len(form_of(GOALS.load(goal), actions).names)
+            if median <= n_actions:
+                found[name] = median, n_actions
+    return found
 
 
 def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ class Request:
         subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
         path: a folder that is searched first for the subject.
         goal: name of a goal.
-        agent: `name` or `name:argument`; the goal's own if None.
+        agent: `name` or `name:argument`; the goal's default agent if None.
         search: a search algorithm, with options after a colon: `whole_suite:use_archive=false`.
         smart: leave out fitness functions and targets for which others stand, see `fitgym.smart_selection`.
         secondary: name of the secondary objective.
@@ -115,7 +115,7 @@ class Run:
         source: the exported suite as text, "" if there is none.
         suite_path: where it was written, or None.
         interrupted: the user stopped it; everything found until then is there.
-        seconds: wall clock by phase.
+        seconds: wall clock of "search" and "finish", and of "mutants", which is a part of finishing.
     """
 
     record: dict[str, Any]
@@ -128,6 +128,7 @@ class Run:
         """The result in a few lines for a person."""
         record = self.record
         measured = record["measured"]
+        seconds = record["seconds"]["search"] + record["seconds"]["finish"]  # "mutants" is a part of the latter
         lines = [
             f"{record['subject']}: {_counted(record['tests'], 'test')}, {_counted(record['statements'], 'statement')}"
             + (f" -> {self.suite_path}" if self.suite_path else ""),
@@ -145,7 +146,7 @@ class Run:
         )
         lines.append(
             f"{_counted(record['generations'], 'generation')}, {_counted(record['executions'], 'execution')}, "
-            f"{_counted(record['steps'], 'decision')}, {sum(record['seconds'].values()):.1f} s"
+            f"{_counted(record['steps'], 'decision')}, {seconds:.1f} s"
         )
         if record["dropped"]:
             lines.append(f"left out: {_counted(len(record['dropped']), 'test')}, {self.left_out()}")
@@ -241,7 +242,13 @@ class _Job:
         )
         _refuse_to_replace(self.output, file_name(self.env.executor.reference))
         self.agent = trained(
-            make(self.agent_text, self.env.action_space, action_names=self.env.action_names, seed=request.seed)
+            make(
+                self.agent_text,
+                self.env.action_space,
+                action_names=self.env.action_names,
+                seed=request.seed,
+                reseed=True,
+            )
         )
 
     def run(self) -> Run:

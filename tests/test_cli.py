@@ -185,7 +185,10 @@ def test_a_suite_without_tests_is_said_to_be_none(tmp_path):
     file = write(tmp_path, "harmless.py", "def same(x: int) -> int:\n    return x\n")
     result = fitgym("generate", file, "--goal", "exceptions", "--budget", "1g", "--quiet", cwd=tmp_path)
     assert result.returncode == 0
-    assert result.stderr == "fitgym: nothing was exported: no test case was worth keeping\n"
+    assert result.stderr == (
+        "fitgym: nothing was exported: in 1g no test case was found that goal 'exceptions' keeps; "
+        "--goal coverage keeps a test for every line and branch that is reached\n"
+    )
     assert not (tmp_path / "generated_tests").exists()
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
 from fitgym.agents.base import make
 from fitgym.envs.toy import Toy, optimum
-from fitgym.errors import InputError, UnknownName
-from fitgym.evaluation import Cell, Row, evaluate, play, summary
+from fitgym.errors import InputError
+from fitgym.evaluation import Cell, Row, evaluate, first_tries, play, summary
 
 SMALL: dict[str, Any] = {"budget": "150x", "seeds": [0, 1]}
 
@@ -68,16 +71,14 @@ def test_a_subject_that_cannot_be_used_is_a_row_with_the_reason(tmp_path: Path) 
         (([], ("html",)), "there is nothing to run"),
         ((["ucb"], ()), "there is nothing to run"),
         ((["ucb"], "stdlib"), "did you mean 'stdlib-v1'"),
+        ((["uniform", "ucb:c=-1"], ("html",)), "the weight c of the bonus is -1"),
+        ((["uniform", "ppo"], ("html",)), "agent 'ppo' knows nothing yet"),
+        ((["uniform", "fixed:brnch"], ("html",)), "no action named 'brnch'"),
     ],
 )
 def test_a_senseless_request_is_refused_before_anything_runs(arguments: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         evaluate(*arguments)
-
-
-def test_an_agent_that_does_not_fit_the_catalogue_is_an_error_not_a_row() -> None:
-    with pytest.raises(UnknownName, match="no action named 'brnch'"):
-        list(evaluate(["fixed:brnch"], ("html",), **SMALL))
 
 
 # One episode
@@ -108,6 +109,38 @@ def test_anything_with_the_predict_of_a_model_can_play() -> None:
     assert rewards == pytest.approx(optimum(40)[0]) and steps == 40
 
 
+class OnlyGround(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """The toy with every action but the last one forbidden."""
+
+    def _only(self, info: dict[str, Any]) -> dict[str, Any]:
+        return {**info, "action_mask": np.arange(5) == 4}
+
+    def reset(self, **options: Any) -> Any:
+        observation, info = self.env.reset(**options)
+        return observation, self._only(info)
+
+    def step(self, action: Any) -> Any:
+        assert int(action) == 4
+        *rest, info = self.env.step(action)
+        return (*rest, self._only(info))
+
+
+def test_a_mask_reaches_whatever_takes_one_and_nothing_else() -> None:
+    def masked(observation: Any, state: Any = None, action_masks: Any = None, **others: Any) -> tuple[Any, Any]:
+        return np.flatnonzero(action_masks)[0], None
+
+    def without(observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False) -> Any:
+        action_masks = np.arange(5) == 4  # a local variable by that name is no parameter
+        return np.flatnonzero(action_masks)[0], None
+
+    @functools.wraps(masked)
+    def wrapped(*arguments: Any, **others: Any) -> tuple[Any, Any]:
+        return masked(*arguments, **others)
+
+    for predict in (masked, without, wrapped, functools.partial(masked)):
+        assert play(SimpleNamespace(predict=predict), OnlyGround(Toy(4)))[1] == 4
+
+
 def test_a_model_of_stable_baselines_can_play() -> None:
     stable_baselines3 = pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is in the extra 'deep'")
     model = stable_baselines3.PPO("MlpPolicy", Toy(), device="cpu", seed=0)
@@ -133,6 +166,14 @@ def test_the_evaluator_of_stable_baselines_accepts_every_agent() -> None:
 
 def row(agent: str, subject: str, seed: int, value: float | None) -> Row:
     return Row(Cell(agent, subject, seed), value, error="" if value is not None else "broken")
+
+
+def test_agents_that_had_no_time_to_learn_are_told() -> None:
+    def run(agent: str, steps: int) -> Row:
+        return Row(Cell(agent, "html", 0, actions=("branch", "line", "exception")), 1.0, 0.0, steps)
+
+    rows = [run("ucb", 3), run("ucb", 2), run("linucb", 4), run("uniform", 2), Row(Cell("dsg_sarsa", "html", 0))]
+    assert first_tries(rows) == {"ucb": (2, 3)}
 
 
 def test_the_summary_is_the_one_worked_out_by_hand() -> None:

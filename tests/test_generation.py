@@ -184,6 +184,12 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
     assert taken.read_text() == "mine"
 
 
+def test_the_summary_counts_time_on_mutants_once(coverage_run):
+    took = {"search": 4.0, "finish": 3.0, "mutants": 2.5}  # the last one is a part of the second
+    run = replace(coverage_run, record=coverage_run.record | {"seconds": took})
+    assert run.summary().splitlines()[3].endswith(", 7.0 s")
+
+
 def test_the_summary_says_how_many_tests_were_left_out_and_why(coverage_run):
     assert "left out" not in coverage_run.summary()
     reasons = ["AssertionError", "no time was left to see it pass", "no time was left to see it pass"]

@@ -96,9 +96,8 @@ class Episode(Trial):
         try:
             if not spent.deterministic:
                 env.deadline = began + spent.amount
-            agent = trained(
-                make(agent_text(self.goal, self.agent), env.action_space, action_names=env.action_names, seed=seed)
-            )
+            text, names = agent_text(self.goal, self.agent), env.action_names
+            agent = trained(make(text, env.action_space, action_names=names, seed=seed, reseed=True))
             values, executions, generations, deciding = self._play(env, agent, seed, spent)
             assert env.engine is not None
             ended = time.monotonic()
