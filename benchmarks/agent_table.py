@@ -36,7 +36,7 @@ BASELINES = ("fixed own", "fixed all", "random_fixed", "uniform")
 AGENTS = (
     *("ucb", "dsg_sarsa", "linucb", "pretrained"),
     *BASELINES,
-    *("released_ucb", "released_dsg_sarsa", "oracle:tries=4", "oracle"),
+    *("released_ucb", "released_dsg_sarsa", "oracle:tries=4"),
 )
 COLUMNS = (
     *("goal", "budget", "population", "agent", "subject", "seed"),
