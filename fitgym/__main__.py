@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 
+from fitgym.interruption import held
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """The command line of `fitgym.cli`; whoever interrupts before that is loaded gets no traceback either."""
     try:
-        from fitgym.cli import main as run
-
+        with held():
+            from fitgym.cli import main as run
         run()
     except KeyboardInterrupt:
         sys.stderr.write("fitgym: interrupted, nothing was written\n")

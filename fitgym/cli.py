@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from fitgym import __version__
 from fitgym.errors import ExecutionError, InputError, SubjectError
+from fitgym.interruption import held
 from fitgym.study_commands import study
 
 if TYPE_CHECKING:
@@ -113,8 +114,9 @@ def generate(
     quiet
         No progress on stderr.
     """
-    from fitgym.execution.executor import Executor
-    from fitgym.subject.source import locate
+    with held():
+        from fitgym.execution.executor import Executor
+        from fitgym.subject.source import locate
 
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:
@@ -122,8 +124,9 @@ def generate(
     with Executor(locate(subject, path)) as executor:
         if goal != "coverage" and not (agent or "").startswith("fixed"):
             executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
-        executor.start()  # the worker imports the subject while this process imports what a search needs
-        from fitgym.generation import Request, generate_request
+        with held():
+            executor.start()  # the worker imports the subject while this process imports what a search needs
+            from fitgym.generation import Request, generate_request
 
         request = Request(
             subject,
@@ -162,7 +165,8 @@ def generate(
 
 def _view(subject: str, goal: str, agent: str) -> LiveView:
     """The view of a run; what draws it takes as long to load as a tenth of the start, so who wants none pays nothing."""
-    from fitgym.live import LiveView
+    with held():
+        from fitgym.live import LiveView
 
     return LiveView(subject, goal, agent)
 
@@ -271,8 +275,9 @@ def train(
     quiet
         No progress on stderr.
     """
-    from fitgym.training import Episode, Training, last_checkpoint
-    from fitgym.training import train as run
+    with held():
+        from fitgym.training import Episode, Training, last_checkpoint
+        from fitgym.training import train as run
 
     def show(episode: Episode) -> None:
         if not quiet:
@@ -374,7 +379,8 @@ def evaluate(
     """
     from dataclasses import asdict
 
-    from fitgym import comparison, evaluation
+    with held():
+        from fitgym import comparison, evaluation
     from fitgym.errors import BudgetError
     from fitgym.evolution.budget import Budget
     from fitgym.suite.export import write

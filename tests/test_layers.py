@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 ROOMS = {
     "fitgym.errors": 0,
     "fitgym.immutable": 0,
+    "fitgym.interruption": 0,
     "fitgym.registry": 0,
     "fitgym.subject": 1,
     "fitgym.instrument": 2,
