@@ -136,7 +136,7 @@ def test_ctrl_c_while_the_command_is_still_loading_is_quiet(tmp_path):
 
 
 def test_ctrl_c_before_there_is_anything_to_finish_is_quiet(tmp_path):
-    file = write(tmp_path, "slow.py", "for n in range(10**12): pass\n\ndef f(): pass\n")
+    file = write(tmp_path, "slow.py", "open('started', 'w').close()\nfor n in range(10**12): pass\n\ndef f(): pass\n")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     running = subprocess.Popen(
@@ -148,7 +148,7 @@ def test_ctrl_c_before_there_is_anything_to_finish_is_quiet(tmp_path):
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    while not list(temporary.iterdir()):
+    while not any("started" in files for _, _, files in os.walk(temporary)):
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     _, stderr = running.communicate(timeout=60)
@@ -171,7 +171,7 @@ def test_a_request_to_end_leaves_no_process_and_no_folder(tmp_path):
     )
     assert running.stderr is not None
     assert "search" in running.stderr.readline()
-    while not list(temporary.iterdir()):
+    while not any(temporary.glob("*/home")):
         time.sleep(0.05)
     running.terminate()
     _, stderr = running.communicate(timeout=60)
