@@ -28,10 +28,11 @@ class Pretrained(Agent):
     """The policy that was trained for these actions on `stdlib-v1:train`, selected on `stdlib-v1:validation`.
 
     There is one for the catalogue of each goal of the paper; which it is depends on the names of the actions alone. It
-    does not learn any more, and it takes the action that the policy judges best: drawing from the policy would exchange the
-    fitness functions at nearly every step, which costs more than a good choice gains. Each comes with a `bundle.json` that says how it was made: with which subjects, budget,
-    seed, hyper-parameters and versions. It sees what it was trained on, the features "full-v1"; with others it says so
-    when it is asked first. For other actions there is none, which `ready` and `lacking` say; it then chooses by chance.
+    does not learn any more, and it takes the action that the policy judges best: drawing from the policy would exchange
+    the fitness functions at nearly every step, which costs more than a good choice gains. Each comes with a `bundle.json`
+    that says how it was made: with which subjects, budget, seed, hyper-parameters and versions. It sees what it was
+    trained on, the features "full-v1"; with others it says so when it is asked first. For other actions there is none,
+    which `ready` and `lacking` say; it then chooses by chance.
 
     Args:
         action_space: as for every agent.
