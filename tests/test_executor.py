@@ -797,6 +797,7 @@ from fitgym.subject.source import locate
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 executor = Executor(locate("sleepy", sys.argv[1]), Limits(seconds=60))
+executor.start()
 operation = executor.subject.operations[0].id
 table = StatementTable()
 print(executor._zygote._token.hex(), flush=True)
@@ -815,6 +816,20 @@ def test_a_parent_that_dies_in_the_middle_leaves_no_process(tmp_path: Path, numb
         assert eventually(lambda: len(marked(mark)) == 3)  # the zygote, the child that waits, the one that stands by
         parent.send_signal(number)
         parent.wait(30)
+    assert eventually(lambda: marked(mark) == [])
+
+
+@pytest.mark.parametrize("body", ["for n in range(10**12): pass", "sum(range(10**12))"], ids=["python", "c"])
+def test_a_parent_that_dies_during_an_import_that_does_not_end_leaves_no_process(tmp_path: Path, body: str) -> None:
+    (tmp_path / "sleepy.py").write_text(f"open('started', 'w').close()\n{body}\n")
+    script = "print(executor._zygote._token.hex(), executor._zygote._folder.path, flush=True)\ntime.sleep(60)\n"
+    script = SCRIPT.partition("operation =")[0] + script
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        mark, folder = parent.stdout.readline().split()
+        assert eventually((Path(folder) / "home" / "started").exists)
+        assert len(marked(mark)) == 1
+        parent.kill()
     assert eventually(lambda: marked(mark) == [])
 
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import functools
 import os
 import resource
 import runpy
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +29,7 @@ __all__ = [
     "Guard",
     "adopt_orphans",
     "die_with_parent",
+    "ended_by",
     "isolate_signals",
     "landlock_version",
     "limit_sleep",
@@ -143,6 +146,22 @@ def adopt_orphans() -> None:
 def die_with_parent() -> None:
     """Be killed when the parent ends."""
     _libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+
+
+@contextlib.contextmanager
+def ended_by(connection: socket.socket) -> Iterator[None]:
+    """Inside the block this process is killed when the other end of the socket is closed or writes, whatever it is doing.
+
+    Not so when the thread ends that has started it, which is what `die_with_parent` goes by.
+    """
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(connection, fcntl.F_GETFL)
+    fcntl.fcntl(connection, fcntl.F_SETFL, flags | os.O_ASYNC)
+    try:
+        yield
+    finally:
+        fcntl.fcntl(connection, fcntl.F_SETFL, flags)
 
 
 @contextlib.contextmanager

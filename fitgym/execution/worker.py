@@ -19,7 +19,7 @@ from fitgym.errors import SubjectError
 from fitgym.execution.journal import Journal
 from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
-from fitgym.execution.sandbox import adopt_orphans, limit_sleep, restrict
+from fitgym.execution.sandbox import adopt_orphans, ended_by, limit_sleep, restrict
 from fitgym.execution.supervisor import Supervisor, high
 from fitgym.subject.subject import Reference
 
@@ -52,10 +52,11 @@ def main(arguments: list[str]) -> NoReturn:
     _silence()
     guard = restrict(home, memory_mb=4096, file_mb=limits.file_mb, files=limits.files, mode="polite")
     limit_sleep(guard)
-    control.sendall(frame(token, dumps(("importing", reference.module))))
     try:
-        runner = Runner.prepare(reference, limits, journal, guard, infection=infection)
-        runner.settle()
+        with ended_by(control):  # an import may take for ever
+            control.sendall(frame(token, dumps(("importing", reference.module))))
+            runner = Runner.prepare(reference, limits, journal, guard, infection=infection)
+            runner.settle()
     except BaseException as error:
         control.sendall(frame(token, dumps(_failure(reference, error))))
         os._exit(1)
