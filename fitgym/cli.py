@@ -485,7 +485,9 @@ COST_EXAMPLES = """Examples:
 
 @app.command(help_epilogue=COST_EXAMPLES)
 def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | None = None) -> int:
-    """Measure how long the tests of exported suites run and how much memory they take, in fresh interpreters.
+    """Measure how long the tests of exported suites run, how many lines, and how much memory they take.
+
+    Each run has a fresh interpreter.
 
     Parameters
     ----------
@@ -496,7 +498,7 @@ def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | N
     path
         A folder that is searched first for the subjects.
     json
-        File for the medians and their 95 % intervals.
+        File for the lines, and the medians of the others with their 95 % intervals.
     """
     from dataclasses import asdict
 
@@ -511,12 +513,12 @@ def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | N
         return f"{quantity.median / unit:.4g} [{quantity.low / unit:.4g}, {quantity.high / unit:.4g}]"
 
     found = {}
-    sys.stdout.write("suite  tests  failed  time in ms  peak in KiB  resident in MiB\n")
+    sys.stdout.write("suite  tests  failed  time in ms  peak in KiB  resident in MiB  lines run\n")
     for suite in suites:
         one = found[str(suite)] = measured(suite, runs=runs, path=path)
         sys.stdout.write(
             f"{suite}  {one.tests}  {one.failed}  {shown(one.seconds, 1e-3)}  {shown(one.peak, 1024)}  "
-            f"{shown(one.resident, 1 << 20)}\n"
+            f"{shown(one.resident, 1 << 20)}  {one.lines}\n"
         )
     if json is not None:
         write(json_format.dumps({suite: asdict(one) for suite, one in found.items()}, indent=1) + "\n", json)

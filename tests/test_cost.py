@@ -11,6 +11,17 @@ from fitgym.cli import main
 from fitgym.errors import InputError
 from fitgym.suite.cost import Cost, Quantity, cost
 
+SUBJECT = """\
+def large(n):
+    return len(bytes(n))
+
+
+def down(n):
+    while n:
+        n -= 1
+    return n
+"""
+
 SUITE = """\
 import time
 
@@ -23,15 +34,36 @@ def test_waits():
 
 def test_takes_memory():
     assert subject.large(2_000_000) == 2_000_000
+
+
+def test_counts():
+    for n in (3, 1):
+        assert subject.down(n) == 0
+"""
+
+
+METHODS = """\
+import unittest
+
+import subject
+
+
+class TestDown(unittest.TestCase):
+    def test_counts(self):
+        self.assertEqual(subject.down(3), 0)
+
+    def test_fails(self):
+        self.assertEqual(subject.down(1), 1)
 """
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("suite")
-    (folder / "subject.py").write_text("def large(n):\n    return len(bytes(n))\n")
+    (folder / "subject.py").write_text(SUBJECT)
     (folder / "tests").mkdir()
     (folder / "tests" / "test_subject.py").write_text(SUITE)
+    (folder / "tests" / "test_methods.py").write_text(METHODS)
     (folder / "tests" / "test_fails.py").write_text("def test_fails():\n    assert 1 == 2\n")
     (folder / "tests" / "test_empty.py").write_text("x = 1\n")
     (folder / "tests" / "test_broken.py").write_text("import no_such_module\n")
@@ -44,7 +76,7 @@ def measured(folder: Path) -> Cost:
 
 
 def test_time_is_that_of_the_bodies_of_the_tests(measured: Cost) -> None:
-    assert (measured.tests, measured.failed, measured.runs) == (2, 0, 3)
+    assert (measured.tests, measured.failed, measured.runs) == (3, 0, 3)
     assert measured.seconds.low >= 0.05
     assert measured.processor.median < measured.seconds.median  # it sleeps
 
@@ -52,6 +84,17 @@ def test_time_is_that_of_the_bodies_of_the_tests(measured: Cost) -> None:
 def test_memory_is_what_a_test_holds_at_most_beyond_what_was_there(measured: Cost) -> None:
     assert 2_000_000 <= measured.peak.median < 2_200_000
     assert measured.resident.median > 5 * measured.peak.median
+
+
+def test_lines_are_those_outside_the_suite_each_time_that_they_run(measured: Cost) -> None:
+    # one of large; of down while, n times the body and while again, return
+    assert measured.lines == 1 + (2 * 3 + 2) + (2 * 1 + 2)
+
+
+def test_methods_of_unittest_are_tests_too(folder: Path) -> None:
+    found = cost(folder / "tests" / "test_methods.py", runs=1, path=folder)
+    assert (found.tests, found.failed) == (2, 1)
+    assert found.lines == (2 * 3 + 2) + (2 * 1 + 2)
 
 
 def test_a_median_lies_in_its_interval_and_equal_values_have_none() -> None:

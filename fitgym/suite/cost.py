@@ -1,4 +1,4 @@
-"""The cost of an exported suite: how long its tests run and how much memory they take, in fresh interpreters."""
+"""The cost of an exported suite: how long its tests run, how many lines, and how much memory they take."""
 
 from __future__ import annotations
 
@@ -49,6 +49,9 @@ class Cost:
         processor: the same of processor time.
         peak: bytes; the most that Python held during a test beyond what it held before, over all tests.
         resident: bytes; the most memory that the process occupied, Python and pytest included.
+        lines: of Python that the tests ran, their own and pytest's not counted. They stand for time where tests take so
+            little of it that what else happens decides: the same each time, on every machine, unless the code under test
+            goes by chance or by the clock.
         runs: interpreters for time, and as many for memory.
     """
 
@@ -58,14 +61,15 @@ class Cost:
     processor: Quantity
     peak: Quantity
     resident: Quantity
+    lines: int
     runs: int
 
 
 def cost(suite: str | Path, *, runs: int = 15, path: str | Path | None = None, limit_s: float = 120.0) -> Cost:
     """Run a suite again and again, each time in a fresh interpreter.
 
-    Time and memory are measured in turns, in runs of their own, because tracing memory takes time. What pytest takes to
-    start, to collect and to report is no part of either.
+    Time and memory are measured in turns, in runs of their own, because tracing memory takes time; lines are counted in
+    one more. What pytest takes to start, to collect and to report is no part of any.
 
     Args:
         suite: a file of tests.
@@ -89,6 +93,7 @@ def cost(suite: str | Path, *, runs: int = 15, path: str | Path | None = None, l
     for _ in range(runs):
         timed.append(_run(file, path, limit_s))
         traced.append(_run(file, path, limit_s, "--trace-memory"))
+    counted = _run(file, path, limit_s, "--count-lines")
     if not timed[0]["tests"]:
         raise InputError(f"'{suite}' has no tests")
     return Cost(
@@ -98,6 +103,7 @@ def cost(suite: str | Path, *, runs: int = 15, path: str | Path | None = None, l
         Quantity.of([run["processor"] for run in timed]),
         Quantity.of([run["peak"] for run in traced]),
         Quantity.of([run["resident"] for run in timed]),
+        int(counted["lines"]),
         runs,
     )
 
