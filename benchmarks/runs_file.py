@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,22 @@ class RunsFile:
         self.keys = keys
 
     def rows(self) -> dict[Key, dict[str, str]]:
-        """The rows that are there and whole, by their keys, the last one of each."""
+        """The rows that are there and whole, by their keys, the last one of each.
+
+        Raises:
+            SystemExit: they are of another version, with other columns.
+        """
         if not self.path.exists():
             return {}
         with self.path.open(newline="", encoding="utf-8") as file:
-            whole = [row for row in csv.DictReader(file) if all(row[column] is not None for column in self.columns)]
+            reader = csv.DictReader(file)
+            known = reader.fieldnames or self.columns
+            if missing := [column for column in self.columns if column not in known]:
+                sys.stderr.write(
+                    f"'{self.path}' has no column '{missing[0]}', as another version wrote it: give another --folder\n"
+                )
+                raise SystemExit(2)
+            whole = [row for row in reader if all(row[column] is not None for column in self.columns)]
         return {tuple(row[column] for column in self.columns[: self.keys]): row for row in whole}
 
     def add(self, made: Iterable[Mapping[str, Any]]) -> None:

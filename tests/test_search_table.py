@@ -73,6 +73,14 @@ def test_rows_that_are_there_are_not_made_again(script: Any, tmp_path: Path, mon
     assert made == keys and set(file.rows()) == set(keys)
 
 
+def test_rows_of_another_version_are_refused(script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "runs.csv").write_text("question,contestant\n")
+    with pytest.raises(SystemExit) as ended:
+        script.RunsFile(tmp_path / "runs.csv", ("question", "contestant", "share"), 2).rows()
+    assert ended.value.code == 2
+    assert "has no column 'share'" in capsys.readouterr().err
+
+
 def test_the_table_puts_everybody_beside_the_first(script: Any) -> None:
     def row(contestant: str, seed: int, share: float) -> dict[str, str]:
         cells = ("branch", contestant, "m", str(seed), "80x", "6", repr(share), "2", "5", "")
