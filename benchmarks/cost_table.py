@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Do suites of adynamosa run faster and in less memory than those of dynamosa, and what do they lose in coverage?
 
-    python benchmarks/cost_table.py --install results/subjects --jobs 2
-    python benchmarks/cost_table.py --subjects results/subjects --seeds 0          # the table only
+    python benchmarks/cost_table.py --install results/subjects --jobs 2 --folder results/costs
+    python benchmarks/cost_table.py --seeds 0          # the table only
 
 Every run is `fitgym generate` with six of the seven fitness functions of the paper and the same budget in executions; then the suite
 is measured as by `fitgym cost`, in fresh interpreters. Each row is written to FOLDER/runs.csv as soon as there is one, and
@@ -36,14 +36,14 @@ PAPER = (
 )
 COLUMNS = (
     *("search", "subject", "seed", "budget"),
-    *("covered", "branches", "tests", "seconds", "peak", "failed", "problem"),
+    *("covered", "branches", "tests", "seconds", "peak", "lines", "failed", "problem"),
 )
 
 
 def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
     """Generate one suite and measure what it costs; its row."""
     search, subject, seed, budget = key
-    row = dict(zip(COLUMNS, (*key, *("",) * 7), strict=True))
+    row = dict(zip(COLUMNS, (*key, *("",) * 8), strict=True))
     folder = (options.folder / "suites" / "-".join(key).replace(":", ".")).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     env = environment(options.subjects, folder)
@@ -75,6 +75,7 @@ def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
         found.tests,
         found.processor.median,
         found.peak.median,
+        found.lines,
         found.failed,
     )
     return {**row, **dict(zip(COLUMNS[4:], map(str, values), strict=False))}
@@ -104,7 +105,8 @@ def medians(rows: Sequence[dict[str, str]], search: str) -> dict[str, dict[str, 
         of_it = [row for row in rows if (row["search"], row["subject"]) == (search, subject) and not row["problem"]]
         if of_it:
             found[subject] = {
-                name: statistics.median(float(row[name]) for row in of_it) for name in ("seconds", "peak", "tests")
+                name: statistics.median(float(row[name]) for row in of_it)
+                for name in ("seconds", "peak", "lines", "tests")
             }
             shares = [int(row["covered"]) / max(1, int(row["branches"])) for row in of_it]
             found[subject]["coverage"] = statistics.median(shares)
@@ -117,9 +119,9 @@ def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
     yield ""
     yield (
         "| search | subjects | coverage | beside | above | below | tests | beside | same coverage | faster | slower | time "
-        "| less memory | more | memory |"
+        "| less memory | more | memory | fewer lines | more | lines |"
     )
-    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    yield f"|{'---|' * 18}"
     theirs = medians(rows, SEARCHES[0])
     for search in SEARCHES[1:]:
         ours = medians(rows, search)
@@ -133,7 +135,7 @@ def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
         cells += [str(sum(gain > 0.0 for gain in gains)), str(sum(gain < 0.0 for gain in gains))]
         cells += [f"{statistics.fmean(side[one]['tests'] for one in both):.1f}" for side in (ours, theirs)]
         cells.append(str(len(same)))
-        for name in ("seconds", "peak"):
+        for name in ("seconds", "peak", "lines"):
             ratios = [ours[one][name] / max(theirs[one][name], 1e-9) for one in same]
             cells += [str(sum(ratio < 1.0 for ratio in ratios)), str(sum(ratio > 1.0 for ratio in ratios))]
             cells.append(f"{statistics.median(ratios) - 1.0:+.1%}" if ratios else "-")
