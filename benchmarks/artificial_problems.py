@@ -6,9 +6,9 @@
     python benchmarks/artificial_problems.py --kinds deceptive --searches MIO mio:population=1,distinct=true
 
 Every run has 1,000 evaluations, the optima of a run are those of its number, whatever the algorithm. Printed is the share
-of the feasible targets that are covered, in percent, over all runs, for random search also the share that is to be expected,
-and then what the paper says, with a tick or a cross for each sentence. Exit code 0 in either case: what does not reproduce is a
-result too.
+of the feasible targets that are covered, in percent, over all runs, for random search also the share that is to be
+expected, and then what the paper says, with a tick or a cross for each sentence. Exit code 0 in either case: what does not
+reproduce is a result too.
 """
 
 from __future__ import annotations

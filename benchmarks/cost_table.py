@@ -4,9 +4,9 @@
     python benchmarks/cost_table.py --install results/subjects --jobs 2 --folder results/costs
     python benchmarks/cost_table.py --seeds 0          # the table only
 
-Every run is `fitgym generate` with six of the seven fitness functions of the paper and the same budget in executions; then the suite
-is measured as by `fitgym cost`, in fresh interpreters. Each row is written to FOLDER/runs.csv as soon as there is one, and
-runs that stand there are not made again. What the columns mean is in README.md of this folder.
+Every run is `fitgym generate` with six of the seven fitness functions of the paper and the same budget in executions; then
+the suite is measured as by `fitgym cost`, in fresh interpreters. Each row is written to FOLDER/runs.csv as soon as there is
+one, and runs that stand there are not made again. What the columns mean is in README.md of this folder.
 """
 
 from __future__ import annotations

@@ -363,7 +363,10 @@ def _parsed(text: str) -> ast.AST:
 
 
 def _grafted(new: ast.AST, old: ast.AST) -> Any:
-    """A tree in which every part that also stands in the old one is that very part, probes and all, and the others are located at it."""
+    """A tree in which every part that also stands in the old one is that very part, probes and all.
+
+    The other parts are located at the old tree.
+    """
     parts: dict[str, list[ast.AST]] = {}
     for node in ast.walk(old):
         if isinstance(node, (ast.expr, ast.stmt)):

@@ -83,7 +83,8 @@ WireTrace = tuple[
     Reached, Reached | None, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int, Infected | None
 ]
 """A trace as built-in values only: what was reached, what was reached directly (None if that was not recorded), calls,
-raised, stops, failure, fuel, and what is infected (None if that was not recorded). Two traces are equal exactly when these are."""
+raised, stops, failure, fuel, and what is infected (None if that was not recorded). Two traces are equal exactly when these
+are."""
 
 
 class ProtocolError(FitgymError):

@@ -319,7 +319,7 @@ def _codes(part: Any) -> Sequence[int]:
 
 
 def _sequences(left: Any, right: Any) -> Relations:
-    """Two lists or two tuples: the difference in length plus nu of the distance to equality of each of the first `ITEMS` pairs.
+    """Two lists or two tuples: the difference in length plus nu of the distance of each of the first `ITEMS` pairs.
 
     Their order is that of the first pair that differs. Elements that are not built-in, and those of long ones, count nothing.
     """

@@ -24,9 +24,9 @@ class OneGoal(TestCaseSearch):
 
     The targets are taken in random order. Each gets an equal share of the budget that is left; what it does not need goes
     to those after it, and when all have been tried, those that are not covered are tried again. The fitness is the
-    distance to the target, ties are broken by the secondary objective. A search begins with random test cases and ends when its target is
-    covered; what its last best test case covers besides is left out from then on, what others covered on the way counts
-    for nothing. The suite is what covered the targets (`best`), the archive is not looked at.
+    distance to the target, ties are broken by the secondary objective. A search begins with random test cases and ends
+    when its target is covered; what its last best test case covers besides is left out from then on, what others covered
+    on the way counts for nothing. The suite is what covered the targets (`best`), the archive is not looked at.
 
     Args:
         factory, archive, rng: see `Search`.

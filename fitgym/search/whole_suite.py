@@ -19,8 +19,8 @@ class WholeSuite(Search):
 
     Each generation keeps the elite and fills the rest with pairs: two parents by rank selection, crossed with
     probability `crossover`, mutated, and then either both offspring or both parents go on, whichever pair holds the
-    best individual (fitness first, then the secondary objective). Offspring with more than twice the statements of the best individual
-    are turned down unless they beat it (bloat control).
+    best individual (fitness first, then the secondary objective). Offspring with more than twice the statements of the
+    best individual are turned down unless they beat it (bloat control).
 
     Mutation of a suite changes each test case with probability 1 / size, then adds new test cases with probability
     `insertion`, `insertion`^2, ...; a new test case is a mutated copy from the archive with probability `clone`, else

@@ -177,9 +177,9 @@ class Results:
         return {arm: _centres(values, middle) for arm, values in self.metric.items()}
 
     def reaches(self) -> dict[str, Reach]:
-        """How soon each arm gets to the level of the baseline: on each subject the median of what the runs of the baseline have
-        at their end, or those of all arms where there is no baseline. Empty if the runs do not tell how what is compared
-        has grown."""
+        """How soon each arm gets to the level of the baseline: on each subject the median of what the runs of the baseline
+        have at their end, or those of all arms where there is no baseline. Empty if the runs do not tell how what is
+        compared has grown."""
         first = next(iter(self._kind.metrics))
         by_arm = self._curves.get(self._kind.course, {}) if self.plan.metric == first else {}
         ends: dict[str, list[float]] = defaultdict(list)

@@ -235,8 +235,8 @@ def iqm(values: ArrayLike, *, seed: int = 0) -> Interval:
 def likelihood(values: ArrayLike, *, seed: int = 0) -> Interval:
     """How often something happened that happens or not, each subject counting the same.
 
-    The mean over the subjects of the mean over their runs, with a bootstrap interval that draws subjects and then runs of each,
-    because of a subject with one run nothing else says how sure its number is.
+    The mean over the subjects of the mean over their runs, with a bootstrap interval that draws subjects and then runs of
+    each, because of a subject with one run nothing else says how sure its number is.
 
     Args:
         values: 1 where it happened, else 0.

@@ -141,12 +141,12 @@ def assertions(
     """The facts a test checks, at most `limit`, in the order of the statements.
 
     Where it is known which mutants the candidates kill, the fewest that kill as many as all of them, and one about the
-    last statement if none of these is; where they kill none, the first of them. Otherwise the result of the last statement; then the state of the objects it worked on (its receiver,
-    its arguments), of which only what was not so before counts, if `before` tells; then the results of earlier
-    operations under test that no other statement uses, latest first. A constructed object counts by its attributes.
-    That an object merely has a certain class, or that an operation returned None which never returns anything else, is
-    checked only if nothing better is known. A test that `raised` checks that, and besides only what was changed all
-    the same.
+    last statement if none of these is; where they kill none, the first of them. Otherwise the result of the last
+    statement; then the state of the objects it worked on (its receiver, its arguments), of which only what was not so
+    before counts, if `before` tells; then the results of earlier operations under test that no other statement uses,
+    latest first. A constructed object counts by its attributes. That an object merely has a certain class, or that an
+    operation returned None which never returns anything else, is checked only if nothing better is known. A test that
+    `raised` checks that, and besides only what was changed all the same.
     """
     if not statements:
         return ()

@@ -1,7 +1,7 @@
 """Export: finished tests as a file that reads as if a person had written it.
 
-The file needs the subject and pytest, or unittest alone, not fitgym. It says how it was made, but neither when nor where, so the same run
-gives the same bytes.
+The file needs the subject and pytest, or unittest alone, not fitgym. It says how it was made, but neither when nor where,
+so the same run gives the same bytes.
 """
 
 from __future__ import annotations

@@ -96,7 +96,8 @@ def minimize(
             that raises goes on to raise the same, or comes to return. None treats all alike.
         seen: what is known of the results of test cases; None knows nothing. May raise `OutOfBudget`.
         kills: which mutants test cases kill. What a test that returns kills before its arguments are made plainer, and
-            none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise `OutOfBudget`.
+            none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise
+            `OutOfBudget`.
         operations: of the subject, by id; arguments then become such as annotations ask for.
         wave: how many targets are worked on at once.
 

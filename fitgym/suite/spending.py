@@ -1,4 +1,4 @@
-"""A pytest plugin: how much time and memory the bodies of the tests take, without what pytest takes itself.
+"""A pytest plugin: how much time, memory and lines the bodies of the tests take, without what pytest takes itself.
 
 Loaded by `pytest -p fitgym.suite.spending --spending FILE [--trace-memory] [--count-lines]`. The file gets one JSON object
 when all tests have run: `tests`, `failed`, `seconds` and `processor` (the sums over the tests, wall clock and processor),
@@ -55,7 +55,7 @@ class Spending:
         self._trace = trace
         self._count = count
         self._suite = ""
-        self._counts = [False]  # whether lines count below the frames of the suite and of the tools that are running
+        self._below = [False]  # of each running frame of the suite or of a tool: whether lines below it count
         self._sums: dict[str, float] = dict.fromkeys(("tests", "failed", "seconds", "processor", "peak", "lines"), 0)
 
     @pytest.hookimpl(tryfirst=True)
@@ -97,13 +97,13 @@ class Spending:
         """Look at the lines of a frame below one of the suite, but not where what suites are written with is in between."""
         of_suite = frame.f_code.co_filename == self._suite
         if of_suite or str(frame.f_globals.get("__name__")).partition(".")[0] in _TOOLS:
-            self._counts.append(of_suite)
+            self._below.append(of_suite)
             return self._returned
-        return self._ran if self._counts[-1] else None
+        return self._ran if self._below[-1] else None
 
     def _returned(self, frame: FrameType, event: str, argument: Any) -> TraceFunction:
         if event == "return":
-            self._counts.pop()
+            self._below.pop()
         return self._returned
 
     def _ran(self, frame: FrameType, event: str, argument: Any) -> TraceFunction:

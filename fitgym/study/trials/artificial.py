@@ -20,7 +20,8 @@ __all__ = ["Artificial"]
 class Artificial(Trial):
     """One run of a search on an artificial problem.
 
-    Its subjects are problems: `gradient:30`, or several groups as in `gradient:10+infeasible:100`. The optima of a problem are drawn from the seed, the same for every arm.
+    Its subjects are problems: `gradient:30`, or several groups as in `gradient:10+infeasible:100`. The optima of a problem
+    are drawn from the seed, the same for every arm.
 
     Attributes:
         search: algorithm with options.
