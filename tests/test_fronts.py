@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import random
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.evolution.fronts import beaten, dominance, epsilon_distance, fronts, preferred, subvector_distance
+from fitgym.evolution.fronts import beaten, dominance, epsilon_distance, fronts, orders, preferred, subvector_distance
 
 
 def matrix(*rows: tuple[float, ...]) -> np.ndarray:
@@ -96,8 +97,25 @@ def test_distances_are_what_their_definitions_say(rows: list[list[int]]) -> None
         assert epsilon_distance(values)[p] == pytest.approx(max(shares, default=0.0))
 
 
-def test_large_matrices_are_compared_in_blocks() -> None:
-    values = np.random.default_rng(0).integers(0, 3, (90, 2000)).astype(float)
-    p, q = 17, 60
-    assert beaten(values)[p, q] == (values[p] < values[q]).sum()
-    assert dominance(values)[p, q] == bool((values[p] <= values[q]).all() and (values[p] < values[q]).any())
+@given(MATRICES)
+def test_orders_are_those_of_the_targets_that_tell_test_cases_apart_each_once(rows: list[list[int]]) -> None:
+    values = np.array(rows, dtype=float)
+    ranks, counts = orders(values)
+    telling = [column for column in values.T if len(set(column)) > 1]
+    asked = collections.Counter(tuple(sorted(set(column)).index(v) for v in column) for column in telling)
+    assert {tuple(rank): count for rank, count in zip(ranks.T.tolist(), counts.tolist(), strict=True)} == asked
+
+
+def test_targets_with_other_distances_and_the_same_order_count_together() -> None:
+    values = matrix((0.1, 2.0, 7.0, 0.5, 9.0), (0.3, 5.0, 7.0, 0.4, 9.5), (0.3, 5.0, 7.0, 0.4, 9.7))
+    ranks, counts = orders(values)  # the third target tells nothing
+    assert ranks.T.tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 2]]
+    assert counts.tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("targets", [2, 2000])
+def test_comparing_by_orders_is_comparing_by_targets(targets: int) -> None:
+    values = np.random.default_rng(0).integers(0, 3, (90, targets)).astype(float)
+    wins = (values[:, None, :] < values).sum(axis=2)
+    assert (beaten(values) == wins).all()
+    assert (dominance(values) == ((wins > 0) & (wins.T == 0))).all()

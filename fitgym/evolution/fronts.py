@@ -5,15 +5,15 @@ All functions take a matrix with a row for each test case and a column for each 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.fitness.base import Floats, Index, Mask
 from fitgym.subject.patterns import Chance
 
-__all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "preferred", "subvector_distance"]
-
-_CELLS = 1 << 22  # of a block of comparisons, a byte each
+__all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "orders", "preferred", "subvector_distance"]
 
 
 def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
@@ -44,15 +44,47 @@ def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
     return np.unique(chosen)
 
 
+def orders(values: Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The orders in which targets put the test cases, each once, and how many targets put them so.
+
+    To most targets all test cases are alike, and many that stand behind the same decision say the same: of a thousand
+    targets there are some fifty orders, and comparing all test cases by these takes as much less.
+
+    Args:
+        values: `(n, n_targets)`.
+
+    Returns:
+        ranks: `(n, n_orders)`, equal where the values are equal, smaller where they are smaller.
+        counts: `(n_orders,)`; targets to which all test cases are alike are in none.
+    """
+    telling = values[:, (values != values[:1]).any(axis=0)]
+    columns, counts = _merged(telling.T, np.ones(telling.shape[1], dtype=np.int64))
+    order = columns.argsort(axis=1)
+    ascending = np.take_along_axis(columns, order, axis=1)
+    steps = np.zeros(columns.shape, dtype=np.int32)
+    np.cumsum(ascending[:, 1:] > ascending[:, :-1], axis=1, out=steps[:, 1:])
+    ranks = np.empty_like(steps)
+    np.put_along_axis(ranks, order, steps, axis=1)
+    ranks, counts = _merged(ranks, counts)
+    return ranks.T, counts
+
+
+def _merged(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Rows that are equal as one, with the sum of their counts."""
+    places: dict[bytes, int] = {}
+    place = [places.setdefault(row.tobytes(), len(places)) for row in np.ascontiguousarray(rows)]
+    merged = np.zeros(len(places), dtype=np.int64)
+    np.add.at(merged, place, counts)
+    first = np.unique(np.array(place, dtype=np.intp), return_index=True)[1]
+    return rows[first], merged
+
+
 def dominance(values: Floats) -> Mask:
     """Which test case dominates which, `(n, n)`: nowhere worse and somewhere better."""
-    n = len(values)
-    dominates = np.zeros((n, n), dtype=bool)
-    step = max(1, _CELLS // max(1, values.size))
-    for first in range(0, n, step):
-        block = values[first : first + step, None, :]
-        dominates[first : first + step] = (block <= values).all(axis=2) & (block < values).any(axis=2)
-    return dominates
+    better = np.zeros((len(values), len(values)), dtype=bool)
+    for rank in orders(values)[0].T:
+        better |= rank[:, None] < rank
+    return better & ~better.T
 
 
 def fronts(values: Floats, ties: Floats, size: int, chance: Chance | None) -> list[Index]:
@@ -82,11 +114,10 @@ def fronts(values: Floats, ties: Floats, size: int, chance: Chance | None) -> li
 
 def beaten(values: Floats) -> NDArray[np.int64]:
     """For each two test cases the number of targets for which the one is better than the other, `(n, n)`."""
-    n = len(values)
-    found = np.zeros((n, n), dtype=np.int64)
-    step = max(1, _CELLS // max(1, values.size))
-    for first in range(0, n, step):
-        found[first : first + step] = (values[first : first + step, None, :] < values).sum(axis=2)
+    found = np.zeros((len(values), len(values)), dtype=np.int64)
+    ranks, counts = orders(values)
+    for rank, count in zip(ranks.T, counts.tolist(), strict=True):
+        found += count * (rank[:, None] < rank)
     return found
 
 
