@@ -35,6 +35,7 @@ QUESTIONS = (
     "collection",
     "whole_loop",
     "stages",
+    "smart",
     "parts",
     "environment",
     "agents",

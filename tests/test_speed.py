@@ -25,7 +25,7 @@ from fitgym.subject.dependence import branches
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 QUESTIONS = (
     *("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "parts", "startup"),
-    *("agents", "stages", "rendering"),
+    *("agents", "stages", "smart", "rendering"),
 )
 
 
@@ -311,6 +311,17 @@ def test_stages_share_the_time_of_the_parent_and_leave_the_methods_as_they_were(
     assert sum(taken.values()) < time.process_time_ns() - started  # what is in two stages counts once
     assert span.executions > 0
     assert [getattr(*place) for place in places] == methods
+
+
+@pytest.mark.parametrize("search", ["whole_suite", "mosa", "dynamosa"])
+def test_smart_selection_is_timed_on_fewer_targets_than_all_eight_functions_have(speed: Any, search: str) -> None:
+    run = "numeric", speed.workload.BUNDLED, 3, search
+    eight, targets = speed.smart.timed(*run, False, 1, 2)
+    smart, fewer = speed.smart.timed(*run, True, 1, 2)
+    assert 0 < fewer < targets
+    for span in (eight, smart):
+        assert span.generations == 2 and span.executions > 0
+        assert set(span.timings) == {"execute", "measure", "search"} and all(span.timings.values())
 
 
 def test_what_a_worker_was_asked_can_be_answered_again(speed: Any) -> None:
