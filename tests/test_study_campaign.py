@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -293,6 +293,26 @@ def test_a_driver_is_read_while_it_runs(tmp_path: Path) -> None:
     assert all(one.memory > 1e6 for one in readings[1:])  # the first may be from before Python is loaded
     assert max(one.memory for one in readings) > 1e7
     assert readings[-1].cpu_s > readings[0].cpu_s
+
+
+def test_an_interruption_just_after_runs_were_handed_over_breaks_nothing_in_the_pool(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken: list[str] = []
+    waited = 0
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        nonlocal waited
+        waited += 1
+        if waited == 3:  # the pool's thread has not been told yet what the step before has handed over
+            raise KeyboardInterrupt
+        return wait(*arguments, **options)
+
+    monkeypatch.setattr("threading.excepthook", lambda died: broken.append(repr(died.exc_value)))
+    monkeypatch.setattr("fitgym.study.executors.local.wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(plan, tmp_path, executor="local", workers=2)
+    assert not broken
 
 
 def test_ctrl_c_ends_with_the_command_that_goes_on(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -54,7 +55,19 @@ class Local(Executor):
         except BrokenProcessPool:
             return list(taken.values())
         finally:
+            _begun(asked)
             pool.shutdown(kill_workers=True)
+
+
+def _begun(futures: Iterable[Future[str]]) -> None:
+    """Wait until the pool's thread has taken up what it was given last, or for a second.
+
+    Killed before, it looks for what is not there any more and dies with a KeyError on the screen (loky 3.6, in
+    `add_call_item_to_queue`), and what it would have tidied up stays.
+    """
+    given_up = time.monotonic() + 1
+    while any(not future.running() and not future.done() for future in futures) and time.monotonic() < given_up:
+        time.sleep(0.001)
 
 
 def _alone(cell: Cell, folder: Path) -> None:
