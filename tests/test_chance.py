@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -286,7 +287,9 @@ def test_the_order_of_a_set_of_pairs_with_classes_is_the_same_in_every_process(t
 
 
 TIMES = """
-import time
+import threading, time, uuid
+from datetime import datetime, timezone
+from time import monotonic
 from time import time as now
 
 START = time.time()
@@ -320,6 +323,29 @@ def agree() -> bool:
 def texts() -> list:
     return [time.ctime(), time.asctime(), time.strftime("%Y-%m-%d"), time.gmtime().tm_year, int(time.time())]
 
+def awaited() -> bool:
+    until = monotonic() + 0.1
+    while monotonic() < until:
+        threading.Event().wait(0.02)
+    return True
+
+def dated() -> float:
+    return datetime.now().timestamp() + datetime.utcnow().timestamp() + datetime.now(timezone.utc).timestamp()
+
+def counted() -> float:
+    return time.perf_counter() + time.process_time() + monotonic() + time.monotonic_ns()
+
+def identified() -> int:
+    return uuid.uuid1().int + uuid.getnode()
+
+class Day(datetime):
+    @classmethod
+    def fromtimestamp(cls, *arguments):
+        raise ValueError
+
+def own_day() -> bool:
+    return type(Day.now()) is Day and type(Day.utcnow()) is Day
+
 def start() -> float:
     return START
 
@@ -347,7 +373,7 @@ def test_a_search_sees_the_same_time_in_every_process_and_every_test_case(timed:
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", ["waited", "slept", "agree"])
+@pytest.mark.parametrize("name", ["waited", "slept", "agree", "awaited", "own_day"])
 @pytest.mark.parametrize("mode", ["real", "fixed"])
 def test_time_goes_on(timed: Executor, name: str, mode: str) -> None:
     operation = next(o.id for o in timed.subject.operations if o.name == name)
@@ -364,11 +390,13 @@ def test_no_test_asserts_a_time(timed: Executor) -> None:
     assert "2023" not in str(observed(timed, "start")) and "17000" not in str(observed(timed, "start"))
     table = StatementTable()
     operations = {operation.name: operation.id for operation in timed.subject.operations}
-    testcases = [table.testcase([Statement(operations[name])]) for name in ("texts", "given")]
+    names = ("texts", "given", "dated", "counted", "identified")
+    testcases = [table.testcase([Statement(operations[name])]) for name in names]
     expected = timed.expect(testcases, timed.run(testcases, table), table)
-    texts, given = (str(expectation and expectation.facts) for expectation in expected)
+    texts, given, *numbers = (str(expectation and expectation.facts) for expectation in expected)
     assert "20" not in texts and "Tue" not in texts
     assert "1970" in given
+    assert not any(re.search("[0-9]{3}", number) for number in numbers), numbers
 
 
 def test_functions_of_the_clock_are_not_bound_once_more() -> None:
@@ -383,6 +411,30 @@ def test_functions_of_the_clock_are_not_bound_once_more() -> None:
     assert Watch().look() > 0 and Watch().place(3) == id(3)
     assert (time.time.__name__, time.time.__module__, time.time.__qualname__) == ("time", "time", "time")
     assert (id.__name__, id.__module__) == ("id", "builtins")
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
+def test_the_monotonic_clock_is_fixed_for_the_package_of_the_subject_only() -> None:
+    """Who waits for a lock or a queue has to see real time, and a package may keep it."""
+    script = """
+    import time
+    from fitgym.execution.chance import Chance
+    real = time.monotonic
+    chance = Chance("mine.part")
+    chance.settle()
+    look = {}
+    for module in ("mine.part", "mine.other", "mine", "mines", "queue"):
+        exec("import time\\ndef look():\\n    return time.monotonic(), time.monotonic_ns() / 1e9", names := {"__name__": module})
+        look[module] = names["look"]
+    first = {}
+    for module in look:
+        chance.fix()
+        first[module] = look[module]()
+    assert first["mine.part"] == first["mine.other"] == first["mine"] != first["mines"]
+    assert all(abs(look[module]()[i] - real()) < 1 for module in ("mines", "queue") for i in (0, 1))
+    chance.free()
+    assert abs(look["mine"]()[0] - real()) < 1
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
 

@@ -97,7 +97,7 @@ def test_of_a_test_case_that_ends_its_process_now_and_then_nothing_is_expected(s
         """
         import os, time
         def maybe(n: int):
-            if time.perf_counter_ns() // 100 % 3 == 0:
+            if time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 100 % 3 == 0:
                 os._exit(1)
             return n
         """

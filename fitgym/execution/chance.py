@@ -60,7 +60,7 @@ class Chance:
 
     def __init__(self, subject: str) -> None:
         self._addresses = Addresses()
-        self._clock = Clock()
+        self._clock = Clock(subject)
         self._pids = Pids()
         self._fixed = True
         self._stream: Any = _random.Random(0)
