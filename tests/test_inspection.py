@@ -430,6 +430,35 @@ def test_objects_at_module_level_may_be_used(inspected):
     assert subject.classes["tiny.C"].instances == ("tiny:DEFAULT",)
 
 
+def test_classes_whose_objects_are_hashed_by_their_address_are_known(inspected):
+    subject = inspected("""
+        import dataclasses, enum
+
+        class Plain: pass
+        class Child(Plain): pass
+        class Equal:
+            def __eq__(self, other): return True
+        class Keyed(Equal):
+            def __hash__(self): return 1
+        @dataclasses.dataclass(frozen=True)
+        class Point:
+            x: int
+        class Colour(enum.Enum):
+            RED = 1
+        class Number(int): pass
+        class Meta(type):
+            def __hash__(cls): return 7
+        class Made(metaclass=Meta): pass
+
+        def f(a: Plain, b: Child, c: Equal, d: Keyed, e: Point, g: Colour, h: Number, i: Made): pass
+    """)
+    assert [name for name, known in subject.classes.items() if known.by_address] == [
+        "tiny.Child",
+        "tiny.Made",
+        "tiny.Plain",
+    ]
+
+
 def test_a_class_bound_to_another_name_is_imported_by_that_name(inspected):
     subject = inspected("import collections\nPoint = collections.namedtuple('P', 'x y')\ndef f(p: Point): pass\n")
     assert only(subject, "Point").kind == "constructor"

@@ -29,10 +29,16 @@ from fitgym.testcase.knowledge import kind_of
 from fitgym.testcase.literals import KINDS, Literals, _letters, _normal, canonical, kind_of_text, text_of
 from fitgym.testcase.mixture import ANY_KINDS
 from fitgym.testcase.rates import Rates
-from fitgym.testcase.statement import StatementTable
+from fitgym.testcase.statement import Statement, StatementTable
 from fitgym.testcase.subtyping import fits
 
 SUBJECT = build(patterns=())
+BY_ADDRESS = build(
+    patterns=(),
+    classes={
+        name: replace(known, by_address="Cart" in name or "Sized" in name) for name, known in SUBJECT.classes.items()
+    },
+)
 SEEDS = st.integers(0, 2**32 - 1)
 ELLIPSIS = Hint("ellipsis")
 
@@ -370,6 +376,51 @@ def assert_hashable(expression: Expression) -> None:
         assert not (isinstance(item, Collection) and item.kind in ("list", "dict", "set", "iter")), expression
     for item in expression.items:
         assert_hashable(item)
+
+
+NAN = Literal('float("nan")')
+TEXT, NUMBER = Literal("'a'"), Literal("1")
+RED, INT_CLASS = Name("shop", "Color.RED"), Name("builtins", "int")
+A_CART, A_VERSION, DEFAULT = Ref(0), Ref(1), Name("shop", "DEFAULT")
+
+
+@pytest.mark.parametrize(
+    ("items", "kept"),
+    [
+        ([TEXT, NUMBER, Literal("1.0")], [TEXT, NUMBER]),
+        ([TEXT, A_CART], [TEXT]),
+        ([A_CART], [A_CART]),
+        ([A_CART, Lambda(0, NUMBER), INT_CLASS], [A_CART]),
+        ([A_CART, A_VERSION, DEFAULT, RED], [A_VERSION, DEFAULT, RED]),
+        ([Collection("tuple", (TEXT, Collection("tuple", (A_CART,)))), TEXT], [TEXT]),
+        ([Collection("tuple", (TEXT, A_VERSION)), TEXT], [Collection("tuple", (TEXT, A_VERSION)), TEXT]),
+        ([INT_CLASS, TEXT, Lambda(1, NUMBER), NAN], [TEXT]),
+        ([], []),
+    ],
+)
+def test_what_is_hashed_by_its_address_is_in_a_set_by_itself_only(
+    items: list[Expression], kept: list[Expression]
+) -> None:
+    made = TestFactory(BY_ADDRESS, StatementTable())
+    draft = Draft([Statement(operation_named(BY_ADDRESS, name).id) for name in ("Cart", "Version.parse")])
+    assert made.calls.values.forms.of_set(items, draft) == kept
+
+
+@given(st.sampled_from([Hint("set"), Hint("set", args=(CART,)), Hint("frozenset", args=(ANY,)), ANY]), SEEDS)
+def test_no_set_mixes_addresses_with_anything_else(hint: Hint, seed: int) -> None:
+    values, rng = TestFactory(BY_ADDRESS, StatementTable()).calls.values, np.random.default_rng(seed)
+    expression = values.of(hint, draft := Draft(), rng, 0)
+    for _ in range(8):
+        for found in inside(expression):
+            if isinstance(found, Collection) and found.kind in ("set", "frozenset") and len(found.items) > 1:
+                assert values.forms.of_set(found.items, draft) == list(found.items)
+        expression = values.changed(expression, hint, draft, rng)
+
+
+def inside(expression: Expression) -> list[Expression]:
+    """The expression and all that it is made of."""
+    items = expression.items if isinstance(expression, Collection) else ()
+    return [expression, *(part for item in items for part in inside(item))]
 
 
 def test_containers_lose_gain_and_change_elements() -> None:

@@ -76,6 +76,7 @@ class Catalogue:
                 demands=demanded(cls) if is_protocol(cls) else (),
                 abstract=inspect.isabstract(cls) or is_protocol(cls),
                 instances=tuple(instances.get(key, ())),
+                by_address=inspect.getattr_static(cls, "__hash__") is vars(object)["__hash__"],
             )
         return entries
 

@@ -242,6 +242,7 @@ class Class:
         demands: names of the attributes a value must have if it is a protocol.
         abstract: it cannot be instantiated.
         instances: module-level names, as `module:qualname`, of existing objects of this class that a test may use.
+        by_address: its objects are hashed by where they lie, as those of `object` are.
     """
 
     name: str
@@ -252,6 +253,7 @@ class Class:
     demands: tuple[str, ...] = ()
     abstract: bool = False
     instances: tuple[str, ...] = ()
+    by_address: bool = False
 
 
 @immutable

@@ -8,7 +8,7 @@ to the draft first.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate
 
@@ -103,6 +103,8 @@ class Forms:
             for known in subject.classes.values()
             if (known.name in tested or known.module == subject.reference.module) and not known.demands
         ]
+        by_value = [known for known in subject.classes.values() if not known.by_address]
+        self._by_value = frozenset((*_members(by_value), *_instances(by_value)))
         self._own = [self.of(Hint("class", known.name)) for known in self._own_classes]
         self._kinds: dict[str, Form] = {kind: self._form_of_kind(kind) for kind in (*ANY_KINDS, "ellipsis")}
 
@@ -140,6 +142,28 @@ class Forms:
                 return False
             return self.results.kinds[draft[expression.position].operation] in _HASHABLE_RESULTS
         return True
+
+    def of_set(self, items: Sequence[Expression], draft: Draft) -> list[Expression]:
+        """What a set of these holds: each value once, and what is hashed by its address only if there is nothing else.
+
+        Code goes through a set in the order of the hashes. With an address among them that is another one in each process, and
+        so may be what the code does.
+        """
+        different = distinct(items)
+        if len(different) < 2:
+            return different
+        return [item for item in different if not self._by_address(item, draft)] or different[:1]
+
+    def _by_address(self, expression: Expression, draft: Draft) -> bool:
+        if isinstance(expression, Collection):
+            return any(self._by_address(item, draft) for item in expression.items)
+        if isinstance(expression, Ref):
+            operation = draft[expression.position].operation
+            known = self.subject.classes.get(self.results.hints[operation].name)
+            return self.results.kinds[operation] == "class" and (known is None or known.by_address)
+        if isinstance(expression, Name):
+            return expression not in self._by_value
+        return isinstance(expression, Lambda) or expression.text == 'float("nan")'
 
     def _deeper(self, draft: Draft, rng: Chance, depth: int) -> Expression:
         return self.anything(draft, rng, depth + 1)
@@ -256,7 +280,7 @@ class Forms:
         size = bisect_right(_SIZES, rng.random()) if depth < self.rates.max_depth else 0
         hashed = kind in ("set", "frozenset")
         items = self._items(element, size, draft, rng, depth, hashed=hashed)
-        return Collection(kind, tuple(distinct(items) if hashed else items))
+        return Collection(kind, tuple(self.of_set(items, draft) if hashed else items))
 
     def _items(
         self, element: Form | None, size: int, draft: Draft, rng: Chance, depth: int, *, hashed: bool
@@ -381,10 +405,9 @@ class Forms:
         if hint.name == "builtins.object":
             return self.anything
         family = self._family(hint.name)
-        members = tuple(Name(one.module, f"{one.qualname}.{member}") for one in family for member in one.members)
-        paths = [path.partition(":") for one in family for path in one.instances]
-        instances = tuple(Name(module, qualname) for module, _, qualname in paths)
-        return partial(self._object, self.builder(hint), self.results.providers(hint), members, instances)
+        return partial(
+            self._object, self.builder(hint), self.results.providers(hint), _members(family), _instances(family)
+        )
 
     def _object(
         self,
@@ -461,6 +484,17 @@ class Forms:
         "type": _of_type,
         "protocol": _of_protocol,
     }
+
+
+def _members(classes: Iterable[Class]) -> tuple[Name, ...]:
+    """The members of those that are enums."""
+    return tuple(Name(one.module, f"{one.qualname}.{member}") for one in classes for member in one.members)
+
+
+def _instances(classes: Iterable[Class]) -> tuple[Name, ...]:
+    """Their objects that exist already."""
+    paths = [path.partition(":") for one in classes for path in one.instances]
+    return tuple(Name(module, qualname) for module, _, qualname in paths)
 
 
 def distinct(items: Sequence[Expression]) -> list[Expression]:

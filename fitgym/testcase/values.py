@@ -205,7 +205,7 @@ class Values:
                 first = Literal(self.literals.of_kind("str", rng))
             items[place:place] = [first] if values is None else [first, self.of(values, draft, rng, depth + 1)]
         if hashed:
-            items = distinct(items)
+            items = self.forms.of_set(items, draft)
         elif kind == "dict" and len(distinct(items[::2])) < len(items) // 2:
             return expression
         return Collection(kind, tuple(items))
