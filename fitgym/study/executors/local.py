@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
@@ -39,49 +39,61 @@ class Local(Executor):
 
     def _until_broken(self, waiting: Iterator[Cell], folder: Path, workers: int) -> Generator[Cell, None, list[Cell]]:
         """Give back runs as they end; when a process has died, return those that were handed over, else none."""
-        pool = _pool(workers)
         asked: dict[Future[str], Cell] = {}
         taken: dict[str, Cell] = {}  # more than was asked for, where handing over has failed already
         try:
-            while True:
-                for cell in islice(waiting, workers * _AHEAD - len(asked)):
-                    taken[cell.id] = cell
-                    asked[pool.submit(run, cell, folder)] = cell
-                if not asked:
-                    return []
-                for future in wait(asked, return_when=FIRST_COMPLETED).done:
-                    future.result()
-                    yield taken.pop(asked.pop(future).id)
+            with _Workers(workers) as pool:
+                while True:
+                    for cell in islice(waiting, workers * _AHEAD - len(asked)):
+                        taken[cell.id] = cell
+                        asked[pool.submit(cell, folder)] = cell
+                    if not asked:
+                        return []
+                    for future in wait(asked, return_when=FIRST_COMPLETED).done:
+                        future.result()
+                        yield taken.pop(asked.pop(future).id)
         except BrokenProcessPool:
             return list(taken.values())
-        finally:
-            _begun(asked)
-            pool.shutdown(kill_workers=True)
-
-
-def _begun(futures: Iterable[Future[str]]) -> None:
-    """Wait until the pool's thread has taken up what it was given last, or for a second.
-
-    Killed before, it looks for what is not there any more and dies with a KeyError on the screen (loky 3.6, in
-    `add_call_item_to_queue`), and what it would have tidied up stays.
-    """
-    given_up = time.monotonic() + 1
-    while any(not future.running() and not future.done() for future in futures) and time.monotonic() < given_up:
-        time.sleep(0.001)
 
 
 def _alone(cell: Cell, folder: Path) -> None:
     """Make a run in a process of its own, and write down that it has none if that process dies."""
     if place(folder, cell.id).exists():
         return
-    pool = _pool(1)
     try:
-        pool.submit(run, cell, folder).result()
+        with _Workers(1) as pool:
+            pool.submit(cell, folder).result()
     except BrokenProcessPool as death:
         reason = " ".join(str(death).split()) or "no more is known"
         save(lost(cell, f"the process that made the run died, twice: {reason}"), place(folder, cell.id))
-    finally:
-        pool.shutdown(kill_workers=True)
+
+
+class _Workers:
+    """Processes that make runs, and are killed at the end whatever they are doing."""
+
+    def __init__(self, number: int) -> None:
+        self._pool = _pool(number)
+        self._last: Future[str] | None = None
+
+    def submit(self, cell: Cell, folder: Path) -> Future[str]:
+        """Have a run made."""
+        future: Future[str] = self._pool.submit(run, cell, folder)
+        self._last = future
+        return future
+
+    def __enter__(self) -> _Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wait until the pool's thread has taken up what it was given, the last run last, or for a second; then kill.
+
+        Killed before, it looks for what is not there any more and dies with a KeyError on the screen (loky 3.6, in
+        `add_call_item_to_queue`), and what it would have tidied up stays.
+        """
+        last, given_up = self._last, time.monotonic() + 1
+        while last and not (last.running() or last.done()) and time.monotonic() < given_up:
+            time.sleep(0.001)
+        self._pool.shutdown(kill_workers=True)
 
 
 def _pool(workers: int) -> Any:
