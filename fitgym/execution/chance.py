@@ -2,8 +2,8 @@
 
 A search has to find the same each time, so while it runs every generator that nobody has seeded draws from one fixed
 stream, which starts anew in each test case. What a test asserts has to hold when nobody fixes anything, so values are
-observed with real chance. Where objects lie in memory, what time it is and what the process is called are chance too, see
-`fitgym.execution.addresses`, `fitgym.execution.clock` and `fitgym.execution.pids`.
+observed with real chance. Where objects lie in memory, what time it is and what the process and the host are called are chance
+too, see `addresses`, `clock`, `pids` and `uuids` in `fitgym.execution`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 from fitgym.execution.addresses import Addresses
 from fitgym.execution.clock import Clock
 from fitgym.execution.pids import Pids
+from fitgym.execution.uuids import Uuids
 
 __all__ = ["PRIVATE", "Chance", "generator_state", "reseed"]
 
@@ -50,7 +51,7 @@ _OTHER = _random.Random(1).getstate()
 class Chance:
     """Where random numbers come from in this process, from now on.
 
-    `os.urandom`, `os.getpid`, `id` and the clock are replaced, and `random.Random.seed` where it is called without a seed.
+    `os.urandom`, `os.getpid`, `id`, the clock and the generator of UUIDs are replaced, and `random.Random.seed` where it is called without a seed.
     The module `random` itself seems not to be imported until somebody imports it, because putting its generator back would
     cost each test case as much as a few calls of the subject.
 
@@ -62,6 +63,7 @@ class Chance:
         self._addresses = Addresses()
         self._clock = Clock(subject)
         self._pids = Pids()
+        self._uuids = Uuids(self._clock)
         self._fixed = True
         self._stream: Any = _random.Random(0)
         self._start = self._stream.getstate()
@@ -100,6 +102,7 @@ class Chance:
         self._addresses.fix(other=other)
         self._clock.fix(other=other)
         self._pids.fix(other=other)
+        self._uuids.fix()
         self._fixed = True
         if self._drawn or other or self._other:
             self._stream.setstate(_OTHER if other else self._start)
@@ -116,6 +119,7 @@ class Chance:
         self._addresses.free()
         self._clock.free()
         self._pids.free()
+        self._uuids.free()
         self._fixed = False
         if self._module is not None:
             self._seed_all(None)

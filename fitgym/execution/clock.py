@@ -10,11 +10,8 @@ looks. What a test asserts has to hold at any time, so values are observed at th
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
-import importlib
-import struct
 import sys
 import time
 from collections.abc import Callable
@@ -38,8 +35,8 @@ a test case that takes less finds the same always."""
 class Clock:
     """What time it is in this process, from now on.
 
-    Its methods stand in for the functions of the module `time` with the same names, and of `_uuid`, where `uuid.uuid1` has
-    time and host from; functions of ours for `datetime.now` and `utcnow`. All else in `datetime` asks `time.time`.
+    Its methods stand in for the functions of the module `time` with the same names, functions of ours for `datetime.now` and
+    `utcnow`. All else in `datetime` asks `time.time`.
 
     Args:
         subject: name of the module under test.
@@ -55,10 +52,6 @@ class Clock:
         self._real: Any = {name: getattr(time, name) for name in _REPLACED}
         for name in _REPLACED:
             setattr(time, name, stand_in(getattr(self, name), "time"))
-        with contextlib.suppress(ImportError):  # nothing else gives time and host then
-            module: Any = importlib.import_module("_uuid")
-            self._real["generate_time_safe"] = module.generate_time_safe
-            module.generate_time_safe = stand_in(self.generate_time_safe, "_uuid")
         self._replace_in_datetime()
 
     def settle(self) -> None:
@@ -143,15 +136,6 @@ class Clock:
         """Convert a time tuple to a string according to a format specification."""
         return str(self._real["strftime"](format, *t or (self.localtime(),)))
 
-    def generate_time_safe(self) -> tuple[bytes, int | None]:
-        """The bytes of a UUID of version 1 (RFC 4122), and whether no other process can have got the same."""
-        if not self._fixed:
-            return self._real["generate_time_safe"]()  # type: ignore[no-any-return]
-        ticks = self.time_ns() // 100 + _GREGORIAN
-        return struct.pack(
-            ">IHHH", ticks & 0xFFFFFFFF, ticks >> 32 & 0xFFFF, ticks >> 48 | 1 << 12, 1 << 15
-        ) + _HOST, None
-
     def _elapsed(self) -> float:
         """Seconds since some moment before the test case."""
         self._now += _LOOK_S
@@ -192,10 +176,6 @@ def _of(cls: type[datetime], method: Any) -> Callable[..., datetime]:
 
 
 _BEFORE_S = 1000.0
-_GREGORIAN = 0x01B21DD213814000
-"""Steps of 100 ns from the 15th of October 1582 to the Epoch."""
-_HOST = b"\x01fitgy"
-"""Six bytes; the first one is odd, as in no address of a network card."""
 _CLOCKS = ("time", "monotonic", "perf_counter", "process_time")
 _TEXTS = ("localtime", "gmtime", "ctime", "asctime", "strftime")
 _REPLACED = ("sleep", *_CLOCKS, *(f"{name}_ns" for name in _CLOCKS), *_TEXTS)

@@ -37,6 +37,7 @@ from fitgym.execution.addresses import Addresses
 from fitgym.execution.chance import Chance, generator_state, reseed
 from fitgym.execution.clock import Clock
 from fitgym.execution.pids import Pids
+from fitgym.execution.uuids import Uuids
 
 __all__ = ["Process", "State"]
 
@@ -49,7 +50,7 @@ _ATOMS = frozenset(
     | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, types.FrameType}
 )
 # Behind functions that stand in for others; each test case begins with them anew.
-_OURS = (Addresses, Chance, Clock, Pids)
+_OURS = (Addresses, Chance, Clock, Pids, Uuids)
 _LRU = type(functools.lru_cache(lambda: None))
 _LOCK = type(_thread.allocate_lock())
 _RLOCK = type(_thread.RLock())
