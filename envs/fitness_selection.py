@@ -417,7 +417,7 @@ class FitnessSelection(gymnasium.Env[Observation, np.int64]):
             "generation": self.engine.generation,
             "executions": self.engine.executions,
             "goal_value": float(self._moment.value),
-            "suite_size": len(self.engine.search.best),
+            "suite_size": len(self.engine.best),
             "crashes": len(self.executor.crashes),
             "action_mask": self.action_masks(),
         }

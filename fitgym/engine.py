@@ -579,6 +579,23 @@ class Engine:
 
     # ------------------------------------------------------------------ looking
 
+    @property
+    def best(self) -> Individual:
+        """The best individual of the population.
+
+        Raises:
+            IndexError: no generation has been made yet.
+        """
+        return self.search.best
+
+    def covered(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function the archive covers, shape `(n_targets,)`."""
+        return self.archive.covered(name)
+
+    def measures(self, name: str) -> bool:
+        """Whether a fitness function was ever active or tracked, so that its targets are known."""
+        return name in self.measurements.fitness
+
     def fitness_of(self, name: str, individual: Individual) -> float:
         """The suite fitness of one function, in [0, 1], 0 is best."""
         return float(self.measurements.suite_fitness(name, [individual])[0])

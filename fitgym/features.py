@@ -47,7 +47,7 @@ def _names_paper(functions: Sequence[str]) -> list[str]:
 
 
 def _paper(engine: Engine, functions: Sequence[str], moment: Moment) -> list[float]:
-    best = engine.search.best
+    best = engine.best
     active = engine.active
     return [
         *(1.0 if name in active else 0.0 for name in functions),
@@ -59,9 +59,9 @@ def _paper(engine: Engine, functions: Sequence[str], moment: Moment) -> list[flo
 
 def _coverage(engine: Engine, name: str) -> float:
     """The share of a function's targets that is covered, 0.0 where it has none or is not measured."""
-    if name not in engine.measurements.fitness:
+    if not engine.measures(name):
         return 0.0
-    covered = engine.archive.covered(name)
+    covered = engine.covered(name)
     return np.count_nonzero(covered) / covered.size if covered.size else 0.0
 
 
@@ -79,7 +79,7 @@ def _names_full(functions: Sequence[str]) -> list[str]:
 
 
 def _full(engine: Engine, functions: Sequence[str], moment: Moment) -> list[float]:
-    best = engine.search.best
+    best = engine.best
     # A function that is not active now is not measured for the sake of a feature: its probes may be off.
     fitness = [engine.fitness_of(name, best) if name in engine.active else 1.0 for name in functions]
     gains = [*moment.gains, 0.0, 0.0, 0.0][:3]

@@ -29,7 +29,7 @@ class Coverage(Goal):
     ranges = MappingProxyType({"paper": (0.0, 1.0), "gain": (0.0, 1.0)})
 
     def value(self, engine: Engine) -> float:
-        covered = engine.archive.covered(self.fitness)
+        covered = engine.covered(self.fitness)
         return float(covered.mean()) if covered.size else 1.0
 
     def reached(self, engine: Engine) -> bool:

@@ -64,13 +64,13 @@ class Diversity(Goal):
         return self._greatest
 
     def paper_reward(self, engine: Engine) -> float:
-        now = engine.fitness_of(self.fitness, engine.search.best)
+        now = engine.fitness_of(self.fitness, engine.best)
         fall, self._before = self._before - now, now
         return fall
 
     def begin(self, engine: Engine) -> None:
         self._greatest = 0.0
-        self._before = engine.fitness_of(self.fitness, engine.search.best)
+        self._before = engine.fitness_of(self.fitness, engine.best)
         super().begin(engine)
 
 
@@ -78,4 +78,4 @@ def _div(engine: Engine) -> int:
     """The distances of the best suite."""
     function = engine.measurements.fitness[Diversity.fitness]
     assert isinstance(function, diversity.Diversity)
-    return function.diversity(engine.search.best.testcases, engine.table)
+    return function.diversity(engine.best.testcases, engine.table)

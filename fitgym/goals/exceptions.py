@@ -42,8 +42,8 @@ class Exceptions(Goal):
     scale = 10.0
 
     def value(self, engine: Engine) -> float:
-        return float(engine.archive.covered(self.fitness).sum())
+        return float(engine.covered(self.fitness).sum())
 
     def paper_reward(self, engine: Engine) -> float:
-        thrown = engine.measurements.covers(self.fitness, engine.search.best.testcases)
+        thrown = engine.measurements.covers(self.fitness, engine.best.testcases)
         return self.value(engine) + float(thrown.any(axis=0).sum())

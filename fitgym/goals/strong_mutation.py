@@ -64,5 +64,5 @@ class StrongMutation(Goal):
 
 
 def _score(engine: Engine, name: str) -> float:
-    covered = engine.archive.covered(name)
+    covered = engine.covered(name)
     return float(covered.mean()) if covered.size else 1.0
