@@ -1,0 +1,246 @@
+"""A setting: everything that the result of one run depends on, as one frozen value.
+
+The options of environments are declared here once. The command line, study files, records, `gymnasium.make`, training,
+evaluation and replay all derive from these declarations. This file imports nothing heavy, so that the command line can
+show its help at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+from fitgym.errors import InputError
+
+__all__ = [
+    "EngineOptions",
+    "FitnessOptions",
+    "Options",
+    "SearchOptions",
+    "Setting",
+    "defaults",
+    "hints",
+    "option",
+    "read",
+]
+
+DEFAULT_ENV = "fitgym/FitnessSelection-v0"
+"""The environment of a run that names none."""
+
+WholeNumber = Annotated[int, Meta(ge=1)]
+Name = Annotated[str, Meta(min_length=1)]
+
+Read = TypeVar("Read", bound="Options")
+Built = TypeVar("Built")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The keyword arguments of an environment. A subclass is a frozen dataclass; each field has a type and a default."""
+
+    local: ClassVar[frozenset[str]] = frozenset({"path", "timeout_s"})
+    """Fields that describe the machine rather than the run; records leave them out."""
+
+    def recorded(self) -> dict[str, Any]:
+        """The fields that a result depends on, as JSON-ready values."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return {name: value for name, value in found.items() if name not in self.local}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions(Options):
+    """The options of a search, whoever guides it.
+
+    Attributes:
+        search: search algorithm, with options after a colon: mosa:crossover=0.5,distance=epsilon.
+        smart: use only those fitness functions and targets that represent the others.
+        secondary: tie-breaker between equally fit test cases: length, performance or diversity.
+        population: number of individuals, unless search says so.
+    """
+
+    search: Name = "whole_suite"
+    smart: bool = False
+    secondary: Name = "length"
+    population: WholeNumber = 50
+
+    def engine(self) -> dict[str, Any]:
+        """These options as keyword arguments of `fitgym.engine.Engine`."""
+        return {each.name: getattr(self, each.name) for each in dataclasses.fields(EngineOptions)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(EngineOptions):
+    """The options that all environments with a search on a subject share.
+
+    Attributes:
+        path: folder that is searched first for the subject.
+        goal: what the tester wants in the end: exceptions, coverage, diversity or strong_mutation.
+        functions: fitness functions to use instead of the goal's own list: exception,branch,loop_twice.
+        variants: arguments of fitness functions by name, such as {"diversity": {"last_two": true}}.
+        reward: gain, the change of the goal's value; or paper, as published for the goal.
+        features: what the agent sees: a feature set, or feature blocks joined by +.
+        generations_per_step: how many generations a decision holds.
+        budget: 200g generations or 20000x executions of test cases; None for no limit.
+        timeout_s: seconds that one test case may take.
+    """
+
+    path: str | None = None
+    goal: Name = "exceptions"
+    functions: str | tuple[str, ...] | None = None
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    reward: Name = "gain"
+    features: Name = "full-v1"
+    generations_per_step: WholeNumber = 3
+    budget: str | None = "200g"
+    timeout_s: Annotated[float, Meta(gt=0)] = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitnessOptions(SearchOptions):
+    """The options of environments in which an agent chooses fitness functions.
+
+    Attributes:
+        actions: catalogue of combinations to choose from, a list of combinations, bits or weights; the goal's own if None.
+        populations: shared, or per-action: every action resumes the population that it left, as in the code released with
+            the paper.
+    """
+
+    actions: str | tuple[str, ...] | None = None
+    populations: Literal["shared", "per-action"] = "shared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Everything that the result of one run depends on.
+
+    Attributes:
+        env: id of a registered environment, `module:id` to import a module first, or `module:Class`.
+        subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`; "" where the environment has none.
+        agent: `name`, `name:argument` or the folder of a saved agent; "" for the environment's default.
+        seed: of everything random in the run.
+        budget: `20000x` executions, `200g` generations or `60s` seconds; "" for the environment's default.
+        options: further keyword arguments of the environment.
+    """
+
+    env: str = DEFAULT_ENV
+    subject: str = ""
+    agent: str = ""
+    seed: Annotated[int, Meta(ge=0)] = 0
+    budget: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def option(self, name: str) -> Any:
+        """The value of one option: as given, else the default of environments with a search.
+
+        Raises:
+            KeyError: there is no such option.
+        """
+        return self.options[name] if name in self.options else defaults(FitnessOptions)[name]
+
+    def to_json(self) -> dict[str, Any]:
+        """The setting as JSON-ready values."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Setting:
+        """The setting that `to_json` wrote.
+
+        Raises:
+            InputError: a value is unknown or of another type.
+        """
+        return _build(cls, values, "the setting")
+
+
+def read(kind: type[Read], given: Mapping[str, Any], who: str) -> Read:
+    """Check keyword arguments of an environment.
+
+    Args:
+        kind: the options that it has.
+        given: names with values, as from Python, TOML or JSON.
+        who: the environment, for messages.
+
+    Raises:
+        InputError: a name is unknown, or a value is of another type or out of range.
+    """
+    return _build(kind, given, who)
+
+
+def option(kind: type[Any], name: str, text: str) -> Any:
+    """The value that a text on the command line means for an option: JSON if it is some, otherwise the text itself.
+
+    Args:
+        kind: a dataclass with the option.
+        name: of the option.
+        text: as written by the user.
+
+    Raises:
+        InputError: the value does not fit the option.
+    """
+    try:
+        value = msgspec.json.decode(text.encode())
+    except msgspec.DecodeError:
+        value = text
+    if name in (known := hints(kind)):
+        return _converted(name, value, known[name])
+    return value
+
+
+def defaults(kind: type[Any]) -> dict[str, Any]:
+    """The options of a kind with their defaults."""
+    blank = kind()
+    return {each.name: getattr(blank, each.name) for each in dataclasses.fields(kind)}
+
+
+def hints(kind: type[Any]) -> dict[str, Any]:
+    """The options of a kind with their types, constraints included."""
+    found = typing.get_type_hints(kind, include_extras=True)
+    return {each.name: found[each.name] for each in dataclasses.fields(kind)}
+
+
+def _build(kind: type[Built], given: Mapping[str, Any], who: str) -> Built:
+    known = hints(kind)
+    for name in given:
+        if name not in known:
+            raise InputError(f"{who} has no option '{name}'{_nearest(name, known)}")
+    return kind(**{name: _converted(name, value, known[name]) for name, value in given.items()})
+
+
+def _converted(name: str, value: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        shown = f"'{value}'" if isinstance(value, str) else value
+        raise InputError(f"{name} is {shown}, expected {_noun(kind)}") from None
+
+
+def _noun(kind: Any) -> str:
+    """What values of a type are called, for messages."""
+    if get_origin(kind) is Annotated:
+        base, *rest = get_args(kind)
+        least = next((m for m in rest if isinstance(m, Meta)), Meta())
+        if least.ge is not None:
+            return f"{_noun(base)} of at least {least.ge}"
+        return f"{_noun(base)} above {least.gt}" if least.gt is not None else _noun(base)
+    if get_origin(kind) is Literal:
+        return " or ".join(repr(value) for value in get_args(kind))
+    if get_origin(kind) in (typing.Union, types.UnionType):
+        return " or ".join(_noun(one) for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is tuple:
+        return f"a list ({_noun(get_args(kind)[0])} each)"
+    nouns = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+    return nouns.get(kind, "a table")
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"{f'; did you mean {near[0]!r}?' if near else ''} (available: {', '.join(names) or 'none'})"
