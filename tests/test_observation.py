@@ -24,16 +24,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fitgym.execution.fleeting import is_fleeting
 from fitgym.execution.observation import (
     NOT_RUN,
     Observation,
     Observed,
     agreement,
     describe,
-    is_fleeting,
-    name_of,
     observe,
 )
+from fitgym.execution.reflection import name_of
 from fitgym.testcase.expression import Collection, Literal, Name, Ref
 
 HOME = "observed_subject"
