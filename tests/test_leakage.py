@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.leakage import Process, State
+from fitgym.execution.leakage import State
+from fitgym.execution.process import Process
 
 SOURCE = """
 import array, collections, contextvars, functools, itertools, random, threading
@@ -405,7 +406,7 @@ CHANGES = [
 
 SCRIPT = """
 import builtins, decimal, gc, os, signal, sys, warnings
-from fitgym.execution.leakage import Process
+from fitgym.execution.process import Process
 process = Process()
 assert not process.changed(), "changed by itself"
 assert decimal.getcontext().divide(1, 3) and not process.changed(), "flags do not count"
@@ -427,7 +428,7 @@ def test_a_change_of_the_process_is_found(change: str, tmp_path: Path) -> None:
 def test_looking_at_the_process_imports_nothing() -> None:
     script = """
     import sys
-    from fitgym.execution.leakage import Process
+    from fitgym.execution.process import Process
     before = set(sys.modules)
     assert not Process().changed() and set(sys.modules) == before, set(sys.modules) - before
     """

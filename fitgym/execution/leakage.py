@@ -6,40 +6,44 @@ attributes of objects and classes, closures and caches. Containers are compared 
 object count as equal. Most changes are undone in place, which takes microseconds; what cannot be undone exactly (an
 iterator, a thread, an open file) asks for a fresh process instead.
 
-The far state costs too much to be compared every time: the other modules of the package, and what belongs to the
-process, such as environment, working folder, signal handlers and builtins. It is compared after each batch.
+To compare the far state after each test case would cost too much. It is the state of the other modules of the package,
+and that of the process (`fitgym.execution.process`). The runner compares it after each batch.
 """
 
 from __future__ import annotations
 
-import _locale  # looking at the state must import nothing: a subject may keep `sys.modules`
-import _signal  # type: ignore[import-not-found]  # what `signal` wraps
 import _thread
-import array
 import builtins
 import collections
 import functools
-import gc
 import itertools
 import operator
-import os
-import resource
-import signal
 import sys
-import time
 import types
-import warnings
 from builtins import id
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fitgym.execution.addresses import Addresses
 from fitgym.execution.chance import Chance, generator_state, reseed
 from fitgym.execution.clock import Clock
+from fitgym.execution.containers import (
+    CONTAINERS,
+    EMPTY,
+    Fix,
+    comparable,
+    differs,
+    fix_class,
+    fix_namespace,
+    fix_set,
+    is_copied_exactly,
+    is_reordered,
+    no_fix,
+)
 from fitgym.execution.pids import Pids
 from fitgym.execution.uuids import Uuids
 
-__all__ = ["Process", "State"]
+__all__ = ["State"]
 
 _MAX_OBJECTS = 20_000
 """Objects that one snapshot looks at."""
@@ -57,8 +61,6 @@ _RLOCK = type(_thread.RLock())
 _CONTENTS: Any = types.CellType.__dict__["cell_contents"]
 _PROXY = types.MappingProxyType
 
-Fix = Callable[[Any, Any], bool]
-"""Puts the saved content back into the living container; False if that cannot be done exactly."""
 
 Read = Callable[[], object]
 Get = Callable[[object], object]
@@ -104,10 +106,10 @@ class State:
         self._keep: list[object] = []  # so that no identity in `_seen` is used again
         queue: collections.deque[object] = collections.deque()
         for module in roots:
-            self._container(vars(module), dict(vars(module)), _fix_namespace)
+            self._container(vars(module), dict(vars(module)), fix_namespace)
             queue.extend(vars(module).values())
         for module in shallow:
-            self._container(vars(module), dict(vars(module)), _fix_namespace)
+            self._container(vars(module), dict(vars(module)), fix_namespace)
         queue.extend(also)
         while queue and len(self._seen) < _MAX_OBJECTS:
             thing = queue.popleft()
@@ -140,13 +142,13 @@ class State:
 
     def reordered(self) -> bool:
         """A dictionary holds the same items in another order. Slower than `changed`, which does not look at that."""
-        return any(map(_is_reordered, self._live, self._saved, self._fixes))
+        return any(map(is_reordered, self._live, self._saved, self._fixes))
 
     def restore(self) -> bool:
         """Put everything back; False if something could not be, and then only a fresh process is clean."""
         try:
             for live, saved, fix in zip(self._live, self._saved, self._fixes, strict=True):
-                as_it_was = not _differs(live, saved) and not _is_reordered(live, saved, fix) and fix is not _fix_set
+                as_it_was = not differs(live, saved) and not is_reordered(live, saved, fix) and fix is not fix_set
                 if not as_it_was and not fix(live, saved):
                     return False
             for read, value, write in zip(self._reads, self._values, self._writes, strict=True):
@@ -174,10 +176,10 @@ class State:
         self._answers.append(value)
 
     def _probe_member(self, member: Any, holder: object, write: Write | None = None) -> object:
-        """Save what a descriptor reads from an object; that, or `_EMPTY`."""
+        """Save what a descriptor reads from an object; that, or `EMPTY`."""
         read = functools.partial(_member_state, member, holder)
         value = read()
-        if value is _EMPTY:
+        if value is EMPTY:
             self._probe(read, write)
             return value
         self._reads.append(read)
@@ -200,7 +202,7 @@ class State:
         if cls in _OURS:
             return ()
         if thing is sys.modules:  # somebody who holds it may count or drop modules, and they cannot be put back
-            self._container(thing, dict(thing), _no_fix)
+            self._container(thing, dict(thing), no_fix)
             return ()
         if issubclass(cls, type):
             return self._look_at_class(thing)
@@ -234,7 +236,7 @@ class State:
         if cls.__module__ not in self._names:
             return ()
         proxy = type.__dict__["__dict__"].__get__(cls)
-        self._container(proxy, dict(proxy), functools.partial(_fix_class, cls))
+        self._container(proxy, dict(proxy), functools.partial(fix_class, cls))
         return [value for key, value in proxy.items() if key not in ("__dict__", "__weakref__", "__doc__")]
 
     def _look_at_function(self, function: types.FunctionType) -> Iterable[object]:
@@ -243,7 +245,7 @@ class State:
         found: list[object] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         attributes = function.__dict__
         if attributes:
-            self._container(attributes, dict(attributes), _fix_namespace)
+            self._container(attributes, dict(attributes), fix_namespace)
             found.extend(attributes.values())
         for cell in function.__closure__ or ():
             found.append(cell.cell_contents)
@@ -256,11 +258,11 @@ class State:
         found: list[object] = [cls]
         # What hangs together inside an object of a library is not known here, so part of it is never put back alone.
         owned = cls.__module__ in self._owned or str(cls.__module__).partition(".")[0] in self._owned
-        for base, copy, fix in _CONTAINERS:
+        for base, copy, fix in CONTAINERS:
             if issubclass(cls, base):
                 saved = copy(thing)
-                exact = owned and (base is not set or _is_copied_exactly(thing, saved))
-                self._container(_plain(thing, base), saved, fix if exact else _no_fix)
+                exact = owned and (base is not set or is_copied_exactly(thing, saved))
+                self._container(comparable(thing, base), saved, fix if exact else no_fix)
                 found.extend(saved.values() if isinstance(saved, dict) else saved)
                 break
         if issubclass(cls, (tuple, frozenset)):
@@ -273,44 +275,12 @@ class State:
             self._probe(functools.partial(thing.get, None), thing.set)
         namespace = _namespace(thing)
         if namespace is not None:
-            self._container(namespace, dict.copy(namespace), _fix_namespace if owned else _no_fix)
+            self._container(namespace, dict.copy(namespace), fix_namespace if owned else no_fix)
             found.extend(dict.values(namespace))
         for member in _slots(cls):
             write = functools.partial(_fill_slot, thing, member)
             found.append(self._probe_member(member, thing, write if owned else None))
         return found
-
-
-_EMPTY = object()
-
-
-def _plain(thing: Any, base: type) -> Any:
-    """What to compare for a container: itself, if comparing it runs no code of a subclass."""
-    return thing if type(thing).__eq__ is base.__eq__ else _Base(thing, base)
-
-
-class _Base:
-    """Compares a container whose class redefines equality as its built-in base class would."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, thing: Any, base: Any) -> None:
-        self.thing = thing
-        self.base = base
-
-    def __eq__(self, other: object) -> bool:
-        return self.base.__eq__(self.thing, other) is True
-
-
-def _differs(live: Any, saved: Any) -> bool:
-    try:
-        return bool(live != saved)
-    except BaseException:  # an `__eq__` of the subject refuses
-        return True
-
-
-def _is_reordered(live: Any, saved: Any, fix: Fix) -> bool:
-    return fix is _fix_dict and list(dict.__iter__(_target(live))) != list(saved)
 
 
 def _namespace(thing: object) -> dict[str, object] | None:
@@ -343,11 +313,11 @@ def _member_state(member: Any, holder: object) -> object:
     try:
         return member.__get__(holder)
     except (AttributeError, ValueError):  # an empty slot, an empty cell
-        return _EMPTY
+        return EMPTY
 
 
 def _fill_slot(thing: object, member: Any, value: object) -> None:
-    if value is _EMPTY:
+    if value is EMPTY:
         member.__delete__(thing)
     else:
         member.__set__(thing, value)
@@ -367,231 +337,3 @@ def _generator_state(generator: Any) -> object:
 
 def _fill_cell(cell: Any, value: object) -> None:
     cell.cell_contents = value
-
-
-# ------------------------------------------------------------------------------------------------- putting it back
-
-
-def _fix_namespace(live: dict[str, object], saved: dict[str, object]) -> bool:
-    for name in [name for name in live if name not in saved]:
-        del live[name]
-    for name, value in saved.items():
-        if live.get(name, _EMPTY) is not value:
-            live[name] = value
-    if list(live) != list(saved):  # a name was deleted in between
-        live.clear()
-        live.update(saved)
-    return True
-
-
-def _fix_class(cls: type, live: Mapping[str, object], saved: dict[str, object]) -> bool:
-    for name in [name for name in live if name not in saved]:
-        type.__delattr__(cls, name)
-    for name, value in saved.items():
-        if live.get(name, _EMPTY) is not value:
-            type.__setattr__(cls, name, value)
-    return True
-
-
-def _no_fix(live: Any, saved: Any) -> bool:
-    return False
-
-
-def _fix_dict(live: Any, saved: dict[Any, Any]) -> bool:
-    target = _target(live)
-    dict.clear(target)
-    dict.update(target, saved)
-    return True
-
-
-def _fix_ordered(live: Any, saved: Any) -> bool:
-    target = _target(live)
-    collections.OrderedDict.clear(target)
-    for key, value in saved.items():
-        collections.OrderedDict.__setitem__(target, key, value)
-    return True
-
-
-def _fix_list(live: Any, saved: Any) -> bool:
-    list.__setitem__(_target(live), slice(None), saved)
-    return True
-
-
-def _fix_bytes(live: Any, saved: Any) -> bool:
-    bytearray.__setitem__(_target(live), slice(None), saved)
-    return True
-
-
-def _fix_array(live: Any, saved: Any) -> bool:
-    array.array.__setitem__(_target(live), slice(None), saved)
-    return True
-
-
-def _fix_deque(live: Any, saved: Any) -> bool:
-    target = _target(live)
-    collections.deque.clear(target)
-    collections.deque.extend(target, saved)
-    return True
-
-
-def _fix_set(live: Any, saved: set[Any]) -> bool:
-    """Also of use for a set that holds what it held: where items came and went, others are added in another order."""
-    target = _target(live)
-    set.clear(target)
-    set.update(target, saved)
-    return True
-
-
-def _is_copied_exactly(thing: Any, copy: set[Any]) -> bool:
-    """Every item of a set has the same place in a copy, and so in itself when it is filled from that again.
-
-    The order of iteration depends on the history of a set. An empty set takes the table of another one as it is, hashes
-    included, if its own comes out at the same size; most sets of literals and all small ones have such a size. (Where
-    the import has removed items, what is added later may come in another order.)
-    """
-    return set.__sizeof__(thing) == set.__sizeof__(copy) and all(
-        map(operator.is_, set.__iter__(thing), set.__iter__(copy))
-    )
-
-
-def _target(live: Any) -> Any:
-    return live.thing if type(live) is _Base else live
-
-
-# Each with a copy that runs no code of a subclass. The first that fits counts.
-_CONTAINERS: tuple[tuple[type, Callable[[Any], Any], Fix], ...] = (
-    (
-        collections.OrderedDict,
-        lambda thing: collections.OrderedDict(collections.OrderedDict.items(thing)),
-        _fix_ordered,
-    ),
-    (dict, dict.copy, _fix_dict),
-    (list, lambda thing: list.__getitem__(thing, slice(None)), _fix_list),
-    (set, set, _fix_set),
-    (
-        collections.deque,
-        lambda thing: collections.deque(collections.deque.__iter__(thing), thing.maxlen),
-        _fix_deque,
-    ),
-    (bytearray, lambda thing: bytearray.__getitem__(thing, slice(None)), _fix_bytes),
-    (array.array, lambda thing: array.array.__getitem__(thing, slice(None)), _fix_array),
-)
-
-
-# ----------------------------------------------------------------------------------------------------- the process
-
-
-class Process:
-    """A snapshot of what belongs to the process rather than to the subject, the files in its working folder included.
-
-    Args:
-        memory_slack: bytes by which the address space may grow before that counts as a change.
-    """
-
-    def __init__(self, memory_slack: int = 128 << 20) -> None:
-        self._threads = _thread._count()
-        self._slack = memory_slack
-        self._folder = os.getcwd()
-        self._modules = dict(sys.modules)  # more may come, none may go
-        self._memory = _address_space()
-        self._facts = self._look()
-
-    def threads_left(self, patience: float = 0.02) -> bool:
-        """Threads are alive that were not; those about to end are waited for, `patience` seconds at most."""
-        if _thread._count() <= self._threads:
-            return False
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            time.sleep(0.001)
-            if _thread._count() <= self._threads:
-                return False
-        return True
-
-    def changed(self) -> bool:
-        """Something is not as it was."""
-        try:
-            facts = self._look()
-            if not self._facts[0]:  # decimal was not loaded then
-                facts[0] = ()
-            return facts != self._facts or _address_space() > self._memory + self._slack or _has_children()
-        except BaseException:
-            return True
-
-    def _look(self) -> list[object]:
-        return [
-            _decimal_context(),
-            os.getcwd(),
-            sorted(os.listdir(self._folder)),
-            self._modules
-            if all(map(operator.is_, map(sys.modules.get, self._modules), self._modules.values()))
-            else (),
-            dict(os.environ._data),  # type: ignore[attr-defined]
-            list(sys.path),
-            list(sys.meta_path),
-            list(sys.path_hooks),
-            sys.getrecursionlimit(),
-            sys.getswitchinterval(),
-            sys.gettrace(),
-            sys.getprofile(),
-            sys.excepthook,
-            sys.displayhook,
-            sys.unraisablehook,
-            (sys.stdin, sys.stdout, sys.stderr),
-            [stream.closed for stream in (sys.stdin, sys.stdout, sys.stderr) if stream is not None],
-            gc.isenabled(),
-            gc.get_threshold(),
-            list(gc.callbacks),
-            list(warnings.filters),
-            warnings.showwarning,
-            vars(builtins).copy(),
-            list(map(_signal.getsignal, _SIGNALS)),  # `signal` makes enumerations of them, which takes 100 us
-            [_timer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)],
-            _signal.pthread_sigmask(signal.SIG_BLOCK, ()),
-            os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None,
-            [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)],
-            os.getpriority(os.PRIO_PROCESS, 0),
-            os.getsid(0),
-            _locale.setlocale(_locale.LC_ALL, None),
-            _umask(),
-        ]
-
-
-_SIGNALS = sorted(signal.valid_signals())
-
-
-def _address_space() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as statm:
-            return int(statm.read().split()[0]) * resource.getpagesize()
-    except OSError:
-        return 0
-
-
-def _decimal_context() -> tuple[object, ...]:
-    """Precision and rules; the flags change with every inexact result and are left out."""
-    decimal = sys.modules.get("decimal")
-    if decimal is None:
-        return ()
-    context = decimal.getcontext()
-    traps = tuple(trap for trap, on in context.traps.items() if on)
-    return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps)
-
-
-def _timer(which: int) -> tuple[bool, float]:
-    """Whether a timer is armed, and its interval."""
-    remaining, interval = signal.getitimer(which)
-    return remaining > 0, interval
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
-def _has_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
