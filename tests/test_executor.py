@@ -22,9 +22,11 @@ import pytest
 from trace_by_hand import counted
 
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
+from fitgym.execution.child import Child
+from fitgym.execution.environment import MARKER, marked
 from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.observation import Observed
-from fitgym.execution.zygote import MARKER, Child, Zygote, marked
+from fitgym.execution.zygote import Zygote
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint, choices
 from fitgym.subject.source import locate

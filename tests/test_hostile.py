@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from fitgym.execution.environment import marked
 from fitgym.execution.executor import Executor, Limits
-from fitgym.execution.zygote import marked
 from fitgym.instrument.trace import Trace
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal

@@ -5,13 +5,13 @@ from array import array
 
 import pytest
 
+from fitgym.execution.child import Broken
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Executor
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing
 from fitgym.execution.limits import Limits
 from fitgym.execution.observation import Observation
-from fitgym.execution.zygote import Broken
 from fitgym.subject.mutants import mutants
 from fitgym.subject.source import locate
 from fitgym.subject.text import Text

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError
+from fitgym.execution.child import Broken, Child
 from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing, Trial
@@ -32,7 +33,7 @@ from fitgym.execution.protocol import (
     encode_statement,
     read_untrusted,
 )
-from fitgym.execution.zygote import Broken, Child, Zygote
+from fitgym.execution.zygote import Zygote
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.factory import MOST_OPERANDS
 from fitgym.instrument.trace import Call, Failure, Trace

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
+from fitgym.execution.child import Broken
 from fitgym.execution.effect import Effect, Expectation, Kill
 from fitgym.execution.journal import IDLE
-from fitgym.execution.zygote import Broken
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Care", "Killing", "Trial"]

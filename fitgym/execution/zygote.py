@@ -20,8 +20,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import fitgym
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
+from fitgym.execution.child import Broken, Child
+from fitgym.execution.environment import environment, marked
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.limits import Limits
@@ -43,10 +44,8 @@ from fitgym.execution.sandbox import same_layout
 from fitgym.instrument.trace import Failure
 from fitgym.subject.subject import Reference, Subject
 
-__all__ = ["MARKER", "Broken", "Child", "Zygote"]
+__all__ = ["Zygote"]
 
-MARKER = "FITGYM_WORKER"
-"""Environment variable by which every process of one worker can be recognised."""
 
 _MOST_MADE = 100  # mutants, which take some milliseconds each
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
@@ -54,45 +53,6 @@ _LOOK_S = 0.004  # between two looks at a child that has not answered yet; most 
 _GLANCE_S = 0.001  # the same while its time seems to be over, but for what it has waited for a processor
 _LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
 _RECEIVE = 1 << 16  # bytes; room for more is mapped and unmapped each time
-
-
-class Broken(Exception):
-    """The child ended without an answer.
-
-    Attributes:
-        failure: how it ended, as far as can be told.
-        running: index in the batch of the test case that ran, `IDLE` if none did.
-        last: index of the test case that was started last.
-        position: index of the statement that ran.
-    """
-
-    def __init__(self, failure: Failure, running: int = IDLE, last: int = IDLE, position: int = 0) -> None:
-        super().__init__(f"the worker's child ended: {failure}")
-        self.failure = failure
-        self.running = running
-        self.last = last
-        self.position = position
-
-
-class Child:
-    """A forked process that runs batches.
-
-    Attributes:
-        pid: its process id.
-        fresh: it has not been asked for anything yet.
-        defined: ids of the statements that it knows.
-        memory: whatever the executor wants to remember about this child.
-        exchanged: bytes sent to it and by it, which is what it and `memory` may have grown by.
-    """
-
-    def __init__(self, pid: int, connection: socket.socket, token: bytes) -> None:
-        self.pid = pid
-        self.connection = connection
-        self.reader = FrameReader(token)
-        self.fresh = True
-        self.defined: set[int] = set()
-        self.memory: list[Any] = []
-        self.exchanged = 0
 
 
 class Zygote:
@@ -140,7 +100,7 @@ class Zygote:
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
                     cwd=home,
-                    env=_environment(home, self._token.hex()),
+                    env=environment(home, self._token.hex()),
                     pass_fds=(theirs.fileno(), memory),
                     start_new_session=True,
                 )
@@ -507,40 +467,10 @@ class Zygote:
                     os.kill(pid, signal.SIGKILL)
 
 
-def marked(token: str) -> list[int]:
-    """Ids of all processes of the worker with this token that are still alive."""
-    found = []
-    marker = f"{MARKER}={token}".encode()
-    for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:
-        if entry.isdigit():
-            with contextlib.suppress(OSError):
-                if marker in Path("/proc", entry, "environ").read_bytes():
-                    found.append(int(entry))
-    return found
-
-
 def _subject_error(sentence: str, traceback: str = "") -> SubjectError:
     error = SubjectError(sentence)
     error.traceback = traceback  # type: ignore[attr-defined]
     return error
-
-
-def _environment(home: str, token: str) -> dict[str, str]:
-    """The parent's environment without what would make results differ from machine to machine."""
-    dropped = ("PYTHON", "LC_", "LANG", "COLUMNS", "LINES", "COVERAGE_", "PYTEST_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-    return kept | {
-        "PYTHONHASHSEED": "0",
-        "PYTHONSAFEPATH": "1",
-        "PYTHONPATH": str(Path(fitgym.__file__).parent.parent),
-        "LC_ALL": "C.UTF-8",
-        "TZ": "UTC",
-        "TERM": "dumb",
-        "HOME": home,
-        "TMPDIR": home,
-        MARKER: token,
-        **({"PYTHONDONTWRITEBYTECODE": "1"} if sys.dont_write_bytecode else {}),
-    }
 
 
 def _readable(descriptors: list[int], seconds: float) -> list[int]:

@@ -18,8 +18,8 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fitgym.execution.environment import MARKER, marked
 from fitgym.execution.folder import Folder
-from fitgym.execution.zygote import MARKER, marked
 from fitgym.subject.subject import Reference
 from fitgym.suite.place import import_root
 
