@@ -9,11 +9,11 @@ import resource
 import signal
 import sys
 import types
-from collections.abc import Callable
-from time import monotonic, process_time  # the real ones, see `fitgym.execution.clock`
+from time import process_time  # the real ones, see `fitgym.execution.clock`
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import SubjectError
+from fitgym.execution import preparation
 from fitgym.execution.chance import PRIVATE, Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.fleeting import is_fleeting
@@ -26,14 +26,11 @@ from fitgym.execution.process import Process
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
-from fitgym.instrument.factories import in_use
+from fitgym.execution.watchdog import Watchdog
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure
-from fitgym.instrument.transformer import Instrumented, instrument
-from fitgym.subject.dependence import branches, dependences
-from fitgym.subject.inspection import REPLACED, complete
-from fitgym.subject.mutants import mutants
+from fitgym.subject.inspection import REPLACED
 from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Subject
 
@@ -94,7 +91,7 @@ class Runner:
         self._processor_s = _PROCESSOR_S
         self._chance = chance
         self._known: dict[object, int] = {}
-        self._timed_out = False
+        self._watchdog = Watchdog(limits, journal, recorder)
         self._haunted = False  # something of the last test case did not die quietly
         self._functions: Living = {}
         self._mutation: Mutation | None = None
@@ -111,7 +108,7 @@ class Runner:
             BaseException: whatever the import raises.
         """
         source = read(reference)
-        instrumented = _instrumented(reference, source, infection)
+        instrumented = preparation.instrumented(reference, source, infection)
         recorder = Recorder(instrumented.plan.sites, _IMPORT_FUEL)
         recorder.begin(frozenset({"infection"}) if infection else frozenset())
         chance = Chance(reference.module)
@@ -123,14 +120,14 @@ class Runner:
         if not isinstance(module, types.ModuleType):
             raise SubjectError(f"'{reference.text}' offers nothing to test: {REPLACED}")
         try:
-            subject = _describe(reference, source, module, instrumented)
+            subject = preparation.describe(reference, source, module, instrumented)
         except SubjectError:
             raise
         except Exception as error:
             what = type(error).__name__
             raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
         program = Program(subject, recorder, journal.cells)
-        neighbours = _neighbours(module, before)
+        neighbours = preparation.neighbours(module, before)
         return cls(subject, recorder, program, limits, journal, guard, chance, module, neighbours, infection=infection)
 
     def settle(self) -> None:
@@ -138,7 +135,7 @@ class Runner:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self._near = State([self._module], around=self._neighbours, shallow=[builtins])
-        self._far = State(self._neighbours, _shared_objects(), around=[self._module])
+        self._far = State(self._neighbours, preparation.shared_objects(), around=[self._module])
         self._signal_rules = signal_rules()
         self._functions = living(self.subject.reference.path, self.recorder)
         gc.collect()
@@ -148,13 +145,13 @@ class Runner:
             lower(resource.RLIMIT_AS, used_memory() + self.limits.memory_mb * (1 << 20))
             lower(resource.RLIMIT_NPROC, _tasks() + _MORE_TASKS)
             lower(resource.RLIMIT_CPU, _PROCESSOR_S)
-        signal.signal(signal.SIGALRM, self._clock())
+        signal.signal(signal.SIGALRM, self._watchdog.handler())
 
     def mutate(self) -> None:
         """Get ready to run mutants."""
         from fitgym.execution.mutation import Mutation
 
-        instrumented = _instrumented(self.subject.reference, self.subject.source, self._infection)
+        instrumented = preparation.instrumented(self.subject.reference, self.subject.source, self._infection)
         self._mutation = Mutation(self.subject, instrumented, self.recorder, self._functions)
         gc.freeze()
 
@@ -242,7 +239,7 @@ class Runner:
         self, index: int, testcase: tuple[int, ...], needs: frozenset[str], mode: str, fresh: list[WireTrace]
     ) -> Any:
         cells, guard = self._cells, self.guard
-        self._timed_out = False
+        self._watchdog.timed_out = False
         guard.refused = ""
         if mode == "observe":
             self._chance.free()
@@ -263,7 +260,7 @@ class Runner:
         cells[1] = IDLE
         cells[0] += 1
         failure: Failure = outcome.failure
-        if self._timed_out:
+        if self._watchdog.timed_out:
             failure = "timeout"
         elif guard.refused:
             failure = "blocked"
@@ -273,7 +270,7 @@ class Runner:
             self.recorder.unlearn()
             self.recorder.begin(needs)
         result = self._described(testcase, outcome, failure, mode, fresh)
-        if self.recorder.spent and not self._timed_out:
+        if self.recorder.spent and not self._watchdog.timed_out:
             self.recorder.begin(needs)  # objects need fuel to die quietly
         late = self._bury(index, outcome)
         self._haunted = bool(late)
@@ -312,7 +309,7 @@ class Runner:
             pass
         cells[1] = IDLE
         cells[0] += 1
-        if self._timed_out:
+        if self._watchdog.timed_out:
             return "timeout"
         if self.guard.refused:
             return "blocked"
@@ -360,7 +357,7 @@ class Runner:
             return "", (), 0.0
         cells, guard, recorder = self._cells, self.guard, self.recorder
         checks, reached, fuel = trials.of(testcase)
-        self._timed_out = False
+        self._watchdog.timed_out = False
         guard.refused = ""
         self._chance.fix()
         recorder.fuel = fuel
@@ -381,7 +378,7 @@ class Runner:
                 outcome = Outcome((), "timeout", [], [])
             cells[1] = IDLE
             cells[0] += 1
-            if self._timed_out:
+            if self._watchdog.timed_out:
                 kill, failing = "clock", ()
             elif recorder.spent:
                 kill, failing = "timeout", ()
@@ -396,7 +393,7 @@ class Runner:
             mutant.undo()
             recorder.fuel = self.limits.fuel
         self._haunted = bool(late)
-        self._last_failure = "timeout" if self._timed_out else outcome.failure
+        self._last_failure = "timeout" if self._watchdog.timed_out else outcome.failure
         if guard.refused:
             kill, failing, difference = "", (), 0.0
         elif late == "timeout":
@@ -449,38 +446,7 @@ class Runner:
             return 2
         return 1 if care < 1 and self._is_far_dirty(undo=False) else 0
 
-    # --------------------------------------------------------------------------------------------------------- clock
-
-    def _clock(self) -> Callable[[int, types.FrameType | None], None]:
-        """What the periodic timer calls.
-
-        An exception out of here could hit the runner between two test cases, and a bare `except` of the subject would
-        swallow it. So at first only the fuel is taken away: then the next probe raises, and so does every later one.
-        Code that passes no probe (a regular expression, huge integers) is interrupted directly at a later tick, and so
-        is code that has been waiting for something for a while.
-        """
-        cells, recorder = self._cells, self.recorder
-        clock, processor, waited = monotonic, process_time, _waited
-        soft, hard, longest_idle = self.limits.seconds / 2, self.limits.seconds * 0.75, self.limits.idle_seconds
-        idle, time_up = IDLE, TimeUp
-        count, since, busy_at, used_then = -1, 0.0, 0.0, 0.0
-
-        def tick(number: int, frame: types.FrameType | None) -> None:
-            nonlocal count, since, busy_at, used_then
-            now, used = clock() - waited(), processor()
-            if cells[0] != count:
-                count, since = cells[0], now
-                busy_at, used_then = now, used
-            elif cells[1] != idle:
-                if used - used_then > 0.1 * (now - busy_at):
-                    busy_at, used_then = now, used
-                if now - since >= soft or now - busy_at >= longest_idle:
-                    self._timed_out = True
-                    recorder.interrupt()
-                    if now - since >= hard or now - busy_at >= longest_idle:
-                        raise time_up
-
-        return tick
+    # ------------------------------------------------------------------------------------------------ processor time
 
     def _limit_processor_time(self, testcases: int) -> None:
         """A guard for the case that nobody is left to watch."""
@@ -492,66 +458,6 @@ class Runner:
             _, hard = resource.getrlimit(resource.RLIMIT_CPU)
             with self.guard.off():
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
-
-
-def _instrumented(reference: Reference, source: str, infection: bool) -> Instrumented:
-    """The source with places for probes, the same each time."""
-    leading = in_use() == "c"
-    if not infection:
-        return instrument(source, reference.path, leading=leading)
-    changes = mutants(source, reference.class_name)
-    return instrument(source, reference.path, frozenset({"infection"}), leading=leading, mutants=changes)
-
-
-def _describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
-    """Everything the parent will know about the subject."""
-    plan = instrumented.plan
-    return complete(
-        reference,
-        source,
-        module,
-        plan.sites,
-        plan.functions,
-        branches(plan.sites, plan.functions, reference.class_name),
-        dependences(instrumented.tree, plan.at, plan.blocks, plan.entries, plan.sites, plan.functions, plan.infection),
-    )
-
-
-def _neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.ModuleType]:
-    """The other modules of the subject's package, and modules of one's own that its import has loaded."""
-    package = module.__name__.partition(".")[0]
-    libraries = tuple(entry for entry in sys.path if "site-packages" in entry or "dist-packages" in entry)
-    found = []
-    for name, other in list(sys.modules.items()):
-        if other is module or not isinstance(other, types.ModuleType) or name in ("__main__", "fitgym"):
-            continue
-        if name.startswith("fitgym."):
-            continue
-        top = name.partition(".")[0]
-        file = getattr(other, "__file__", None) or ""
-        own = (
-            name not in before and top not in sys.stdlib_module_names and not (libraries and file.startswith(libraries))
-        )
-        if top == package or own:
-            found.append(other)
-    return found
-
-
-def _shared_objects() -> list[object]:
-    """Objects of the standard library that many programs change."""
-    logging = sys.modules.get("logging")
-    if logging is None:
-        return []
-    return [logging.root, vars(logging.root.manager)["loggerDict"], logging._levelToName, logging._nameToLevel]
-
-
-def _waited() -> float:
-    """Seconds that this process has waited for a processor."""
-    try:
-        with open("/proc/self/schedstat", "rb") as schedstat:
-            return int(schedstat.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
 
 
 def _depth() -> int:
