@@ -9,7 +9,8 @@ import pytest
 
 from fitgym.engine import Engine
 from fitgym.errors import InputError
-from fitgym.execution.executor import Executor, Learned, Limits
+from fitgym.execution.executor import Executor, Limits
+from fitgym.execution.history import Learned
 from fitgym.instrument import factories
 from fitgym.instrument.factories import chosen, in_use, missing
 from fitgym.instrument.sites import Sites

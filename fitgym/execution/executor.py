@@ -16,15 +16,15 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError
 from fitgym.execution.child import Broken, Child
 from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation
+from fitgym.execution.history import Crash, History, Learned
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing, Trial
-from fitgym.execution.lessons import joined
 from fitgym.execution.limits import Limits
 from fitgym.execution.protocol import (
     ProtocolError,
@@ -35,16 +35,14 @@ from fitgym.execution.protocol import (
 )
 from fitgym.execution.zygote import Zygote
 from fitgym.instrument.factories import in_use
-from fitgym.instrument.factory import MOST_OPERANDS
-from fitgym.instrument.trace import Call, Failure, Trace
-from fitgym.subject.hints import Hint
+from fitgym.instrument.trace import Call, Trace
 from fitgym.subject.subject import Reference, Subject
 from fitgym.testcase.statement import StatementTable, TestCase
 
 if TYPE_CHECKING:
     from fitgym.execution.observation import Observed
 
-__all__ = ["Crash", "Executor", "Learned", "Limits", "Trial"]
+__all__ = ["Executor", "Limits", "Trial"]
 
 _MOST_CALLS = 10_000  # that are kept so that equal ones share one object
 _MOST_EXPECTED = 2000  # test cases of which it is remembered what they show
@@ -56,40 +54,6 @@ _MOST_STILLBORN = 3  # children in a row that may die before they begin their fi
 _ALONE = 3  # the greatest care
 _CALM = 400  # test cases in a row that leave nothing behind, after which there is less care
 _EXPECTED = -1  # the least
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """A test case that ended its process, or had to be ended with it.
-
-    Attributes:
-        testcase: it will not be run again.
-        failure: "crash", "exit" or "timeout".
-        position: index of the statement that ran.
-        operation: id of the operation of that statement; its statements may be forgotten by now.
-    """
-
-    testcase: TestCase
-    failure: Failure
-    position: int
-    operation: int
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What running test cases has taught about the subject.
-
-    Attributes:
-        constants: operands seen at comparisons, as source text; only if "constants" was needed.
-        returns: for each operation the type it was seen to return.
-        iterators: operations that returned an iterator though their signature does not say so.
-        parameters: what was demanded of arguments without annotation, by operation and parameter name.
-    """
-
-    constants: tuple[str, ...] = ()
-    returns: dict[int, Hint] = field(default_factory=dict)
-    iterators: tuple[int, ...] = ()
-    parameters: dict[tuple[int, str], Hint] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -148,7 +112,7 @@ class Executor:
         self._trial_care = Care()
         self._tried_mutants: tuple[int, ...] = ()
         self._table: StatementTable | None = None
-        self._run = _Run()
+        self._run = History()
         self._reset_process()
 
     def _reset_process(self) -> None:
@@ -157,7 +121,7 @@ class Executor:
         self._lock = threading.RLock()
         self._traces: weakref.WeakValueDictionary[Any, Trace] = weakref.WeakValueDictionary()
         self._calls: dict[Any, Call] = {}
-        self._others: weakref.WeakKeyDictionary[StatementTable, _Run] = weakref.WeakKeyDictionary()
+        self._others: weakref.WeakKeyDictionary[StatementTable, History] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
         self._restarts = 0
         self._stillborn = 0
@@ -516,7 +480,7 @@ class Executor:
         if self._table is not None:
             self._others[self._table] = self._run
         known = self._others.pop(table, None) if table is not None else None
-        self._run = known or _Run()
+        self._run = known or History()
         self._table = table
 
     def _all(
@@ -699,58 +663,6 @@ class Executor:
         from fitgym.execution.observation import Observed
 
         return Observed(failure=trace.failure)
-
-
-class _Run:
-    """What belongs to one table of statements: the ids of another one mean something else."""
-
-    def __init__(self) -> None:
-        self.banned: dict[TestCase, Trace] = {}
-        self.crashes: list[Crash] = []
-        self.expected: dict[TestCase, tuple[Observed, Observed]] = {}  # what two executions showed
-        self.lessons = _Lessons()
-
-    def ban(self, testcase: TestCase, failure: Failure, table: StatementTable, position: int) -> Trace:
-        """Do not run a test case again; what it gives from now on.
-
-        All that is known for certain is which of its statements had returned, if it is known which one ran: `position`,
-        else -1.
-        """
-        operations = [table[identifier].operation for identifier in testcase[: position + 1]]
-        calls = tuple([Call(operation, index < position) for index, operation in enumerate(operations)])
-        trace = self.banned[testcase] = Trace(failure=failure, calls=calls)
-        return trace
-
-
-class _Lessons:
-    """What children have taught, each thing once although every child finds it anew."""
-
-    def __init__(self) -> None:
-        self._constants: dict[str, None] = {}
-        self._returns: dict[int, Hint] = {}
-        self._iterators: dict[int, None] = {}
-        self._new_constants: list[str] = []
-        self._new_returns: dict[int, Hint] = {}
-        self._new_iterators: list[int] = []
-
-    def add(self, returns: dict[int, Hint], iterators: Iterable[int], constants: Iterable[str]) -> None:
-        for operation, hint in returns.items():
-            known = self._returns.get(operation)
-            if (whole := joined(known, hint)) != known:
-                self._returns[operation] = self._new_returns[operation] = whole
-        for operation in iterators:
-            if operation not in self._iterators:
-                self._iterators[operation] = None
-                self._new_iterators.append(operation)
-        for text in constants:
-            if text not in self._constants and len(self._constants) < MOST_OPERANDS:
-                self._constants[text] = None
-                self._new_constants.append(text)
-
-    def drain(self) -> Learned:
-        learned = Learned(tuple(self._new_constants), self._new_returns, tuple(self._new_iterators))
-        self._new_constants, self._new_returns, self._new_iterators = [], {}, []
-        return learned
 
 
 def _close(zygote: Zygote) -> None:

@@ -32,7 +32,7 @@ _TOUCHED = 20_000  # statements whose touched counts are remembered
 
 
 class Learned(Protocol):
-    """What the executor has learnt since it was last asked (`fitgym.execution.executor.Learned`).
+    """What the executor has learnt since it was last asked (`fitgym.execution.history.Learned`).
 
     Attributes:
         constants: operands seen at comparisons, as source text.
