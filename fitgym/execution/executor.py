@@ -10,33 +10,26 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import os
-import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError
-from fitgym.execution.child import Broken, Child
+from fitgym.execution.child import Broken
 from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation
 from fitgym.execution.history import Crash, History, Learned
+from fitgym.execution.host import Host
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing, Trial
 from fitgym.execution.limits import Limits
-from fitgym.execution.protocol import (
-    ProtocolError,
-    decode_trace,
-    dumps,
-    encode_statement,
-    read_untrusted,
-)
-from fitgym.execution.zygote import Zygote
+from fitgym.execution.protocol import ProtocolError, decode_trace, dumps, encode_statement, read_untrusted
+from fitgym.execution.segment import ALONE, Segment
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.trace import Call, Trace
-from fitgym.subject.subject import Reference, Subject
+from fitgym.subject.subject import Reference
 from fitgym.testcase.statement import StatementTable, TestCase
 
 if TYPE_CHECKING:
@@ -49,32 +42,12 @@ _MOST_EXPECTED = 2000  # test cases of which it is remembered what they show
 _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
 _PATIENT = 2  # times the fuel of a test case
 _TRIALS = 4  # as many of them are sent at once as of test cases: they are shorter and return less
-_MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
 _MOST_STILLBORN = 3  # children in a row that may die before they begin their first test case
-_ALONE = 3  # the greatest care
 _CALM = 400  # test cases in a row that leave nothing behind, after which there is less care
 _EXPECTED = -1  # the least
 
 
-@dataclass(slots=True)
-class _Segment:
-    """Test cases that are still to be run, by index, and how careful to be.
-
-    0: state that is expensive to compare is compared after the batch; 1, 2: more and more of it after each test case;
-    3: each test case gets a process of its own. Care costs time and tells who is to blame; results are always the same.
-    -1: nothing is compared after the batch either, because it is known what the results should be.
-
-    Attributes:
-        suspect: a test case that broke the process in which these had run. Unless it has broken one of its own since,
-            one of these must have left something behind.
-    """
-
-    indexes: list[int]
-    care: int = 0
-    suspect: TestCase | None = None
-
-
-class Executor:
+class Executor(Host):
     """Runs the test cases of one subject.
 
     The worker is started when it is needed first, and again after it was closed, after the executor was unpickled, and
@@ -100,50 +73,22 @@ class Executor:
 
     def __init__(self, reference: Reference, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
         in_use()
-        self.infection = False
-        self.reference = reference
-        self.limits = limits
+        super().__init__(reference, limits)
         self.deadline: float | None = None
         self.executions = 0
-        self.timings: dict[str, float] = {"start": 0.0, "run": 0.0}
-        self._subject: Subject | None = None
         self._care = 0
         self._calm = 0
         self._trial_care = Care()
-        self._tried_mutants: tuple[int, ...] = ()
         self._table: StatementTable | None = None
         self._run = History()
         self._reset_process()
 
     def _reset_process(self) -> None:
-        self._zygote: Zygote | None = None
-        self._finalizer: weakref.finalize[Any, Any] | None = None
-        self._lock = threading.RLock()
         self._traces: weakref.WeakValueDictionary[Any, Trace] = weakref.WeakValueDictionary()
         self._calls: dict[Any, Call] = {}
         self._others: weakref.WeakKeyDictionary[StatementTable, History] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
-        self._restarts = 0
         self._stillborn = 0
-        self._verifier: tuple[Zygote, Child] | None = None  # has verified and is as it was after the import
-
-    def start(self) -> None:
-        """Start the worker if there is none, and do not wait for it: it imports the subject meanwhile."""
-        with self._lock:
-            self._started()
-
-    @property
-    def subject(self) -> Subject:
-        """What is known about the code under test; starts the worker if nothing is known yet.
-
-        Raises:
-            SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
-        """
-        with self._lock:
-            if self._subject is None:
-                self._running()
-            assert self._subject is not None
-            return self._subject
 
     @property
     def banned(self) -> KeysView[TestCase]:
@@ -154,11 +99,6 @@ class Executor:
     def crashes(self) -> list[Crash]:
         """Test cases that ended their process, in order."""
         return self._run.crashes
-
-    @property
-    def import_seconds(self) -> float:
-        """Wall time that the last start of the worker took, the import included; 0.0 before the first one."""
-        return self._zygote.seconds if self._zygote is not None else self.timings["start"]
 
     def run(
         self, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str] = frozenset()
@@ -201,10 +141,10 @@ class Executor:
         """
         with self._lock, self._aside(table, verifies=expected is not None):
             if expected is None:
-                return self._work("run", testcases, table, needs, _ALONE if alone else 0)
+                return self._work("run", testcases, table, needs, ALONE if alone else 0)
             traces = self._work("run", testcases, table, needs, _EXPECTED)
             differ = [i for i, (trace, known) in enumerate(zip(traces, expected, strict=True)) if trace is not known]
-            again = self._work("run", [testcases[i] for i in differ], table, needs, _ALONE)
+            again = self._work("run", [testcases[i] for i in differ], table, needs, ALONE)
             for i, trace in zip(differ, again, strict=True):
                 traces[i] = trace
             return traces
@@ -345,113 +285,23 @@ class Executor:
                 shared = {id(run.expected): dict(run.expected)}  # its items are immutable
                 self._others[copied] = copy.deepcopy(run, shared)
 
-    def close(self) -> None:
-        """End the worker and everything below it; harmless when there is none. The next run starts another one."""
-        with self._lock:
-            zygote, self._zygote = self._zygote, None
-            if self._finalizer is not None:
-                self._finalizer.detach()
-                self._finalizer = None
-            if zygote is not None:
-                zygote.close()
-
-    def __enter__(self) -> Executor:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the worker and what belongs to it."""
         state = self.__dict__.copy()
-        for name in (
-            "_zygote",
-            "_finalizer",
-            "_lock",
-            "_traces",
-            "_calls",
-            "_others",
-            "_window",
-            "_restarts",
-            "_stillborn",
-            "_verifier",
-        ):
+        process = (
+            *("_zygote", "_finalizer", "_lock", "_traces", "_calls"),
+            *("_others", "_window", "_restarts", "_stillborn", "_verifier"),
+        )
+        for name in process:
             del state[name]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._reset_worker()
         self._reset_process()
 
     # ------------------------------------------------------------------------------------------------- the worker
-
-    def _running(self) -> Zygote:
-        """The worker when it has described the subject."""
-        zygote = self._started()
-        if zygote.seconds == 0.0:
-            self._subject = zygote.subject
-            self.timings["start"] += zygote.seconds
-        return zygote
-
-    def _started(self) -> Zygote:
-        """The worker, started if there is none of ours."""
-        if self._zygote is None or not self._zygote.is_ours:
-            if self._zygote is not None:
-                self.close()
-            self._restarts += 1
-            if self._restarts > _MOST_RESTARTS:
-                raise ExecutionError(
-                    f"the worker for '{self.reference.text}' died {_MOST_RESTARTS} times without a test case to blame"
-                )
-            zygote = Zygote(self.reference, self.limits, infection=self.infection)
-            self._finalizer = weakref.finalize(self, _close, zygote)
-            self._zygote = zygote
-        return self._zygote
-
-    def _ready(self, fresh: bool, mutants: bool) -> tuple[Zygote, Child]:
-        """The worker with a child that waits for a request, one for mutants; both are replaced if they are gone.
-
-        Raises:
-            ExecutionError: they do not stay alive.
-        """
-        while True:
-            zygote = self._running()
-            try:
-                if mutants:
-                    zygote.mutate()
-                    zygote.make(self._tried_mutants)
-                return zygote, zygote.ready(fresh)
-            except (ExecutionError, ProtocolError, OSError):  # how often that may happen is counted in `_running`
-                zygote.close(patience=0.0)
-
-    @contextlib.contextmanager
-    def _aside(self, table: StatementTable, *, verifies: bool = False) -> Iterator[None]:
-        """Inside the block fresh processes work; the one that did before knows its statements still and goes on after.
-
-        Args:
-            table: holds the statements.
-            verifies: one that has only verified, and was found as it was after the import, is as good as a fresh one.
-        """
-        if table is not self._table:
-            self._switch(table)
-        zygote = self._zygote if self._zygote is not None and self._zygote.is_ours else None
-        parked = None if zygote is None else zygote.park()
-        if verifies and zygote is not None and self._verifier is not None and self._verifier[0] is zygote:
-            zygote.resume(self._verifier[1])
-            self._verifier = None
-        try:
-            yield
-        finally:
-            if zygote is not None and zygote.is_ours:
-                if verifies and zygote.child is not None:
-                    self._verifier = zygote, zygote.child
-                    zygote.park()
-                if parked is not None:
-                    zygote.resume(parked)
-
-    def _retire(self) -> None:
-        if self._zygote is not None and self._zygote.is_ours:
-            self._zygote.retire()
 
     # ------------------------------------------------------------------------------------------------ running them
 
@@ -470,13 +320,18 @@ class Executor:
             finally:
                 self.timings["run"] += time.perf_counter() - started
 
+    @contextlib.contextmanager
+    def _aside(self, table: StatementTable, *, verifies: bool = False) -> Iterator[None]:
+        """Run test cases of `table` in fresh processes inside the block, see `_parked`."""
+        if table is not self._table:
+            self._switch(table)
+        with self._parked(verifies=verifies):
+            yield
+
     def _switch(self, table: StatementTable | None) -> None:
         """From now on the ids of statements are those of `table`: another run, with bans and lessons of its own."""
         self._retire()
-        if self._verifier is not None and self._verifier[0].is_ours:
-            self._verifier[0].resume(self._verifier[1])
-            self._verifier[0].retire()
-        self._verifier = None
+        self._drop_verifier()
         if self._table is not None:
             self._others[self._table] = self._run
         known = self._others.pop(table, None) if table is not None else None
@@ -490,7 +345,7 @@ class Executor:
             self._switch(table)
         run = self._run
         results: list[Any] = [None] * len(testcases)
-        segments = deque([_Segment(list(range(len(testcases))), care)])
+        segments = deque([Segment(list(range(len(testcases))), care)])
         while segments:
             segment = segments.popleft()
             alive = segment.indexes
@@ -506,19 +361,20 @@ class Executor:
                 segment.care = max(segment.care, self._care)
             if segment.suspect is not None and segment.suspect not in run.banned:
                 segment.care = max(segment.care, 2)
-            size = 1 if segment.care == _ALONE else self._window
+            size = 1 if segment.care == ALONE else self._window
             batch, rest = alive[:size], alive[size:]
             if rest:
-                segments.appendleft(_Segment(rest, segment.care))
+                segments.appendleft(Segment(rest, segment.care))
             try:
-                done = self._batch(mode, [testcases[i] for i in batch], table, needs, segment.care)
+                asked = [testcases[i] for i in batch]
+                done = self._ask(mode, needs, asked, asked, table, segment.care)
             except Broken as broken:
                 for piece in reversed(self._blame(broken, testcases, batch, table, segment.care)):
                     segments.appendleft(piece)
                 continue
             if isinstance(done, int):  # some test case left something behind: find out which
                 self._care, self._calm = max(self._care, done), 0
-                segments.appendleft(_Segment(batch, done))
+                segments.appendleft(Segment(batch, done))
                 continue
             self.executions += len(done)
             if 0 < segment.care <= self._care:
@@ -532,7 +388,7 @@ class Executor:
                 results[index] = result
             if len(done) < len(batch):
                 self._window = max(1, self._window // 2)
-                segments.appendleft(_Segment(batch[len(done) :], segment.care))
+                segments.appendleft(Segment(batch[len(done) :], segment.care))
             else:
                 self._window = min(self.limits.batch, 2 * self._window)
         return results
@@ -548,18 +404,6 @@ class Executor:
         if self._calm >= _CALM:
             self._care, self._calm = care - 1, 0
 
-    def _batch(
-        self, mode: str, testcases: list[TestCase], table: StatementTable, needs: object, care: int
-    ) -> list[Any] | int:
-        """Results of the test cases up to the first that left something behind; if some unknown one did, with how much
-        care to repeat them all.
-
-        Raises:
-            Broken: the child did not answer.
-            OutOfBudget: the deadline passed.
-        """
-        return self._ask(mode, needs, testcases, testcases, table, care)
-
     def _ask(
         self,
         mode: str,
@@ -569,8 +413,17 @@ class Executor:
         table: StatementTable,
         care: int,
     ) -> list[Any] | int:
-        """Send a request about items, of which `testcases` are part, to the child; see `_batch`."""
-        zygote, child = self._ready(care == _ALONE, mode == "mutate")
+        """Send a request about items, of which `testcases` are part, to the child.
+
+        Returns:
+            Results up to the first item that left something behind; or, if it is not known which item did, the care with
+            which to repeat them all.
+
+        Raises:
+            Broken: the child did not answer.
+            OutOfBudget: the deadline passed.
+        """
+        zygote, child = self._ready(care == ALONE, mode == "mutate")
         self._first = child.fresh
         unknown = sorted(set().union(*testcases) - child.defined)
         child.defined.update(unknown)
@@ -619,20 +472,20 @@ class Executor:
 
     def _blame(
         self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int
-    ) -> list[_Segment]:
+    ) -> list[Segment]:
         """Ban the test case that broke the child if it is known; what is to be done again."""
         if self._first and broken.last == IDLE and broken.failure != "timeout" and self._stillborn < _MOST_STILLBORN:
             # A child that stood by may die of anything, up to the moment when it begins. But reading a statement is
             # enough to end some, so there is an end to that.
             self._stillborn += 1
-            return [_Segment(batch, care)]
+            return [Segment(batch, care)]
         self._window = max(1, self._window // 2)
         hung = broken.failure == "timeout"
         guilty = broken.running if broken.running != IDLE else broken.last if care > 1 or hung else IDLE
         if len(batch) == 1 and self._first:
             guilty = 0
         elif not 0 <= guilty < len(batch):
-            return [_Segment(batch, min(_ALONE, care + 1))]
+            return [Segment(batch, min(ALONE, care + 1))]
         # A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state
         # that every comparison found clean is not made to hang again; but what hangs between two test cases may have
         # been left by any before.
@@ -640,13 +493,13 @@ class Executor:
         testcase = testcases[batch[guilty]]
         if not certain:
             before, after = batch[:guilty], batch[guilty + 1 :]
-            return [_Segment([batch[guilty]], _ALONE), _Segment(before, care, testcase), _Segment(after, care)]
+            return [Segment([batch[guilty]], ALONE), Segment(before, care, testcase), Segment(after, care)]
         at = broken.position if 0 <= broken.position < len(testcase) else len(testcase) - 1
         self._run.ban(testcase, broken.failure, table, at if broken.running != IDLE else -1)
         operation = table[testcase[at]].operation if testcase else -1
         self._run.crashes.append(Crash(testcase, broken.failure, broken.position, operation))
         self.executions += 1
-        return [_Segment(batch[:guilty], care), _Segment(batch[guilty:], care)]
+        return [Segment(batch[:guilty], care), Segment(batch[guilty:], care)]
 
     def _interned(self, wire: Any) -> Trace:
         trace = self._traces.get(wire)
@@ -663,9 +516,3 @@ class Executor:
         from fitgym.execution.observation import Observed
 
         return Observed(failure=trace.failure)
-
-
-def _close(zygote: Zygote) -> None:
-    """Runs when the executor is collected, and at the end of the interpreter."""
-    if zygote.is_ours or os.getpid() != zygote._owner:
-        zygote.close()
