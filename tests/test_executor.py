@@ -188,11 +188,11 @@ def test_a_child_is_replaced_before_it_remembers_too_much(
 def test_traces_that_nobody_needs_are_forgotten(bank: Executor, calls: Calls) -> None:
     testcases = [calls(("numbers", n)) for n in range(20)]
     traces = bank.run(testcases, calls.table)
-    assert len(bank._traces) >= len(set(map(id, traces)))
+    assert len(bank._traces._traces) >= len(set(map(id, traces)))
     bank.begin()
     del traces
     gc.collect()
-    assert len(bank._traces) == 0
+    assert len(bank._traces._traces) == 0
 
 
 def test_nothing_to_run_gives_nothing(bank: Executor, calls: Calls) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 from fitgym.execution.observation import Observation, Observed, agreement
@@ -11,7 +11,7 @@ from fitgym.execution.protocol import ProtocolError, encode_expression
 from fitgym.instrument.trace import Reached, Trace
 from fitgym.testcase.expression import Name
 
-__all__ = ["Effect", "Expectation", "Kill", "decode_effect", "encode_expectation", "expectation"]
+__all__ = ["Effect", "Expectation", "Kill", "decode_effect", "encode_expectation", "expectation", "without"]
 
 Kill = Literal["", "value", "raises", "returns", "exception", "timeout", "clock", "memory", "crash", "exit"]
 """How a test tells a mutant from the original: "" it does not; "value" an observed fact does not hold; "raises" an
@@ -101,3 +101,12 @@ def decode_effect(wire: Any) -> Effect:
     if killed not in get_args(Kill) or not all(type(fact) is int for fact in facts) or type(impact) is not float:
         raise ProtocolError("not an effect")
     return Effect(killed, tuple(facts), impact)
+
+
+def without(observed: Observed, positions: Collection[int]) -> Observed:
+    """What was observed, less the facts about the statements at `positions`."""
+    if not positions:
+        return observed
+    return replace(
+        observed, observations=tuple(fact for fact in observed.observations if fact.position not in positions)
+    )

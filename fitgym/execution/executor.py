@@ -1,8 +1,7 @@
-"""The executor: runs test cases somewhere safe and says what they did.
+"""The executor: runs test cases in a sandboxed worker and returns their traces.
 
-The parent never imports the subject. A worker process does (`zygote`, `worker`), and forks children that run batches.
-Whatever a test case does to its child, the executor finds out which one it was, bans it, and goes on with the others:
-results never depend on what else was in the batch.
+The parent never imports the subject; a worker process does (`zygote`, `worker`), and forks children that run batches. The
+executor bans a test case that breaks its child, and repeats the others: no result depends on the rest of the batch.
 """
 
 from __future__ import annotations
@@ -14,21 +13,21 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError
 from fitgym.execution.child import Broken
-from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation
+from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation, without
 from fitgym.execution.history import Crash, History, Learned
 from fitgym.execution.host import Host
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing, Trial
 from fitgym.execution.limits import Limits
-from fitgym.execution.protocol import ProtocolError, decode_trace, dumps, encode_statement, read_untrusted
+from fitgym.execution.protocol import ProtocolError, dumps, encode_statement, read_untrusted
 from fitgym.execution.segment import ALONE, Segment
+from fitgym.execution.traces import Traces
 from fitgym.instrument.factories import in_use
-from fitgym.instrument.trace import Call, Trace
+from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Reference
 from fitgym.testcase.statement import StatementTable, TestCase
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Executor", "Limits", "Trial"]
 
-_MOST_CALLS = 10_000  # that are kept so that equal ones share one object
 _MOST_EXPECTED = 2000  # test cases of which it is remembered what they show
 _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
 _PATIENT = 2  # times the fuel of a test case
@@ -84,8 +82,7 @@ class Executor(Host):
         self._reset_process()
 
     def _reset_process(self) -> None:
-        self._traces: weakref.WeakValueDictionary[Any, Trace] = weakref.WeakValueDictionary()
-        self._calls: dict[Any, Call] = {}
+        self._traces = Traces()
         self._others: weakref.WeakKeyDictionary[StatementTable, History] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
         self._stillborn = 0
@@ -173,19 +170,15 @@ class Executor(Host):
             new = [testcase for testcase in dict.fromkeys(testcases) if testcase not in known]
             seen = [self._work(mode, new, table, frozenset(), 0) for mode in ("expect", "expect otherwise")]
             for testcase, first, second in zip(new, *seen, strict=True):
-                known[testcase] = self._lasting(first, testcase, table), self._lasting(second, testcase, table)
+                hashes = self._hashes(testcase, table)
+                known[testcase] = without(first, hashes), without(second, hashes)
             return [expectation(known[testcase], trace) for testcase, trace in zip(testcases, traces, strict=True)]
 
-    def _lasting(self, seen: Observed, testcase: TestCase, table: StatementTable) -> Observed:
-        """What was seen without the hashes: every interpreter chooses its own, so no test can expect one."""
-        hashes = [
-            position
-            for position, statement in enumerate(table.statements(testcase))
-            if self.subject.operations[statement.operation].operator == "__hash__"
-        ]
-        if not hashes:
-            return seen
-        return replace(seen, observations=tuple(fact for fact in seen.observations if fact.position not in hashes))
+    def _hashes(self, testcase: TestCase, table: StatementTable) -> list[int]:
+        """Positions of statements that return hashes: every interpreter chooses its own, so no test can expect one."""
+        operations = self.subject.operations
+        statements = enumerate(table.statements(testcase))
+        return [position for position, one in statements if operations[one.operation].operator == "__hash__"]
 
     def check(
         self,
@@ -288,11 +281,8 @@ class Executor(Host):
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the worker and what belongs to it."""
         state = self.__dict__.copy()
-        process = (
-            *("_zygote", "_finalizer", "_lock", "_traces", "_calls"),
-            *("_others", "_window", "_restarts", "_stillborn", "_verifier"),
-        )
-        for name in process:
+        started = ("_zygote", "_finalizer", "_lock", "_restarts", "_verifier")  # see `_reset_worker`
+        for name in (*started, "_traces", "_others", "_window", "_stillborn"):
             del state[name]
         return state
 
@@ -434,7 +424,7 @@ class Executor(Host):
             child.exchanged += len(request) + len(payload)
         try:
             results, fresh, last, redo, lessons = read_untrusted(payload)
-            child.memory += [self._interned(wire) for wire in fresh]
+            child.memory += [self._traces.decoded(wire) for wire in fresh]
             if mode in ("run", "check"):
                 results = [child.memory[number] for number in results]
             elif mode == "mutate":
@@ -500,14 +490,6 @@ class Executor(Host):
         self._run.crashes.append(Crash(testcase, broken.failure, broken.position, operation))
         self.executions += 1
         return [Segment(batch[:guilty], care), Segment(batch[guilty:], care)]
-
-    def _interned(self, wire: Any) -> Trace:
-        trace = self._traces.get(wire)
-        if trace is None:
-            if len(self._calls) >= _MOST_CALLS:
-                self._calls.clear()
-            trace = self._traces[wire] = decode_trace(wire, self._calls)
-        return trace
 
     def _failed(self, mode: str, trace: Trace) -> Any:
         """What a banned test case gives."""
