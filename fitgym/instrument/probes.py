@@ -19,8 +19,8 @@ from fitgym.instrument import distance, infection
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.async_loop import AsyncLoop
 from fitgym.instrument.factory import Probe
+from fitgym.instrument.rewriter import GUARD_DECIDED, MATCHED
 from fitgym.instrument.tally import DIRECT, INDIRECT, NO_OUTCOME, Tally
-from fitgym.instrument.transformer import GUARD_DECIDED, MATCHED
 from fitgym.subject.subject import Site, SiteKind
 
 __all__ = ["COMPARE", "PROBES"]
