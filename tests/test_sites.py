@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.instrument.distance import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS, compared
+from fitgym.instrument.distance import compared
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.relations import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS
 from fitgym.instrument.trace import Stop
 from fitgym.instrument.transformer import instrument
 

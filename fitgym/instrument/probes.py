@@ -19,8 +19,10 @@ from fitgym.instrument import distance, infection
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.async_loop import AsyncLoop
 from fitgym.instrument.factory import Probe
+from fitgym.instrument.relations import FAR
 from fitgym.instrument.rewriter import GUARD_DECIDED, MATCHED
 from fitgym.instrument.tally import DIRECT, INDIRECT, NO_OUTCOME, Tally
+from fitgym.instrument.text_distance import text as text_distance
 from fitgym.subject.subject import Site, SiteKind
 
 __all__ = ["COMPARE", "PROBES"]
@@ -151,7 +153,7 @@ def _comparison(tally: Tally, site: Site) -> Pair:
     less, same, more = site.slot, site.slot + 1, site.slot + 2
     below = tally.place[number]
     above = below + 1
-    compare, text, told = COMPARE[sign], distance.text, tally.told
+    compare, text, told = COMPARE[sign], text_distance, tally.told
     note, have_order = tally.note, infection.have_order
     on_less, on_same, on_more = compare(0, 1), compare(0, 0), compare(1, 0)
     kept_integers, kept_strings = tally.listener.kept[int], tally.listener.kept[str]
@@ -569,8 +571,8 @@ def _loop(tally: Tally, site: Site) -> Pair:
             elements = distance.size(iterable)
             outcome(elements > 0.0, elements)
             return iterable
-        if distances[yes] > distance.FAR:  # should it raise before its first element
-            distances[yes] = distances[no] = distance.FAR
+        if distances[yes] > FAR:  # should it raise before its first element
+            distances[yes] = distances[no] = FAR
         iterator: Iterator[Any] = iter(iterable)
         if _has_more(iterator):
             outcome(True)
@@ -597,8 +599,8 @@ def _loop(tally: Tally, site: Site) -> Pair:
 
     def asynchronous(iterable: Any) -> Any:
         counts[number] += 1
-        if distances[yes] > distance.FAR:
-            distances[yes] = distances[no] = distance.FAR
+        if distances[yes] > FAR:
+            distances[yes] = distances[no] = FAR
         if not hasattr(type(iterable), "__aiter__"):
             return iterable  # the loop itself complains
         return AsyncLoop(iterable, outcome)
