@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from fitgym.instrument.plan import Comprehension, FunctionNode
+from fitgym.instrument.expression_sites import Comprehension, FunctionNode
 
 __all__ = ["Chains"]
 

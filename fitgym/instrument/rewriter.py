@@ -16,8 +16,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from fitgym.instrument.expression_sites import FunctionNode
 from fitgym.instrument.placeholders import ATTRIBUTE, INTO_ATTRIBUTE, INTO_ITEM, ITEM, LEADING, placeholder
-from fitgym.instrument.plan import FunctionNode, Plan
+from fitgym.instrument.plan import Plan
 from fitgym.subject.syntax import docstring_end
 
 __all__ = ["GUARD_DECIDED", "MATCHED", "MISSED", "Rewriter"]

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from types import CodeType
 
 from fitgym.instrument.chains import Chains
+from fitgym.instrument.expression_sites import FunctionNode
 from fitgym.instrument.placeholders import Factory, swap
-from fitgym.instrument.plan import FunctionNode, Plan, plan
+from fitgym.instrument.plan import Plan, plan
 from fitgym.instrument.rewriter import Rewriter
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.syntax import deep_trees
