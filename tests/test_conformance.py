@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from fitgym.subject.conformance import conforms
-from fitgym.subject.hints import ANY, Hint, from_annotation
+from fitgym.subject.declarations import from_annotation
+from fitgym.subject.hints import ANY, Hint
 
 
 class Own:

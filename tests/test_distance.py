@@ -11,17 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.instrument.distance import (
-    FALSE_SLOTS,
-    FAR,
-    FURTHEST,
-    TRUE_SLOTS,
-    compared,
-    contained,
-    finite,
-    nu,
-    truth,
-)
+from fitgym.instrument.distance import compared, contained, truth
+from fitgym.instrument.relations import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS, finite, nu
 
 OPERATORS = {
     "<": operator.lt,

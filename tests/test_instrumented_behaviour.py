@@ -16,10 +16,10 @@ from textwrap import dedent
 import pytest
 
 from fitgym.instrument import factories
-from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.loader import Hook, load
 from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.relations import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.subject import Reference
 

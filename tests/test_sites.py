@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.instrument.distance import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS, compared
+from fitgym.instrument.distance import compared
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.lines import block_lines, covered_lines
+from fitgym.instrument.probes import FILES, PROBES
 from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.relations import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS
 from fitgym.instrument.trace import Stop
 from fitgym.instrument.transformer import instrument
 
@@ -808,3 +810,7 @@ def test_slots_follow_each_other_without_gaps():
     sites = [site for site in Tiny(DIRECT).recorder.sites if site.width]
     assert sites[0].slot == 0
     assert all(left.slot + left.width == right.slot for left, right in pairwise(sites))
+
+
+def test_the_recorder_knows_the_file_of_every_probe():
+    assert {make.__code__.co_filename for make in PROBES.values()} <= FILES

@@ -18,7 +18,7 @@ from collectors.base import Collected
 from fitgym import __version__
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.binding import bound
-from fitgym.instrument.probes import COMPARE
+from fitgym.instrument.comparison_probes import COMPARE
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.transformer import instrument
 from fitgym.subject.subject import Site

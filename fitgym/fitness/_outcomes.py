@@ -9,7 +9,7 @@ import numpy as np
 from fitgym.fitness._ranges import ranges
 from fitgym.fitness._recorded import Reached
 from fitgym.fitness.base import Entries, nu
-from fitgym.instrument.distance import FALSE_SLOTS, TRUE_SLOTS
+from fitgym.instrument.relations import FALSE_SLOTS, TRUE_SLOTS
 from fitgym.subject.subject import Site, Subject
 
 __all__ = ["Outcomes", "outcome_slots"]

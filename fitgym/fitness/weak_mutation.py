@@ -15,7 +15,7 @@ from fitgym.fitness._ranges import ranges
 from fitgym.fitness._recorded import Reached, reached, recorded_counts, recorded_distances
 from fitgym.fitness._stopped import stopped
 from fitgym.fitness.base import Entries, Fitness, Floats, Index, Target, nu
-from fitgym.instrument.distance import TRUE_SLOTS
+from fitgym.instrument.relations import TRUE_SLOTS
 from fitgym.instrument.trace import Trace
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.operators import family

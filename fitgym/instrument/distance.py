@@ -1,91 +1,41 @@
-"""Branch distance: how close a condition came to the outcome it did not have.
+"""Branch distance: how close a condition came to the outcome that it did not have.
 
-A comparison is measured against the three relations that two ordered values can have, so that one measurement serves
-both outcomes of all six operators:
-
-    (d_lt, d_eq, d_gt)    least change that would make  a < b,  a == b,  a > b  true
-
-    numbers with g = |a - b|:   a < b: (0, g, g + 1)      a == b: (1, 0, 1)      a > b: (g + 1, g, 0)
+A comparison is measured as the distances to three relations, see `fitgym.instrument.relations`; strings are measured in
+`fitgym.instrument.text_distance`.
 
 Equality by |a - b| and gap + 1 for a strict order that does not hold are the distances of EvoSuite 1.0.7 (class
-`BranchDistance` of the bytecode replacement, K = 1), which go back to Korel 1990 and Tracey et al. 1998. Everything that
-Java does not have (long integers, containers, truth of objects) is described at its function.
+`BranchDistance` of the bytecode replacement, K = 1), which go back to Korel 1990 and Tracey et al. 1998. Java has no long
+integers, no comparison of containers and no truth of objects; each function here describes its own distance.
 
-What came out is authoritative. Operands may be partially ordered (sets), unordered (NaN), of mixed or unknown types;
-whenever the measured relation contradicts the outcome, only the outcome counts. Therefore, with the distance to an
-outcome being the least distance to one of its relations (`TRUE_SLOTS`, `FALSE_SLOTS`): it is 0 exactly when the outcome
-occurred, never negative, never NaN, always finite.
+The outcome is authoritative. Operands may be partially ordered (sets), unordered (NaN), of mixed or unknown types. Where the
+measured relation contradicts the outcome, only the outcome counts. Therefore the distance to an outcome is 0 exactly when the
+outcome occurred. It is never negative, never NaN and always finite.
 
-Only objects of exactly the built-in types and a few numeric and time types are looked at. A subclass may override
-any method, and calling it would be a side effect that the original program does not have.
+Only objects of exactly the built-in types and a few numeric and time types are measured. A subclass may override any method,
+and a call of that method would be a side effect that the original program does not have.
 """
 
 from __future__ import annotations
 
 import sys
 from builtins import id
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-__all__ = [
-    "FALSE_SLOTS",
-    "FAR",
-    "FURTHEST",
-    "ITEMS",
-    "TEXT",
-    "TRUE_SLOTS",
-    "compared",
-    "contained",
-    "finite",
-    "nearest",
-    "nu",
-    "size",
-    "text",
-    "truth",
-]
+from fitgym.instrument.relations import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS, Relations, finite, nu, ordered
+from fitgym.instrument.text_distance import text, text_within
 
-TRUE_SLOTS: dict[str, tuple[int, ...]] = {
-    "<": (0,),
-    "<=": (0, 1),
-    "==": (1,),
-    "!=": (0, 2),
-    ">": (2,),
-    ">=": (1, 2),
-}
-"""Which of (d_lt, d_eq, d_gt) make the operator true: the least of them is the distance to true."""
+__all__ = ["ITEMS", "compared", "contained", "nearest", "size", "truth"]
 
-FALSE_SLOTS: dict[str, tuple[int, ...]] = {
-    "<": (1, 2),
-    "<=": (2,),
-    "==": (0, 2),
-    "!=": (1,),
-    ">": (0, 1),
-    ">=": (0,),
-}
-"""The other relations: the least of their distances is the distance to false."""
-
-# The same as sets of bits.
+# `TRUE_SLOTS` and `FALSE_SLOTS` as sets of bits.
 _RELATIONS = {
     operator: (sum(1 << slot for slot in TRUE_SLOTS[operator]), sum(1 << slot for slot in FALSE_SLOTS[operator]))
     for operator in TRUE_SLOTS
 }
 
-TEXT = 16
-"""How many characters of a string are compared one by one. A longer comparison costs more than the code under test."""
-
 ITEMS = 8
 """How many elements of a container are looked at."""
-
-FAR = 2.0**31
-"""Distance to equality with a value of another kind, NaN included: further than any string that a search handles.
-EvoSuite uses the largest integer for a comparison with null."""
-
-FURTHEST = sys.float_info.max
-"""The largest distance: infinity means "not reached"."""
-
-Relations = tuple[float, float, float]
 
 # Types are looked up by identity: a metaclass may define `__eq__` and `__hash__`, even so that its classes have no hash.
 _INTEGERS = frozenset({id(int), id(bool)})
@@ -97,8 +47,6 @@ _SIZED = frozenset({*_CONTAINERS, id(str), id(bytes), id(bytearray), id(range)})
 _LEAVES = frozenset({*_NUMBERS, id(complex), id(str), id(bytes), id(type(None))})
 _EXACT = 2**53
 _LONGEST = 64
-# Strings up to this length together are measured once.
-_REMEMBERED = 256
 
 # What is left to say when the operands cannot be measured: the outcome, as one relation where the operator implies one.
 _UNMEASURED: dict[tuple[str, bool], Relations] = {
@@ -117,24 +65,10 @@ _UNMEASURED: dict[tuple[str, bool], Relations] = {
 }
 
 
-def nu(distance: float) -> float:
-    """x / (x + 1): maps [0, inf) to [0, 1) and keeps the order (Arcuri 2013)."""
-    return distance / (distance + 1.0)
-
-
-def finite(value: Any) -> float:
-    """The absolute value of any real number as a finite float; NaN counts as the largest."""
-    try:
-        number = abs(float(value))
-    except (OverflowError, ValueError):
-        return FURTHEST
-    return number if number <= FURTHEST else FURTHEST
-
-
 def compared(operator: str, left: Any, right: Any, outcome: bool) -> Relations:
     """(d_lt, d_eq, d_gt) of one evaluation of `left operator right` that came out as `outcome`.
 
-    Numbers as in the module's docstring; `Decimal`, dates, times and durations likewise (days for dates, seconds for
+    Numbers as in `fitgym.instrument.relations`; `Decimal`, dates, times and durations likewise (days for dates, seconds for
     the others). Strings and bytes: `text`. Lists and tuples: `_sequences`. Dicts: `_mappings`. Sets: the number of elements
     that only one has. A value of another kind is `FAR` from equality; two objects of unknown kinds are 1 from it.
     """
@@ -205,14 +139,6 @@ def size(container: Any) -> float:
         return FURTHEST
 
 
-def _ordered(sign: int, equality: float, gap: float) -> Relations:
-    """The relations of two values of which the first is smaller (-1), the same (0) or larger (1)."""
-    if sign == 0:
-        return (1.0, 0.0, 1.0)
-    beyond = min(gap + 1.0, FURTHEST)
-    return (0.0, equality, beyond) if sign < 0 else (beyond, equality, 0.0)
-
-
 def _numbers(left: Any, right: Any) -> Relations:
     if left == right:
         return (1.0, 0.0, 1.0)
@@ -230,7 +156,7 @@ def _numbers(left: Any, right: Any) -> Relations:
         gap = FURTHEST
     # An integer and a float can differ by less than the rounding of the difference.
     gap = gap or sys.float_info.min
-    return _ordered(-1 if left < right else 1, gap, gap)
+    return ordered(-1 if left < right else 1, gap, gap)
 
 
 def _complex(left: complex, right: complex) -> Relations:
@@ -241,81 +167,6 @@ def _complex(left: complex, right: complex) -> Relations:
     except OverflowError:
         gap = FURTHEST
     return (0.0, gap if gap == gap and gap > 0.0 else FAR, 0.0)
-
-
-def text(left: Any, right: Any) -> Relations:
-    """The relations of two strings, or two bytes or bytearrays.
-
-    Equality: after cutting off the common beginning and end, the difference in length plus, for each of the first
-    `TEXT` aligned positions, c / (c + 1) for characters whose code points are c apart, plus 1 for each aligned position
-    beyond. Order: the code points apart at the first difference, or the difference in length where one begins the other.
-    EvoSuite adds c / (c + 1024) and cuts nothing off; then an insertion near the beginning looks like a new string.
-    """
-    if type(left) is str and len(left) + len(right) <= _REMEMBERED:
-        return _remembered_text(left, right)
-    return _text(left, right)
-
-
-def _text(left: Any, right: Any) -> Relations:
-    if left == right:
-        return (1.0, 0.0, 1.0)
-    start = _common(left, right)
-    if start == len(left) or start == len(right):
-        gap = abs(len(left) - len(right))
-    else:
-        gap = abs(_codes(left[start : start + 1])[0] - _codes(right[start : start + 1])[0])
-    return _ordered(-1 if left < right else 1, _edit(left, right, start), float(gap))
-
-
-# The same strings meet at the same conditions in most executions of a search: 0.1 instead of 2 to 5 microseconds.
-_remembered_text = lru_cache(maxsize=1 << 13)(_text)
-
-
-def _edit(left: Any, right: Any, start: int) -> float:
-    """The distance to equality of two different strings that share their first `start` characters."""
-    total = float(abs(len(left) - len(right)))
-    aligned = min(len(left), len(right)) - start
-    aligned -= _common_end(left, right, aligned)
-    stop = start + min(aligned, TEXT)
-    return total + _apart(left[start:stop], right[start:stop]) + max(aligned - TEXT, 0)
-
-
-def _apart(left: Any, right: Any) -> float:
-    """The sum of nu of the code points apart, over aligned positions."""
-    total = 0.0
-    for one, two in zip(_codes(left), _codes(right), strict=False):
-        if one != two:
-            gap = one - two if one > two else two - one
-            total += gap / (gap + 1.0)
-    return total
-
-
-def _common(left: Any, right: Any) -> int:
-    """How many characters the two share at the beginning, found by halving."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_end(left: Any, right: Any, most: int) -> int:
-    """How many characters the two share at the end, at most `most`."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[len(left) - middle : len(left) - low] == right[len(right) - middle : len(right) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _codes(part: Any) -> Sequence[int]:
-    return [*map(ord, part)] if isinstance(part, str) else part
 
 
 def _sequences(left: Any, right: Any) -> Relations:
@@ -345,7 +196,7 @@ def _sequences(left: Any, right: Any) -> Relations:
         return (first[0], total, first[2])
     if not longer or min(len(left), len(right)) > ITEMS:
         return (0.0, total or 1.0, 0.0)  # they differ somewhere beyond
-    return _ordered(-1 if len(left) < len(right) else 1, total, total)
+    return ordered(-1 if len(left) < len(right) else 1, total, total)
 
 
 def _mappings(left: Any, right: Any) -> Relations:
@@ -422,12 +273,12 @@ def _seconds(left: Any, right: Any) -> Relations | None:
     except OverflowError:
         return (0.0, FURTHEST, 0.0)
     gap = difference.total_seconds()
-    return _ordered((gap > 0) - (gap < 0), abs(gap), abs(gap))
+    return ordered((gap > 0) - (gap < 0), abs(gap), abs(gap))
 
 
 def _days(left: Any, right: Any) -> Relations:
     gap = left.toordinal() - right.toordinal()
-    return _ordered((gap > 0) - (gap < 0), float(abs(gap)), float(abs(gap)))
+    return ordered((gap > 0) - (gap < 0), float(abs(gap)), float(abs(gap)))
 
 
 _MEASURES: dict[int, Callable[[Any, Any], Relations | None]] = {
@@ -477,8 +328,7 @@ def nearest(needle: Any, container: Any) -> float:
     own = id(type(needle))
     if kind in (id(str), id(bytes)):
         if own == kind:
-            short = len(needle) + len(container) <= _REMEMBERED
-            return _remembered_within(needle, container) if short else _within(needle, container)
+            return text_within(needle, container)
         return 1.0 if own in _INTEGERS and container else FAR
     if own not in _LEAVES or (kind not in _CONTAINERS and kind != id(range)) or not container:
         return 1.0
@@ -501,16 +351,3 @@ def nearest(needle: Any, container: Any) -> float:
         if id(type(item)) in _LEAVES and item != needle:
             least = min(least, compared("==", needle, item, False)[1])
     return least
-
-
-def _within(needle: Any, hay: Any) -> float:
-    """How many characters of `hay` have to change so that it holds `needle`, tried at the first positions."""
-    size = len(needle)
-    if size > len(hay):
-        return float(size - len(hay)) + _apart(needle[:TEXT], hay[:TEXT])
-    positions = range(min(len(hay) - size + 1, TEXT))
-    wanted = needle[:TEXT]
-    return max(min(_apart(wanted, hay[start : start + size]) for start in positions), 0.5)
-
-
-_remembered_within = lru_cache(maxsize=1 << 13)(_within)

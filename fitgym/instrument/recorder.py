@@ -27,7 +27,7 @@ _LONGEST_LITERAL = 100
 _ADDRESS = " at 0x"  # in how objects are shown by default; another one in every process
 _MOST_CODES = 10_000
 
-_OWN_FILES = frozenset({__file__, async_loop.__file__, probes.__file__, tally.__file__})
+_OWN_FILES = probes.FILES | {__file__, async_loop.__file__, tally.__file__}
 
 
 class Recorder:

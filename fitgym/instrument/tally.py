@@ -7,14 +7,14 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, compress
 
-from fitgym.instrument import distance
 from fitgym.instrument.factory import TOLD, Listener, OutOfFuel
+from fitgym.instrument.relations import FAR, finite
 from fitgym.instrument.trace import Infected, Reached
 from fitgym.subject.subject import Site
 
 __all__ = ["DIRECT", "INDIRECT", "NO_OUTCOME", "Tally"]
 
-NO_OUTCOME = (distance.FAR, distance.FAR, distance.FAR)
+NO_OUTCOME = (FAR, FAR, FAR)
 """Reached, but an exception came instead of an outcome, or an object that is neither true nor false."""
 
 # How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine.
@@ -215,4 +215,4 @@ def _floats(values: Iterable[float]) -> array[float]:
     try:
         return array("d", values)
     except OverflowError:
-        return array("d", map(distance.finite, values))
+        return array("d", map(finite, values))

@@ -19,7 +19,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fitgym.subject.changes import Change, Changes
+from fitgym.subject.change import Change
+from fitgym.subject.changes import Changes
 from fitgym.subject.mutant import PRECEDENCE, Mutant, Operator
 from fitgym.subject.syntax import deep_trees
 from fitgym.subject.text import Text

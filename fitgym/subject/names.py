@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fitgym.subject.callables import asked
-from fitgym.subject.hints import Hint, from_annotation, union
+from fitgym.subject.declarations import from_annotation
+from fitgym.subject.hints import Hint, union
 
 __all__ = ["Known", "Namespace", "Nodes", "assigned", "plain"]
 

@@ -18,7 +18,8 @@ from fitgym.subject import docstrings
 from fitgym.subject.attributes import far_attributes, near_attributes
 from fitgym.subject.callables import asked, function_with, kind_of, says_nothing, signature_of, unwrapped
 from fitgym.subject.codes import Found
-from fitgym.subject.hints import ANY, NONE, Hint, from_annotation, from_default, of_value, union
+from fitgym.subject.declarations import from_annotation, from_default
+from fitgym.subject.hints import ANY, NONE, Hint, of_value, union
 from fitgym.subject.names import Known, Namespace, Nodes
 from fitgym.subject.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter

@@ -1,31 +1,21 @@
-"""Reader: follows the parameters of a function through its body and notes what is done with them.
+"""Reader: follows the parameters of a function through its body and notes their uses.
 
-Through assignments, loops, unpacking, calls of functions and methods of the same module and attributes of `self`;
-nothing is executed. Paths are not told apart: what happens on any of them counts.
+The reader follows assignments, loops, unpacking, attributes of `self`, and calls of functions and methods of the same module
+(`fitgym.subject.calls`). Nothing is executed. Every path counts: the reader does not distinguish them.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
 import re
-from builtins import id
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from fitgym.subject.definitions import (
-    AnyFunction,
-    Definitions,
-    bound,
-    called_name,
-    is_static,
-    parameter_names,
-    positional,
-    receiver_of,
-)
-from fitgym.subject.evidence import Evidence, Uses
+from fitgym.subject.calls import class_hints, read_call
+from fitgym.subject.definitions import AnyFunction, Definitions, called_name, parameter_names, receiver_of
+from fitgym.subject.evidence import Evidence
 from fitgym.subject.hints import Hint
-from fitgym.subject.library import CALLS, FORMATS, HAVING, METHOD_CALLS, MODULE_CALLS, MODULES, PASSED_ON, TYPES
+from fitgym.subject.library import FORMATS, TYPES
 from fitgym.subject.operands import combine, compare_constant, is_integer, membership, uses_of
 
 __all__ = ["Reading"]
@@ -232,7 +222,7 @@ class _Reader:
                         self.pattern(item, found.keys.setdefault(key.value, Evidence()))
                 found.use("dict")
             case ast.MatchClass(cls=cls):
-                for hint in self.class_hints(cls):
+                for hint in class_hints(self.reading.known, cls):
                     found.classes.setdefault(hint)
             case ast.MatchAs(pattern=inner, name=name):
                 if inner is not None:
@@ -271,7 +261,7 @@ class _Reader:
             case ast.Subscript(value=base, slice=index):
                 return self.index(self.value(base), index)
             case ast.Call():
-                return self.call(node)
+                return read_call(self, node)
             case ast.BinOp(left=left, op=operator, right=right):
                 first, second = self.value(left), self.value(right)
                 self.combine(first, operator, left, second, right)
@@ -467,195 +457,3 @@ class _Reader:
                 self.value(item).use(*FORMATS.get(letter, ()))
         elif letters:
             found.use(*FORMATS.get(letters[0], ()))
-
-    def call(self, node: ast.Call) -> Evidence:
-        function = node.func
-        name = called_name(function)
-        if isinstance(function, ast.Name) and function.id not in self.names and self.special(name, node):
-            return Evidence()
-        arguments = [self.value(argument) for argument in node.args]
-        words = [self.value(word.value) for word in node.keywords]
-        for word, found in zip(node.keywords, words, strict=True):
-            if word.arg is None:
-                found.use("mapped")
-        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
-        if isinstance(function, ast.Name) and function.id in self.names:
-            called = self.names[function.id]
-            called.arities.append(-1 if starred or node.keywords else len(arguments))
-            return called.result
-        if self.own(node, function, arguments, words):
-            result = Evidence()
-            if isinstance(function, ast.Name) and function.id in self.definitions.classes:
-                result.made.append(self.definitions.classes[function.id])
-            return result
-        if isinstance(function, ast.Attribute):
-            return self.method(node, function, arguments)
-        if not isinstance(function, ast.Name):
-            self.value(function).arities.append(len(arguments))
-            return Evidence()
-        self.positions(CALLS.get(name, ()), arguments)
-        result = Evidence()
-        if name in PASSED_ON and arguments:
-            result.element = arguments[
-                1 if name in ("takewhile", "dropwhile", "filter", "filterfalse") and len(arguments) > 1 else 0
-            ].element
-            if name == "sorted":
-                arguments[0].element.use("ordered")
-        elif name in ("next", "min", "max") and arguments:
-            if name == "next":
-                return arguments[0].element
-            for argument in arguments:
-                if len(arguments) == 1:
-                    argument.use("iterated")
-                    argument.element.use("ordered")
-                else:
-                    argument.use("ordered")
-        elif name == "sum" and len(arguments) == 1:
-            arguments[0].element.use("number")
-        elif name in ("map", "filter", "filterfalse", "reduce", "takewhile", "dropwhile", "starmap") and arguments:
-            if name != "filter" or not isinstance(node.args[0], ast.Constant):
-                arguments[0].arities.append({"reduce": 2, "map": len(arguments) - 1, "starmap": -1}.get(name, 1))
-        elif name in ("int", "float") and arguments:
-            arguments[0].seen.setdefault(TYPES["int"])
-            arguments[0].seen.setdefault(TYPES["str"])
-            arguments[0].seen.setdefault(TYPES["float"])
-        elif name == "dict" and arguments:
-            arguments[0].use("dict")
-        elif name not in CALLS and not hasattr(builtins, name):
-            for argument in (*arguments, *words):
-                argument.use("escaped")
-        return result
-
-    def special(self, name: str, node: ast.Call) -> bool:
-        """`isinstance` and its like; True if the call is dealt with."""
-        if name in ("isinstance", "issubclass") and len(node.args) == 2:
-            found = self.value(node.args[0])
-            for hint in self.class_hints(node.args[1]):
-                found.classes.setdefault(Hint("type", args=(hint,)) if name == "issubclass" else hint)
-            return True
-        if name == "callable" and len(node.args) == 1:
-            found = self.value(node.args[0])
-            found.classes.setdefault(TYPES["Callable"])
-            return True
-        if name == "hasattr" and len(node.args) == 2:
-            found = self.value(node.args[0])
-            attribute = node.args[1]
-            if isinstance(attribute, ast.Constant):
-                for hint in HAVING.get(str(attribute.value), ()):
-                    found.classes.setdefault(hint)
-            return True
-        return False
-
-    def class_hints(self, node: ast.expr) -> Iterator[Hint]:
-        if isinstance(node, ast.Tuple):
-            for item in node.elts:
-                yield from self.class_hints(item)
-        elif isinstance(node, ast.BinOp):
-            yield from self.class_hints(node.left)
-            yield from self.class_hints(node.right)
-        elif isinstance(node, ast.Call) and called_name(node.func) == "type" and node.args:
-            if isinstance(node.args[0], ast.Constant) and node.args[0].value is None:
-                yield Hint("none")
-        else:
-            name = ast.unparse(node)
-            known = self.reading.known.get(name) or TYPES.get(name.rpartition(".")[2])
-            if known is not None and known.kind != "any":
-                yield known
-
-    def own(self, node: ast.Call, function: ast.expr, arguments: list[Evidence], words: list[Evidence]) -> bool:
-        """A call of a function, method or class of the same module: its demands are those of the arguments."""
-        called: AnyFunction | None = None
-        skip = 0
-        if isinstance(function, ast.Name):
-            called = self.definitions.functions.get(function.id)
-            owner = self.definitions.classes.get(function.id)
-            if called is None and owner is not None:
-                called, skip = self.definitions.method(owner, "__init__"), 1
-        elif isinstance(function, ast.Attribute) and self.owner is not None and self.is_receiver(function.value):
-            called = self.definitions.method(self.owner, function.attr)
-            skip = 0 if called is None or is_static(called) else 1
-        elif isinstance(function, ast.Attribute) and self.owner is not None:
-            called, skip = self.inherited(function)
-        if called is None:
-            return False
-        evidence = self.reading.evidence(called)
-        names = positional(called)[skip:]
-        by_node = dict(zip(map(id, [*node.args, *(w.value for w in node.keywords)]), [*arguments, *words], strict=True))
-        for name, argument in bound(node, names):
-            if name in evidence and id(argument) in by_node:
-                by_node[id(argument)].link(evidence[name])
-        return True
-
-    def inherited(self, function: ast.Attribute) -> tuple[AnyFunction | None, int]:
-        """The method that `super().name` or `Base.name` means, and how many of its parameters stand for the receiver."""
-        assert self.owner is not None
-        base = function.value
-        if isinstance(base, ast.Call) and called_name(base.func) == "super":
-            for parent in self.owner.bases:
-                known = self.definitions.classes.get(parent.id) if isinstance(parent, ast.Name) else None
-                found = self.definitions.method(known, function.attr) if known is not None else None
-                if found is not None:
-                    return found, 1
-        elif isinstance(base, ast.Name) and base.id in self.definitions.classes and base.id not in self.names:
-            return self.definitions.method(self.definitions.classes[base.id], function.attr), 0
-        return None, 0
-
-    def method(self, node: ast.Call, function: ast.Attribute, arguments: list[Evidence]) -> Evidence:
-        """A call of a method of something."""
-        name = function.attr
-        dotted = ast.unparse(function) if isinstance(function.value, ast.Name | ast.Attribute) else ""
-        is_module = isinstance(function.value, ast.Name) and function.value.id not in self.names
-        if dotted in MODULE_CALLS:
-            self.positions(MODULE_CALLS[dotted], arguments)
-            return Evidence()
-        if is_module and name in CALLS and isinstance(function.value, ast.Name) and function.value.id in MODULES:
-            self.positions(CALLS[name], arguments)
-            result = Evidence()
-            if name in ("reduce", "takewhile", "dropwhile", "starmap", "filterfalse") and arguments:
-                arguments[0].arities.append(2 if name == "reduce" else 1)
-            if name == "from_iterable" and arguments:
-                arguments[0].element.use("iterated")
-                result.element = arguments[0].element.element
-            elif name in PASSED_ON and arguments:
-                result.element = arguments[-1 if name in ("takewhile", "dropwhile") else 0].element
-            return result
-        if self.is_receiver(function.value):
-            field = self.field(name)
-            field.arities.append(len(arguments) if not node.keywords else -1)
-            return field.result
-        owner = self.value(function.value)
-        owner.attributes[name] = True
-        owner.asked.append((name, node, arguments))
-        self.reading.used.append(owner)
-        self.positions(METHOD_CALLS.get(name, ()), arguments)
-        if name == "join" and arguments:
-            arguments[0].element.use("text")
-        if isinstance(function.value, ast.Constant) and isinstance(function.value.value, str) and name != "format":
-            for argument in arguments if name != "join" else ():
-                argument.use("text")
-        if name in ("get", "setdefault", "pop") and arguments:
-            first = node.args[0]
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                return owner.keys.setdefault(first.value, Evidence())
-            return owner.value
-        if name == "copy":
-            return owner
-        for argument in arguments:
-            if name not in METHOD_CALLS:
-                argument.use("escaped")
-        result = Evidence()
-        if name == "items":
-            result.element.parts = [owner.key, owner.value]
-        elif name == "keys":
-            result.element = owner.key
-        elif name == "values":
-            result.element = owner.value
-        elif name == "pop":
-            return owner.element
-        return result
-
-    def positions(self, uses: tuple[Uses, ...], arguments: list[Evidence]) -> None:
-        for index, argument in enumerate(arguments):
-            use = uses[min(index, len(uses) - 1)] if uses else ""
-            if use:
-                argument.use(use)

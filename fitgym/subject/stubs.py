@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fitgym.subject.hints import ANY, Hint, choices, from_node, union
+from fitgym.subject.declarations import from_node
+from fitgym.subject.hints import ANY, Hint, choices, union
 from fitgym.subject.subject import ParameterKind
 
 __all__ = ["Signature", "StubParameter", "Stubs"]
