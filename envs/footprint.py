@@ -39,8 +39,8 @@ class Footprint:
 
     def runs(self, engine: Engine) -> Mapping[int, int]:
         """By line, how many test cases of the best suite and the archive run it; lines that none runs are left out."""
-        kept = dict.fromkeys((*engine.archive.testcases(), *engine.search.best.testcases))
-        traces = [engine.measurements.trace(testcase) for testcase in kept if testcase in engine.measurements]
+        kept = dict.fromkeys((*engine.archived_testcases(), *engine.best.testcases))
+        traces = [engine.trace(testcase) for testcase in kept if engine.has_trace(testcase)]
         _, columns = self._line.entries(traces).covered(len(self._numbers))
         counts = np.bincount(columns, minlength=len(self._numbers)).tolist()
         return {number: count for number, count in zip(self._numbers, counts, strict=True) if count}

@@ -77,6 +77,9 @@ PARENT = ("fitgym.execution.executor",)
 LAZY_IN_WORKER = ("typeshed_client",)
 """May be imported inside functions of worker code."""
 
+FACES = ("fitgym.engine",)
+"""Packages whose `__init__` hands on public names. Files inside such a package import from the defining file."""
+
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
     "fitgym.training",
@@ -181,6 +184,8 @@ def import_violations(module: str, path: Path, source: str, known: dict[str, Pat
             yield f"{where}: imports {known[target]}, upwards from room {here} to room {there}"
         if in_worker(module) and not in_worker(target):
             yield f"{where}: imports {known[target]}, but runs in the worker and that file does not"
+        if target in FACES and not within(module, (target,)) and found.name in exported(known[target]):
+            continue
         if found.name and target == found.module and not defines(known[target], found.name):
             yield f"{where}: imports '{found.name}' from {known[target]}, write from the file that defines it"
 
@@ -198,6 +203,14 @@ def defines(path: Path, name: str) -> bool:
         if name in (getattr(node, "name", ""), *map(ast.unparse, targets)):
             return True
     return False
+
+
+def exported(path: Path) -> list[str]:
+    """The names in `__all__` of a file."""
+    for node in ast.parse((ROOT / path).read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
 
 
 MUTABLE_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -347,6 +360,8 @@ EXAMPLE = {
     "fitgym.evolution.archive": Path("fitgym/evolution/archive.py"),
     "fitgym.search": Path("fitgym/search/__init__.py"),
     "fitgym.search.base": Path("fitgym/search/base.py"),
+    "fitgym.engine": Path("fitgym/engine/__init__.py"),
+    "fitgym.engine.state": Path("fitgym/engine/state.py"),
     "fitgym.agents.ucb": Path("fitgym/agents/ucb.py"),
     "fitgym.generation": Path("fitgym/generation.py"),
 }
@@ -367,6 +382,16 @@ UPWARDS = "imports fitgym/search/base.py, upwards from room 6 to room 7"
         (UCB, "from fitgym import generation", "line 1: imports fitgym/generation.py, upwards from room 10 to room 11"),
         (UCB, "from fitgym import Run", "line 1: imports 'Run' from fitgym, write from the file that defines it"),
         (UCB, "from fitgym.search import S", "line 1: imports 'S' from fitgym/search/__init__.py, write from the file"),
+        (
+            UCB,
+            "from fitgym.engine import State",
+            "line 1: imports 'State' from fitgym/engine/__init__.py, write from the",
+        ),
+        (
+            "fitgym.engine.state",
+            "from fitgym.engine import Cost",
+            "line 1: imports 'Cost' from fitgym/engine/__init__.py",
+        ),
         (UCB, "from fitgym.search.bas import S", "line 1: imports fitgym.search.bas, which does not exist"),
         (UCB, "import envs.base", "line 1: imports 'envs' by its bare name, write fitgym.envs"),
         (UCB, "from agents.base import Agent", "line 1: imports 'agents' by its bare name, write fitgym.agents"),
@@ -392,6 +417,7 @@ def test_a_file_in_no_room_is_found() -> None:
     [
         (UCB, "import numpy, gymnasium"),
         (UCB, "from fitgym.search.base import Search"),
+        (UCB, "from fitgym.engine import Engine"),
         (ARCHIVE, "from fitgym import __version__"),
         (ARCHIVE, "import numpy as np"),
         (WORKER_FILE, "import ast, os, signal\nfrom fitgym.errors import FitgymError"),

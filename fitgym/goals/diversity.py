@@ -76,6 +76,6 @@ class Diversity(Goal):
 
 def _div(engine: Engine) -> int:
     """The distances of the best suite."""
-    function = engine.measurements.fitness[Diversity.fitness]
+    function = engine.function(Diversity.fitness)
     assert isinstance(function, diversity.Diversity)
     return function.diversity(engine.best.testcases, engine.table)

@@ -45,5 +45,5 @@ class Exceptions(Goal):
         return float(engine.covered(self.fitness).sum())
 
     def paper_reward(self, engine: Engine) -> float:
-        thrown = engine.measurements.covers(self.fitness, engine.best.testcases)
+        thrown = engine.covers(self.fitness, engine.best.testcases)
         return self.value(engine) + float(thrown.any(axis=0).sum())

@@ -106,7 +106,7 @@ class SearchTrial(Trial):
                 before = engine.executions
                 engine.step()
                 idle = 0 if engine.executions > before else idle + 1
-                suite = engine.best_suite() if engine.search.uses_archive else list(engine.search.best.testcases)
+                suite = engine.best_suite() if engine.uses_archive else list(engine.best.testcases)
                 shares = {name: c / max(1, n) for name, (c, n) in engine.coverage_of(suite).items() if name in judges}
                 covered.append(statistics.fmean(shares.values()))
                 executions.append(engine.executions)

@@ -1,0 +1,23 @@
+"""The engine of a search: its state, the questions that can be asked of it, and the steps that change it.
+
+The names below are the public ones. Files inside fitgym's engine import from the file that defines a name.
+"""
+
+from fitgym.engine.choices import FITNESS, SEARCH, SECONDARY, Variants, check_variants, parse_search
+from fitgym.engine.cost import Cost
+from fitgym.engine.discovery import Discovery
+from fitgym.engine.engine import Engine
+from fitgym.engine.queries import Queries
+
+__all__ = [
+    "FITNESS",
+    "SEARCH",
+    "SECONDARY",
+    "Cost",
+    "Discovery",
+    "Engine",
+    "Queries",
+    "Variants",
+    "check_variants",
+    "parse_search",
+]

@@ -1,0 +1,52 @@
+"""Choices: the fitness functions, search algorithms and secondary objectives that a search can use, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fitgym.errors import InputError
+from fitgym.fitness.base import Fitness
+from fitgym.registry import Registry, keywords, parse_options
+from fitgym.search.base import Search
+from fitgym.secondary.base import SecondaryObjective
+
+__all__ = ["FITNESS", "SEARCH", "SECONDARY", "Variants", "check_variants", "parse_search"]
+
+FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
+SEARCH = Registry("fitgym.search", Search, "search algorithm")
+SECONDARY = Registry("fitgym.secondary", SecondaryObjective, "secondary objective")
+
+Variants = Mapping[str, Mapping[str, Any]]
+"""Arguments for the classes of fitness functions, by the function's name."""
+
+
+def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
+    """The algorithm and the options in a text such as `whole_suite:use_archive=false`.
+
+    Raises:
+        UnknownName: no algorithm has this name.
+        InputError: the algorithm does not have such an option.
+    """
+    name, _, argument = text.partition(":")
+    algorithm = SEARCH.load(name)
+    known = keywords(algorithm)
+    words = [option for option, default in known.items() if isinstance(default, str)]
+    return algorithm, parse_options(argument, list(known), f"search algorithm '{name}'", words)
+
+
+def check_variants(variants: Variants) -> Variants:
+    """Return `variants` unchanged if every function has the given arguments.
+
+    Raises:
+        UnknownName: no fitness function has this name.
+        InputError: the fitness function does not have such an argument.
+    """
+    for name, arguments in variants.items():
+        known = keywords(FITNESS.load(name))
+        for argument in arguments:
+            if argument not in known:
+                raise InputError(
+                    f"fitness function '{name}' has no variant by '{argument}' (there is: {', '.join(known) or 'none'})"
+                )
+    return variants

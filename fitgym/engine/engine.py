@@ -1,0 +1,328 @@
+"""The engine: asks the search, executes, measures, archives and tells. One `step` is one generation.
+
+The fitness functions that guide the search can be exchanged between two generations. Executed test cases do not run
+again, unless the new functions need more probes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.engine.choices import FITNESS, Variants, check_variants, parse_search
+from fitgym.engine.cost import Cost
+from fitgym.engine.execution import Execution
+from fitgym.engine.guidance import Guidance
+from fitgym.engine.queries import Queries
+from fitgym.engine.state import State
+from fitgym.errors import InputError, OutOfBudget
+from fitgym.evolution.archive import Archive
+from fitgym.evolution.budget import Budget
+from fitgym.evolution.individual import Individual
+from fitgym.evolution.measurements import Measurements
+from fitgym.execution.executor import Executor
+from fitgym.search.base import Search
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.rates import DEFAULT, Rates
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["Engine"]
+
+_SWEEP = 20  # generations between two clean-ups of traces and statements that no kept test case uses
+
+
+class Engine(Queries):
+    """A running search on one subject.
+
+    Args:
+        executor: runs the test cases.
+        fitness: the fitness functions that are active first.
+        usable: further fitness functions that may become active. Functions that need "infection" must be among
+            `fitness`, `tracked` or `usable`, because the probes are inserted at the start.
+        tracked: fitness functions whose targets are archived even when they are inactive, such as the goal's own.
+        variants: arguments of fitness functions by name, such as `{"diversity": {"last_two": True}}`.
+        search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
+        smart: use smart selection (`fitgym.smart_selection`): only representative functions and targets guide the
+            search. Other targets are not archived; `coverage_of` still reports what a suite covers.
+        secondary: the secondary objective; see `prefer`.
+        seed: determines everything random in the run.
+        population: number of individuals, unless `search` sets it.
+        budget: in generations or executions of test cases. An execution budget is never exceeded: the generation that
+            exhausts it is abandoned.
+        deadline: on the clock `time.monotonic`, for budgets in seconds; a run with a deadline cannot be repeated.
+        rates: probabilities and limits of random test generation.
+
+    Raises:
+        UnknownName: a fitness function or algorithm does not exist.
+        SubjectError: the subject cannot be imported or offers nothing to test.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        fitness: Sequence[str] = ("branch",),
+        tracked: Sequence[str] = (),
+        usable: Sequence[str] = (),
+        variants: Variants | None = None,
+        search: str = "whole_suite",
+        smart: bool = False,
+        secondary: str = "length",
+        seed: int = 0,
+        population: int = 50,
+        budget: Budget | None = None,
+        deadline: float | None = None,
+        rates: Rates = DEFAULT,
+    ) -> None:
+        executor.require(frozenset().union(*(FITNESS.load(name).needs for name in (*fitness, *tracked, *usable))))
+        parse_search(search)
+        state = State(
+            executor,
+            variants=check_variants(variants or {}),
+            secondary=secondary,
+            smart=smart,
+            seed=seed,
+            population=population,
+            budget=budget,
+            rates=rates,
+        )
+        super().__init__(state)
+        self._execution = Execution(state)
+        self._guidance = Guidance(state)
+        self._guidance.track(tracked)
+        self._guidance.create(search)
+        state.search_name = search
+        self._guidance.order_archive()
+        executor.begin()
+        self.deadline = deadline
+        self.activate(fitness)
+
+    # ------------------------------------------------------------------ commands
+
+    def activate(
+        self,
+        names: Sequence[str],
+        population: Sequence[Individual] | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        """Activate exactly the named fitness functions, from the next generation on.
+
+        The engine keeps the population and re-evaluates it. Test cases run again only if a function needs probes that
+        were off when they ran.
+
+        Args:
+            names: of the fitness functions.
+            population: replaces the population, for example by a saved one.
+            weights: positive weights of functions in the combined fitness; 1 for a function without an entry.
+
+        Raises:
+            InputError: no name is given.
+            UnknownName: no fitness function has such a name.
+        """
+        state = self._state
+        chosen = tuple(dict.fromkeys(names))
+        if not chosen:
+            raise InputError("no fitness function is active: name at least one, for example 'branch'")
+        self._guidance.register((*chosen, *state.tracked))
+        if chosen == state.named and population is None and state.weights == dict(weights or {}):
+            return
+        before = state.named, state.weights, state.search.population
+        state.weights = dict(weights or {})
+        if population is not None:
+            state.search.population = list(population)
+        self._guidance.choose(chosen)
+        if not self._reevaluate():
+            named, state.weights, state.search.population = before
+            self._guidance.choose(named)
+
+    def use(self, search: str) -> None:
+        """Switch the search algorithm from the next generation.
+
+        All algorithms share the archive and the factory. Each has its own population: an algorithm that was used before
+        resumes with its population, a new one starts with a random population.
+
+        Args:
+            search: name of the algorithm, with options after a colon.
+
+        Raises:
+            UnknownName, InputError: see `parse_search`.
+        """
+        before = self._state.search_name
+        if search == before:
+            return
+        self._guidance.create(search)
+        self._guidance.take(search)
+        if not self._reevaluate():
+            self._guidance.take(before)
+
+    def prefer(self, name: str) -> None:
+        """Switch the secondary objective from the next generation.
+
+        Args:
+            name: of the secondary objective. It breaks ties of fitness and decides which test case the archive keeps,
+                unless the algorithm has its own objective for the archive (`Search.archives_by`).
+
+        Raises:
+            UnknownName: no secondary objective has this name.
+        """
+        self._guidance.prefer(name)
+        if self.search.population:
+            with self._state.stopwatch.time("search"):
+                self.search.refresh(self)
+
+    def step(self) -> None:
+        """Run one generation. At the end of the budget it may be abandoned, which loses only its offspring."""
+        if self.over and self.search.population:
+            return
+        state = self._state
+        with self._charged() as cost:
+            self._step()
+            state.generation += 1
+            cost.generations += 1
+            if state.generation % _SWEEP == 0:
+                self._sweep()
+
+    def execute(self, testcases: Iterable[TestCase]) -> None:
+        """Run the unknown test cases, learn from them and offer them to the archive.
+
+        Raises:
+            OutOfBudget: time or executions ran out before all of them ran.
+        """
+        self._execution.execute(testcases)
+
+    # ------------------------------------------------------------------ limits
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget of the search; None without one, and when the suite is being finished."""
+        return self._state.budget
+
+    @budget.setter
+    def budget(self, budget: Budget | None) -> None:
+        self._state.budget = budget
+
+    @property
+    def deadline(self) -> float | None:
+        """The end of the search on the clock `time.monotonic`; a test case that runs then is interrupted."""
+        return self._state.executor.deadline
+
+    @deadline.setter
+    def deadline(self, deadline: float | None) -> None:
+        self._state.executor.deadline = deadline
+
+    # ------------------------------------------------------------------ parts, for tests and for who drives the engine
+
+    @property
+    def executor(self) -> Executor:
+        """Runs the test cases."""
+        return self._state.executor
+
+    @property
+    def factory(self) -> TestFactory:
+        """Makes and changes test cases."""
+        return self._state.factory
+
+    @property
+    def measurements(self) -> Measurements:
+        """Traces of the executed test cases and their distances to targets."""
+        return self._state.measurements
+
+    @property
+    def archive(self) -> Archive:
+        """The best test case of each covered target."""
+        return self._state.archive
+
+    @property
+    def search(self) -> Search:
+        """The search algorithm in use."""
+        return self._state.search
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The generator of random numbers of the search."""
+        return self._state.rng
+
+    @property
+    def kept(self) -> dict[Hashable, list[Individual]]:
+        """Saved populations by key. The engine keeps the traces of their test cases; see `activate`."""
+        return self._state.saved
+
+    # ------------------------------------------------------------------ inside
+
+    def _step(self) -> None:
+        state = self._state
+        search = state.search
+        search.progress = self.progress
+        with state.stopwatch.time("search"):
+            candidates = search.ask()
+        version = state.archive.version
+        try:
+            self._evaluate(candidates)
+        except OutOfBudget:
+            if not search.population:  # the executed part of the first population becomes the population
+                known = [Individual(tuple(t for t in c.testcases if self.has_trace(t))) for c in candidates]
+                search.population = [individual for individual in known if individual.testcases] or known[:1]
+                search.refresh(self)
+            return
+        with state.stopwatch.time("search"):
+            search.tell(self)
+            if state.archive.version != version:
+                # Covered targets leave the fitness only at the end of an iteration (seeding the next one).
+                self._guidance.close_covered()
+                search.refresh(self)
+
+    def _reevaluate(self) -> bool:
+        """Re-evaluate the population. Returns False if the budget does not allow it."""
+        with self._charged():
+            self._guidance.close_covered()
+            if self.search.population:
+                try:
+                    self._evaluate(self.search.living)
+                except OutOfBudget:
+                    return False
+                with self._state.stopwatch.time("search"):
+                    self.search.refresh(self)
+        return True
+
+    def _evaluate(self, individuals: Sequence[Individual]) -> None:
+        self.execute(chain.from_iterable(individual.testcases for individual in individuals))
+
+    @contextmanager
+    def _charged(self) -> Iterator[Cost]:
+        """Charge the block to the functions that are active when it starts."""
+        state = self._state
+        cost = state.costs.setdefault(state.active, Cost())
+        started, executions = time.perf_counter(), state.executions
+        try:
+            yield cost
+        finally:
+            cost.seconds += time.perf_counter() - started
+            cost.executions += state.executions - executions
+
+    def _sweep(self) -> None:
+        """Drop the traces and statements that neither a population nor the archive uses."""
+        state = self._state
+        living = (search.living for search in state.searches.values())
+        individuals = list(dict.fromkeys(chain(*living, *state.saved.values())))
+        archived = state.archive.testcases()
+        state.measurements.retain(individuals, archived)
+        state.table.retain([*(t for individual in individuals for t in individual.testcases), *archived])
+
+    # ------------------------------------------------------------------ finishing
+
+    def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        self._state.required_mutants = {name: self.covered(name)}
+        self._execution.run(testcases)
+        return self.covers(name, testcases)
+
+    def need(self, name: str, mutants: NDArray[np.bool_]) -> None:
+        self._state.required_mutants = {name: mutants}
+        self._state.measurements.retain([], [])
+
+    def needed(self, name: str) -> NDArray[np.bool_]:
+        return self._execution.required_targets(name)

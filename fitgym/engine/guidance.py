@@ -1,0 +1,120 @@
+"""Guidance: the fitness functions, targets and algorithm that guide a search, and the preference of its archive."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from fitgym.engine.choices import FITNESS, SECONDARY, parse_search
+from fitgym.engine.state import State
+from fitgym.evolution.measurements import Measurements
+from fitgym.fitness.base import Floats, Mask
+from fitgym.secondary.base import SecondaryObjective
+from fitgym.smart_selection import smart_selection
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["Guidance"]
+
+
+class Guidance:
+    """Sets what guides one search.
+
+    Args:
+        state: of the search.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def track(self, names: Iterable[str]) -> None:
+        """Archive the targets of further fitness functions, active or not."""
+        state = self._state
+        state.tracked = tuple(dict.fromkeys((*state.tracked, *names)))
+
+    def register(self, names: Iterable[str]) -> None:
+        """Make fitness functions available for measuring.
+
+        Raises:
+            UnknownName: no fitness function has such a name.
+        """
+        state = self._state
+        for name in names:
+            if name not in state.measurements.fitness:
+                function = FITNESS.load(name)(state.subject, **state.variants.get(name, {}))
+                state.measurements.register(name, function)
+
+    def choose(self, names: tuple[str, ...]) -> None:
+        """Activate the named functions, or with smart selection their representatives."""
+        state = self._state
+        state.named, state.active, state.selected = names, names, {}
+        if state.smart:
+            state.selected = smart_selection(names, state.measurements.fitness, state.subject, state.search.tracks)
+            state.active = tuple(state.selected)
+        limits = {name: mask for name, mask in state.selected.items() if mask is not None and name not in state.tracked}
+        state.archive.limit(limits)
+
+    def create(self, search: str) -> None:
+        """Create an algorithm unless it exists; the archive keeps the targets that it tracks from now on."""
+        state = self._state
+        if search not in state.searches:
+            algorithm, options = parse_search(search)
+            options.setdefault("population", state.population)
+            self.track(algorithm.tracks)
+            self.register(algorithm.tracks)
+            state.searches[search] = algorithm(state.factory, state.archive, state.rng, **options)
+
+    def take(self, search: str) -> None:
+        """Switch to an algorithm that exists. The others keep their populations."""
+        self._state.search_name = search
+        self.choose(self._state.named)  # an algorithm may need targets that another one does not need
+        self.order_archive()
+
+    def prefer(self, name: str) -> None:
+        """Switch the secondary objective.
+
+        Raises:
+            UnknownName: no secondary objective has this name.
+        """
+        state = self._state
+        state.secondary = SECONDARY.load(name)(state.subject, state.table)
+        self.order_archive()
+
+    def order_archive(self) -> None:
+        """Let the archive prefer test cases by the algorithm's own secondary objective, or else by the search's."""
+        state = self._state
+        own = state.search.archives_by
+        objective = state.secondary if own is None else SECONDARY.load(own)(state.subject, state.table)
+        state.archive.value_by(functools.partial(_values, objective, state.measurements))
+
+    def close_covered(self) -> None:
+        """Remove covered targets from the fitness, and calls that reach no uncovered code from the factory."""
+        state = self._state
+        uses_archive = state.search.uses_archive
+        for name in state.measurements.fitness:
+            left_out = self._left_out(name)
+            if uses_archive:
+                state.measurements.close(name, state.archive.covered(name) | left_out)
+            else:
+                state.measurements.close(name, left_out)
+        if not uses_archive:
+            return
+        # Other functions than branch coverage need covered code too: it can still raise a new exception or be called in
+        # a new way.
+        active = [state.measurements.fitness[name] for name in state.active]
+        if "branch" in state.active and not any(fitness.dynamic or fitness.reads_tests for fitness in active):
+            state.factory.exclude(state.reach.exhausted(state.archive.covered("branch")))
+        else:
+            state.factory.exclude(frozenset())
+
+    def _left_out(self, name: str) -> Mask:
+        """The targets of a fitness function that smart selection leaves out."""
+        state = self._state
+        selected = state.selected.get(name) if name in state.active else None
+        n_targets = len(state.measurements.fitness[name].targets)
+        return np.zeros(n_targets, dtype=bool) if selected is None else ~selected
+
+
+def _values(objective: SecondaryObjective, measurements: Measurements, testcases: Sequence[TestCase]) -> Floats:
+    return objective.of(testcases, list(map(measurements.trace, testcases)))

@@ -1,0 +1,234 @@
+"""Queries: everything that can be asked of a running search. No question changes the search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.engine.cost import Cost
+from fitgym.engine.discovery import Discovery, function_name
+from fitgym.engine.evaluation import ActiveEvaluation
+from fitgym.evolution.individual import Individual
+from fitgym.fitness.base import Fitness
+from fitgym.instrument.trace import Trace
+from fitgym.subject.subject import Subject
+from fitgym.testcase.statement import StatementTable, TestCase
+
+__all__ = ["Queries"]
+
+
+class Queries(ActiveEvaluation):
+    """What goals, features and environments may know of a search.
+
+    Args:
+        state: of the search.
+    """
+
+    # ------------------------------------------------------------------ progress
+
+    @property
+    def subject(self) -> Subject:
+        """The code under test."""
+        return self._state.subject
+
+    @property
+    def generation(self) -> int:
+        """The number of generations so far."""
+        return self._state.generation
+
+    @property
+    def executions(self) -> int:
+        """The number of executed test cases so far."""
+        return self._state.executions
+
+    @property
+    def spent(self) -> float:
+        """The used share of the budget, in [0, 1]; 0 without a budget."""
+        state = self._state
+        if state.budget is None:
+            return 0.0
+        return state.budget.spent(generations=state.generation, executions=state.executions)
+
+    @property
+    def late(self) -> bool:
+        """The deadline has passed."""
+        deadline = self._state.executor.deadline
+        return deadline is not None and time.monotonic() >= deadline
+
+    @property
+    def over(self) -> bool:
+        """The budget is used up, or the deadline has passed."""
+        return self.spent >= 1.0 or self.late
+
+    @property
+    def progress(self) -> float:
+        """The completed share of the search, in [0, 1]: of the budget, or of the time until the deadline without one."""
+        state, deadline = self._state, self._state.executor.deadline
+        if deadline is None or state.budget is not None:
+            return self.spent
+        return min(1.0, (time.monotonic() - state.began) / max(1e-9, deadline - state.began))
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """Seconds by stage; see `fitgym.engine.stopwatch.Stopwatch`."""
+        return self._state.stopwatch.seconds
+
+    @property
+    def costs(self) -> dict[tuple[str, ...], Cost]:
+        """The cost of each set of active fitness functions so far."""
+        return self._state.costs
+
+    # ------------------------------------------------------------------ guidance
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The fitness functions that guide the search."""
+        return self._state.active
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The weights of active functions in the combined fitness; 1 for a function without an entry."""
+        return self._state.weights
+
+    @property
+    def tracked(self) -> tuple[str, ...]:
+        """The fitness functions whose targets are archived even when they are inactive."""
+        return self._state.tracked
+
+    @property
+    def search_name(self) -> str:
+        """The search algorithm in use, with its options."""
+        return self._state.search_name
+
+    @property
+    def uses_archive(self) -> bool:
+        """Covered targets leave the fitness, because the algorithm works with the archive."""
+        return self._state.search.uses_archive
+
+    @property
+    def probes(self) -> frozenset[str]:
+        """The probes that the active and tracked fitness functions need."""
+        fitness = self._state.measurements.fitness
+        return frozenset().union(*(fitness[name].needs for name in self._state.archived))
+
+    # ------------------------------------------------------------------ fitness functions and their targets
+
+    def measures(self, name: str) -> bool:
+        """Whether a fitness function was ever active or tracked, so that its targets are known."""
+        return name in self._state.measurements.fitness
+
+    def function(self, name: str) -> Fitness:
+        """The fitness function with this name.
+
+        Raises:
+            KeyError: the function was never active or tracked.
+        """
+        return self._state.measurements.fitness[name]
+
+    def covered(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function the archive covers, `(n_targets,)`."""
+        return self._state.archive.covered(name)
+
+    def covers(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        """Which executed test case covers which target of a fitness function, `(len(testcases), n_targets)`."""
+        return self._state.measurements.covers(name, testcases)
+
+    def coverage(self) -> dict[str, tuple[int, int]]:
+        """Covered and known targets of each fitness function that was ever active or tracked."""
+        return {
+            name: (int(covered.sum()), int(covered.size))
+            for name in self._state.measurements.fitness
+            for covered in [self.covered(name)]
+        }
+
+    def coverage_of(self, testcases: Sequence[TestCase]) -> dict[str, tuple[int, int]]:
+        """As `coverage`, but with the targets that these executed test cases cover together."""
+        found = {}
+        for name, fitness in self._state.measurements.fitness.items():
+            covered = self.covers(name, self._measurable(name, testcases)).any(axis=0)
+            found[name] = (int(covered.sum()), len(fitness.targets))
+        return found
+
+    def _measurable(self, name: str, testcases: Iterable[TestCase]) -> list[TestCase]:
+        """The executed test cases with the probes that a function needs; the coverage of the others is unknown."""
+        measurements = self._state.measurements
+        needs = measurements.fitness[name].needs
+        return [testcase for testcase in testcases if needs <= measurements.recorded(testcase)]
+
+    # ------------------------------------------------------------------ test cases
+
+    @property
+    def table(self) -> StatementTable:
+        """The statements of all test cases."""
+        return self._state.table
+
+    @property
+    def best(self) -> Individual:
+        """The best individual of the population.
+
+        Raises:
+            IndexError: there is no population before the first generation.
+        """
+        return self._state.search.best
+
+    def fitness_of(self, name: str, individual: Individual) -> float:
+        """The suite fitness of one function, in [0, 1]; 0 is best."""
+        return float(self._state.measurements.suite_fitness(name, [individual])[0])
+
+    def archived_testcases(self) -> tuple[TestCase, ...]:
+        """The distinct test cases of the archive."""
+        return self._state.archive.testcases()
+
+    def has_trace(self, testcase: TestCase) -> bool:
+        """Whether a test case was executed and its trace is still kept."""
+        return testcase in self._state.measurements
+
+    def trace(self, testcase: TestCase) -> Trace:
+        """The trace of an executed test case.
+
+        Raises:
+            KeyError: there is no trace; see `has_trace`.
+        """
+        return self._state.measurements.trace(testcase)
+
+    def best_suite(self, names: Sequence[str] | None = None) -> list[TestCase]:
+        """The best individual, plus archived test cases for the targets that it does not cover.
+
+        Args:
+            names: the fitness functions whose targets count; by default all active and tracked ones.
+        """
+        state = self._state
+        chosen = dict.fromkeys(state.search.best.testcases if state.search.population else ())
+        chosen = {t: None for t in chosen if self.has_trace(t) and not self.trace(t).failure}
+        for name in state.archived if names is None else names:
+            covered = set(state.measurements.covered(name, self._measurable(name, chosen))[1].tolist())
+            for column, testcase in state.archive.best(name).items():
+                if column not in covered:
+                    chosen[testcase] = None
+                    covered.update(state.measurements.covered(name, self._measurable(name, [testcase]))[1].tolist())
+        return list(chosen)
+
+    # ------------------------------------------------------------------ exceptions
+
+    def discoveries(self) -> list[Discovery]:
+        """The distinct exceptions discovered so far, in order of discovery."""
+        return self.raised_by(list(self._state.archive.best("exception").values()))
+
+    def raised_by(self, testcases: Sequence[TestCase]) -> list[Discovery]:
+        """The distinct exceptions that executed test cases raise, in order; only exceptions that count."""
+        found: dict[tuple[str, str], Discovery] = {}
+        for testcase in testcases:
+            trace = self.trace(testcase)
+            raised = trace.raised
+            if raised is None or not raised.counted or trace.failure:
+                continue
+            function = function_name(self.subject, raised.function)
+            found.setdefault((raised.type, function), Discovery(raised.type, function, raised.kind, testcase))
+        return list(found.values())
+
+    def ill_typed(self) -> list[tuple[str, str]]:
+        """Class and function of exceptions that ill-typed arguments caused. Such exceptions do not count."""
+        return list(self._state.ill_typed)

@@ -1,0 +1,121 @@
+"""State: all data of a running search in one object, which can be copied and pickled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+
+import numpy as np
+
+from fitgym.engine.choices import SECONDARY, Variants
+from fitgym.engine.cost import Cost
+from fitgym.engine.stopwatch import Stopwatch
+from fitgym.evolution.archive import Archive
+from fitgym.evolution.budget import Budget
+from fitgym.evolution.individual import Individual
+from fitgym.evolution.measurements import Measurements
+from fitgym.evolution.proxies import Proxies
+from fitgym.evolution.reach import Reach
+from fitgym.execution.executor import Executor
+from fitgym.fitness.base import Mask
+from fitgym.search.base import Search
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.rates import Rates
+from fitgym.testcase.statement import StatementTable
+
+__all__ = ["State"]
+
+
+class State:
+    """The data of a search before its first generation.
+
+    Only the classes of this folder read it. Everyone else asks `fitgym.engine.queries.Queries`.
+
+    Args:
+        executor, variants, secondary, smart, seed, population, budget, rates: see `fitgym.engine.engine.Engine`.
+
+    Attributes:
+        executor: runs the test cases; it also holds the deadline.
+        subject: the code under test.
+        variants: arguments of the fitness functions, by function name.
+        table: the statements of all test cases.
+        factory: makes and changes test cases.
+        measurements: traces of the executed test cases, and the fitness functions by name.
+        archive: the best test case of each covered target.
+        proxies: computes performance proxies.
+        reach: which operations can still reach uncovered code.
+        rng: generator of random numbers.
+        population: default size of a population.
+        searches: every algorithm that was used, by name with options; each keeps its own population.
+        search_name: key of the algorithm in use.
+        secondary: breaks ties of fitness.
+        tracked: fitness functions whose targets are archived even when they are inactive.
+        named: the fitness functions that the caller chose.
+        active: the fitness functions that guide the search; fewer than `named` with smart selection.
+        smart: use smart selection.
+        selected: targets that smart selection keeps, by active function; None keeps all.
+        weights: weights of active functions in the combined fitness; 1 for a function without an entry.
+        budget: see `Engine`.
+        began: start of the search, on the clock `time.monotonic`.
+        generation: number of generations so far.
+        executions: number of executed test cases so far.
+        chunk: number of test cases that run between two looks at the clock, if there is a deadline.
+        required_mutants: by fitness function, the only mutants that test cases still run on; empty during the search.
+        ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
+        saved: saved populations by key.
+        stopwatch: seconds by stage.
+        costs: cost of each set of active functions.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        variants: Variants,
+        secondary: str,
+        smart: bool,
+        seed: int,
+        population: int,
+        budget: Budget | None,
+        rates: Rates,
+    ) -> None:
+        self.executor = executor
+        self.subject = executor.subject
+        self.variants = variants
+        self.table = StatementTable()
+        self.factory = TestFactory(self.subject, self.table, rates)
+        self.measurements = Measurements({}, self.table)
+        self.archive = Archive(self.measurements)
+        self.proxies = Proxies(self.subject, self.table)
+        self.reach = Reach(self.subject)
+        self.rng = np.random.default_rng(seed)
+        self.population = population
+        self.searches: dict[str, Search] = {}
+        self.search_name = ""
+        self.secondary = SECONDARY.load(secondary)(self.subject, self.table)
+        self.tracked: tuple[str, ...] = ()
+        self.named: tuple[str, ...] = ()
+        self.active: tuple[str, ...] = ()
+        self.smart = smart
+        self.selected: dict[str, Mask | None] = {}
+        self.weights: dict[str, float] = {}
+        self.budget = budget
+        self.generation = 0
+        self.executions = 0
+        self.chunk = 16
+        self.required_mutants: dict[str, Mask] = {}
+        self.ill_typed: dict[tuple[str, str], None] = {}
+        self.saved: dict[Hashable, list[Individual]] = {}
+        self.stopwatch = Stopwatch()
+        self.costs: dict[tuple[str, ...], Cost] = {}
+        self.began = time.monotonic()
+
+    @property
+    def search(self) -> Search:
+        """The algorithm in use."""
+        return self.searches[self.search_name]
+
+    @property
+    def archived(self) -> tuple[str, ...]:
+        """The fitness functions whose targets are archived: tracked and active ones."""
+        return tuple(dict.fromkeys((*self.tracked, *self.active)))
