@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fitgym.agents._averages import Averages
 from fitgym.agents._order import Order
-from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import Agent
+from fitgym.agents.transition import Transition
 
 __all__ = ["Bandit"]
 

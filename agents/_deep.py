@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from fitgym.agents._network import Network
 from fitgym.agents._numbers import positive, share, whole
-from fitgym.agents.base import Agent, Callback, Transition
+from fitgym.agents.base import Agent, Callback
+from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 
 if TYPE_CHECKING:

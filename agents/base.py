@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsFloat, SupportsInt
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -23,6 +22,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from fitgym.agents._numbers import whole
+from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 from fitgym.registry import Registry, keywords, parse_options
 
@@ -37,7 +37,7 @@ FORMAT = 1
 
 def agents() -> Registry[Agent]:
     """The agents that can be named on the command line."""
-    return Registry("fitgym.agents", Agent, "agent")
+    return Registry("fitgym.agents", Agent, "agent", parts=("transition",))
 
 
 def make(
@@ -97,47 +97,6 @@ def trained(agent: Agent) -> Agent:
     if not agent.ready:
         raise InputError(f"agent '{_name(type(agent))}' {agent.lacking}")
     return agent
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """One step of an environment, as an agent sees it afterwards.
-
-    Attributes:
-        observation: what was seen before the action.
-        action: what was chosen.
-        reward: what came of it.
-        next_observation: what was seen afterwards.
-        terminated: the episode ended by the rules of the environment.
-        truncated: the episode was cut off from outside.
-        info: the `info` returned with `next_observation`.
-        generations: how many generations the step lasted, at least 0 (the duration of a semi-Markov decision).
-    """
-
-    observation: Any
-    action: int
-    reward: float
-    next_observation: Any
-    terminated: bool = False
-    truncated: bool = False
-    info: Mapping[str, Any] = field(default_factory=dict)
-    generations: int = 1
-
-    @classmethod
-    def between(
-        cls,
-        observation: Any,
-        action: SupportsInt,
-        reward: SupportsFloat,
-        seen: Any,
-        terminated: bool,
-        truncated: bool,
-        info: Mapping[str, Any],
-        news: Mapping[str, Any],
-    ) -> Self:
-        """The step from one `info` to the next; those that count generations say how many it lasted, others last one."""
-        took = int(news["generation"]) - int(info.get("generation", 0)) if "generation" in news else 1
-        return cls(observation, int(action), float(reward), seen, terminated, truncated, news, took)
 
 
 Callback = Callable[["Agent", Transition], "bool | None"]

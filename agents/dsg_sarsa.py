@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fitgym.agents._features import Features, Linear, Tiles, vector
 from fitgym.agents._numbers import finite_reward, non_negative, positive, probability, whole
 from fitgym.agents._order import Order
-from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import Agent
+from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 
 __all__ = ["DSGSarsa"]

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from fitgym.agents._features import vector, with_one
 from fitgym.agents._numbers import finite_reward, non_negative, positive
 from fitgym.agents._order import Order
-from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import Agent
+from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 
 __all__ = ["LinUCB"]
