@@ -135,8 +135,9 @@ class DSGSarsa(Agent):
         self.largest = max(self.largest, abs(reward))
         if self.normalise and self.largest > 0:
             reward /= self.largest
-        self.tried[transition.action] = True
-        places, x = features.of(seen, transition.action)
+        action = int(transition.action)
+        self.tried[action] = True
+        places, x = features.of(seen, action)
         before = float(self.weights[places] @ x)
         following = 0.0
         mask = transition.info.get("action_mask")

@@ -104,7 +104,7 @@ class LinUCB(Agent):
         """Add what was seen and paid to the regression of the action."""
         reward = finite_reward(transition.reward)
         x = self._context(transition.observation)
-        action = transition.action
+        action = int(transition.action)
         inverse = self.inverses[action]
         ahead = inverse.dot(x)
         ahead /= math.sqrt(1.0 + x.dot(ahead))

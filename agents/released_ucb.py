@@ -100,7 +100,7 @@ class ReleasedUCB(Agent):
         """Change all posterior means by the reward."""
         reward = finite_reward(transition.reward)
         r = float(int(reward)) if self.whole else reward
-        self.counts[transition.action] += 1
+        self.counts[int(transition.action)] += 1
         t = self.n_updates + 1
         for position in range(self.n_actions):
             mean = (self.mean * (t - 1) + r) / t

@@ -13,7 +13,8 @@ import pytest
 from gymnasium import spaces
 
 from fitgym.agents._deep import Deep
-from fitgym.agents.base import Agent, Transition, agents, make
+from fitgym.agents.base import Agent, agents, agents_for, make
+from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 
 NAMES = agents().names()
@@ -124,9 +125,34 @@ def test_other_action_names_are_an_error(name: str, tmp_path: Path) -> None:
         Agent.load(folder, Bandit.action_space, ["exception"] * 5)
 
 
-@pytest.mark.parametrize("space", [spaces.MultiBinary(3), spaces.Box(0, 1), spaces.Discrete(5, start=1)], ids=str)
-def test_an_unsuitable_space_is_an_error(name: str, space: spaces.Space[Any]) -> None:
-    with pytest.raises(InputError, match="chooses from Discrete"):
+@pytest.mark.parametrize("space", [spaces.MultiBinary(3), spaces.Box(0, 1), spaces.Discrete(3)], ids=str)
+def test_a_space_that_is_not_declared_is_an_error_that_names_agents_for_it(name: str, space: spaces.Space[Any]) -> None:
+    cls = agents().load(name)
+    if type(space) in cls.spaces:
+        assert make(name, space).action_space == space
+        return
+    others = ", ".join(agents_for(type(space)))
+    own = " and ".join(kind.__name__ for kind in cls.spaces)
+    with pytest.raises(InputError) as caught:
+        make(name, space)
+    kind = type(space).__name__
+    assert (
+        str(caught.value) == f"{cls.__name__} cannot act in {space}, only in {own}; agents that act in {kind}: {others}"
+    )
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        *(spaces.Discrete(5, start=1), spaces.Box(0, 1, (2, 2)), spaces.Box(-np.inf, np.inf, (2,))),
+        *(spaces.Box(0, 9, (2,), np.int64), spaces.MultiBinary((2, 2)), spaces.MultiDiscrete([2, 3])),
+    ],
+    ids=str,
+)
+def test_a_space_that_no_agent_acts_in_is_an_error(name: str, space: spaces.Space[Any]) -> None:
+    with pytest.raises(
+        InputError, match=r"cannot act in .*, only in .*, and no other agent acts in that space: use Disc"
+    ):
         make(name, space)
 
 

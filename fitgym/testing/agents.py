@@ -144,7 +144,7 @@ def _observations(n: int) -> NDArray[np.float32]:
 def _run(agent: Agent) -> list[int]:
     """What it does in one more run."""
     done: list[int] = []
-    agent.learn(Levers(), _AGAIN, seed=5, callback=lambda _, transition: done.append(transition.action))
+    agent.learn(Levers(), _AGAIN, seed=5, callback=lambda _, transition: done.append(int(transition.action)))
     return done
 
 
