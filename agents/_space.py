@@ -19,7 +19,20 @@ from numpy.typing import NDArray
 from fitgym.agents.transition import Action
 from fitgym.errors import InputError
 
-__all__ = ["KNOWN", "allowed_by", "checked", "drawn", "fitted", "n_of", "parts", "plain", "read", "stacked", "usual"]
+__all__ = [
+    "KNOWN",
+    "allowed_by",
+    "checked",
+    "drawn",
+    "fitted",
+    "middle",
+    "n_of",
+    "parts",
+    "plain",
+    "read",
+    "stacked",
+    "usual",
+]
 
 KNOWN = "Discrete(n) starting at 0, MultiBinary(n), or a bounded one-dimensional Box of floating-point numbers"
 """The spaces that some agent acts in, for messages."""
@@ -127,6 +140,16 @@ def fitted(bits: NDArray[np.int8], allowed: NDArray[np.bool_]) -> NDArray[np.int
     """The bits, where the mask allows their value; the other value elsewhere."""
     zero, one = allowed[0::2], allowed[1::2]
     return np.where(zero & one, bits, one).astype(np.int8)
+
+
+def middle(space: Space[Any], allowed: NDArray[np.bool_]) -> Action:
+    """The action of an agent without preferences: the first allowed one, all bits 0 where allowed, the centre of a box."""
+    if isinstance(space, Discrete):
+        return int(np.flatnonzero(allowed)[0])
+    if isinstance(space, MultiBinary):
+        return fitted(np.zeros(n_of(space), np.int8), allowed)
+    assert isinstance(space, Box), "agents act in no other space"
+    return np.clip(space.low + (space.high - space.low) / 2, space.low, space.high)
 
 
 def plain(space: Space[Any]) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from fitgym.agents._space import allowed_by, checked, drawn, plain, read, usual
 from fitgym.agents.base import Agent, make
 from fitgym.agents.transition import Action, Transition
-from fitgym.errors import InputError
+from fitgym.envs.toy import Toy
+from fitgym.errors import InputError, UnknownName
 
 BITS = spaces.MultiBinary(3)
 BOX = spaces.Box(np.array([-1, 0], np.float32), np.array([1, 5], np.float32))
@@ -204,3 +205,50 @@ def test_what_only_one_side_names_is_not_compared(tmp_path: Path) -> None:
     assert make(str(unknown), 3, environment=CATALOGUE).environment == {}
     assert make(str(known), 3).environment == CATALOGUE
     assert make(str(known), 3, environment={"features": "full-v1"}).environment == CATALOGUE
+
+
+# Baselines
+
+
+@pytest.mark.parametrize("space", [BITS, BOX], ids=str)
+@pytest.mark.parametrize("name", ["uniform", "random_fixed", "fixed"])
+def test_the_baselines_act_in_every_space_and_go_on_when_loaded(
+    name: str, space: spaces.Space[Any], tmp_path: Path
+) -> None:
+    agent = make(name, space, seed=3)
+    loaded = make(str(agent.save(tmp_path / "agent")), space)
+    for _ in range(4):
+        ours, theirs = agent.act(None, {}), loaded.act(None, {})
+        assert space.contains(ours) and np.array_equal(ours, theirs)
+
+
+def test_a_fixed_combination_sets_its_bits_or_its_numbers() -> None:
+    names = ["exception", "branch", "line"]
+    assert make("fixed:line+exception", BITS, action_names=names).act(None, {}).tolist() == [1, 0, 1]  # type: ignore[union-attr]
+    box = spaces.Box(-1, 1, (3,))
+    assert make("fixed:line+exception", box, action_names=names).act(None, {}).tolist() == [1, -1, 1]  # type: ignore[union-attr]
+    with pytest.raises(UnknownName, match="no action named 'brnch'; did you mean 'branch'"):
+        make("fixed:brnch", BITS, action_names=names)
+    with pytest.raises(InputError, match="action 'line' is not allowed here"):
+        make("fixed:line", BITS, action_names=names).act(None, {"action_mask": [1, 1, 1, 1, 1, 0]})
+
+
+def test_a_random_action_stays_for_an_episode() -> None:
+    agent = make("random_fixed", BOX, seed=1)
+    first = [np.asarray(agent.act(None, {})).tolist() for _ in range(3)]
+    agent.begin_episode(None, {})
+    assert first[0] == first[1] == first[2] != np.asarray(agent.act(None, {})).tolist()
+
+
+def test_an_oracle_tries_random_sets_and_takes_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[list[int]] = []
+
+    def reward(env: Any, action: Any) -> float:
+        tried.append(action.tolist())
+        return float(action.sum())
+
+    monkeypatch.setattr("fitgym.agents.oracle._reward", reward)
+    agent = make("oracle", BITS, seed=0)
+    agent.watch(Toy())
+    chosen: Any = agent.act(None, {})
+    assert len(tried) == 16 and int(chosen.sum()) == max(map(sum, tried))
