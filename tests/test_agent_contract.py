@@ -17,7 +17,7 @@ from fitgym.agents.base import Agent, agents, agents_for, make
 from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 
-NAMES = agents().names()
+NAMES = agents_for(spaces.Discrete)
 RECURRENT = ("recurrent_ppo",)
 ACTIONS = ("exception", "branch+exception", "exception+line", "exception+output", "branch+exception+line")
 

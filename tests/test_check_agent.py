@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.agents._deep import Deep
-from fitgym.agents.base import Agent, Transition, agents
+from fitgym.agents.base import Agent, Transition, agents, agents_for
 from fitgym.errors import InputError
 from fitgym.testing import check_agent
 
 
-@pytest.fixture(params=agents().names())
+@pytest.fixture(params=agents_for(spaces.Discrete))
 def name(request: pytest.FixtureRequest) -> str:
     if issubclass(agents().load(request.param), Deep):
         for library in ("stable_baselines3", "sb3_contrib"):
