@@ -99,7 +99,7 @@ class Deep(Agent):
         """Arguments of the networks beside hidden layers."""
         return {}
 
-    def prepare(self, model: Any) -> None:  # noqa: B027 (meant to be optional)
+    def prepare(self, model: Any) -> None:
         """Change the library's model before it learns."""
 
     @property

@@ -33,7 +33,7 @@ class Levers(gymnasium.Env[NDArray[np.float32], Any]):
     | `kind` | reward, beside a noise below 0.01 | masks of every other `info` |
     |---|---|---|
     | `Discrete` | k / n for lever k of n | forbid one of the levers but the first |
-    | `MultiBinary` | the share of levers that are right: down (1) if even, up (0) if odd | forbid a value of one lever |
+    | `MultiBinary` | the share of levers that are right: down (1) if even, up (0) if odd | forbid a 1 of one lever but the first |
     | `Box(-1, 1)` | 1 - the mean distance of levers from 0.8 if even, from -0.8 if odd | all true |
 
     Observations are random. A step counts three generations.
@@ -78,8 +78,9 @@ class Levers(gymnasium.Env[NDArray[np.float32], Any]):
     def action_masks(self) -> NDArray[np.bool_]:
         """The values of levers that are allowed now."""
         mask = np.ones(2 * self.n if isinstance(self.action_space, MultiBinary) else self.n, bool)
+        lever = 1 + self.steps % (self.n - 1)
         if self.steps % 2 and not isinstance(self.action_space, Box):
-            mask[1 + self.steps % (len(mask) - 1)] = False
+            mask[2 * lever + 1 if isinstance(self.action_space, MultiBinary) else lever] = False
         return mask
 
     def _info(self) -> dict[str, Any]:
@@ -114,11 +115,12 @@ def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, *
         raise InputError(
             f"hyper-parameters were given beside the name '{kind}': write '{kind.partition(':')[0]}:{given}'"
         )
+    name = kind if isinstance(kind, str) else kind.__name__
     declared = (class_of(kind) if isinstance(kind, str) else kind).spaces
-    assert declared, f"{kind} declares no spaces, expected some of Discrete, MultiBinary and Box"
+    assert declared, f"{name} declares no spaces, expected some of Discrete, MultiBinary and Box"
     for space in declared:
         assert space in (Discrete, MultiBinary, Box), (
-            f"{kind} declares the space {space.__name__}, expected some of Discrete, MultiBinary and Box"
+            f"{name} declares the space {space.__name__}, expected some of Discrete, MultiBinary and Box"
         )
         _check_in(_Pupil(kind, steps, seed, hyper_parameters, space))
 
@@ -229,8 +231,10 @@ def _check_actions(pupil: _Pupil) -> None:
         if isinstance(space, Discrete):
             assert type(action) is int, f"{name}: act gave a {type(action).__name__}, expected a plain int"
         else:
-            found = f"{action.dtype} array" if isinstance(action, np.ndarray) else type(action).__name__
-            assert found == f"{space.dtype} array", f"{name}: act gave a {found}, expected a {space.dtype} array"
+            found = f"array of type {action.dtype}" if isinstance(action, np.ndarray) else type(action).__name__
+            assert found == f"array of type {space.dtype}", (
+                f"{name}: act gave {found}, expected an array of type {space.dtype}"
+            )
         assert space.contains(action), f"{name}: act gave {action}, which is not in {space}"
         agent.observe(Transition(observation, action, 0.1, observation))
     inner = space.shape or ()
