@@ -1,21 +1,37 @@
-"""What PPO and A2C have in common: a network that gives logarithms of probabilities, and one that values states."""
+"""What PPO and A2C have in common: a network for the parameters of a distribution, and one for the value of states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
+from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
 from fitgym.agents._deep import Deep
 from fitgym.agents._draw import draw
 from fitgym.agents._network import Network
+from fitgym.agents._space import drawn, fitted, middle
+from fitgym.agents.transition import Action
 
 __all__ = ["ActorCritic"]
 
 
 class ActorCritic(Deep):
-    """A deep agent whose policy is a network of its own; only that one decides."""
+    """A deep agent with a stochastic policy; the network of the value takes no part in decisions.
+
+    | space | policy | scores | deterministic choice |
+    |---|---|---|---|
+    | `Discrete` | categorical | logarithms of probabilities up to a constant | the most likely action |
+    | `MultiBinary` | a Bernoulli distribution for each bit | the logits of 1 | each bit 1 if its logit is above 0 |
+    | `Box` | normal, independent numbers | the means | the means, clipped to the box |
+
+    The logarithms of the standard deviations for `Box` are the parameter `log_std`, the same for all observations. They
+    begin at 0, so a box from -1 to 1 suits the policy.
+    """
+
+    spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
 
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
         """The layers of the policy, without those of the value."""
@@ -24,3 +40,19 @@ class ActorCritic(Deep):
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
         """From the policy: the scores are logarithms of probabilities up to a constant."""
         return draw(np.exp(scores - scores.max()), rng)
+
+    def decide(
+        self, scores: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator | None
+    ) -> Action:
+        """A draw of the policy, or its most likely action. A masked bit takes its other value."""
+        space = self.action_space
+        if isinstance(space, MultiBinary):
+            one = scores > 0 if rng is None else rng.random(self.n_actions) < 0.5 + 0.5 * np.tanh(scores / 2)
+            return fitted(one.astype(np.int8), allowed)
+        if not isinstance(space, Box):
+            return super().decide(scores, allowed, rng)
+        if not self.ready:
+            return middle(space, allowed) if rng is None else drawn(space, allowed, rng)
+        if rng is not None:
+            scores = rng.normal(scores, np.exp(self._parameters["log_std"].astype(np.float64)))
+        return np.clip(scores.astype(np.float32), space.low, space.high)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fitgym.agents._averages import Averages
 from fitgym.agents._order import Order
-from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import Agent
+from fitgym.agents.transition import Transition
 
 __all__ = ["Bandit"]
 
@@ -76,7 +77,7 @@ class Bandit(Agent):
 
     def update(self, transition: Transition) -> None:
         """Remember what the action has paid."""
-        self.averages.add(transition.action, transition.reward)
+        self.averages.add(int(transition.action), transition.reward)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The order of the first sweep and what is remembered of each action."""

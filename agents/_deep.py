@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from fitgym.agents._network import Network
 from fitgym.agents._numbers import positive, share, whole
-from fitgym.agents.base import Agent, Callback, Transition
+from fitgym.agents.base import Agent, Callback
+from fitgym.agents.transition import Action, Transition
 from fitgym.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,11 +77,14 @@ class Deep(Agent):
 
     @abstractmethod
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
-        """The part of the parameters that decides: from an observation to a score for each action."""
+        """The part of the parameters that decides: from an observation to scores, see `scores`."""
 
-    @abstractmethod
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
-        """An action, given the scores of those that are allowed (minus infinity for the others)."""
+        """An action of `Discrete`, given the scores of the allowed actions (minus infinity for the others).
+
+        Agents that act in `Discrete` write it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not draw in Discrete")
 
     @abstractmethod
     def arguments(self, steps: int, envs: int) -> dict[str, Any]:
@@ -95,28 +99,49 @@ class Deep(Agent):
         """Arguments of the networks beside hidden layers."""
         return {}
 
+    def prepare(self, model: Any) -> None:
+        """Change the library's model before it learns."""
+
+    @property
+    def n_scores(self) -> int:
+        """The number of outputs of the network."""
+        return self.n_actions
+
     @property
     def ready(self) -> bool:
         """It has learnt."""
         return self._network is not None
 
     def scores(self, observation: Any) -> NDArray[np.float64]:
-        """What the network says of each action, shape `(n_actions,)`, 0 before anything was learnt.
+        """The outputs of the network, shape `(n_scores,)`; zeros before the first training.
+
+        They are what `decide` reads: for `Discrete` a score of each action.
 
         Raises:
             InputError: the observation has another length than those that were learnt from.
         """
         if self._network is None:
-            return np.zeros(self.n_actions)
+            return np.zeros(self.n_scores)
         return self._network(inputs(observation, self._network.n_inputs)).astype(np.float64)
 
-    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
         """As the policy does, from the agent's own generator."""
         return self.choose(observation, self.allowed(info), self.rng)
 
-    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """A draw of the policy, or the allowed action with the largest score."""
-        scores = np.where(allowed, self.scores(observation), -np.inf)
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
+        """A draw of the policy; its most likely or best action without `rng`."""
+        return self.decide(self.scores(observation), allowed, rng)
+
+    def decide(
+        self, scores: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator | None
+    ) -> Action:
+        """The action for these scores. Agents that act in other spaces than `Discrete` extend it.
+
+        Args:
+            scores: see `scores`.
+            allowed, rng: as in `choose`.
+        """
+        scores = np.where(allowed, scores, -np.inf)
         return int(np.argmax(scores)) if rng is None else self.draw(scores, rng)
 
     def learn(
@@ -184,6 +209,7 @@ class Deep(Agent):
                 model.get_env().seed(seed)
             if self._parameters:
                 _load(model.policy, self._parameters)
+            self.prepare(model)
             watcher = _watcher(self, callback, steps, episodes)
             if formats:
                 model.set_logger(_logger(log, formats))
@@ -301,6 +327,15 @@ def _logger(log: str | Path | None, formats: Sequence[str]) -> Any:
     return logger.Logger(str(folder), outputs)
 
 
+def _taken(space: spaces.Space[Any], action: Any) -> Action:
+    """The library's action as an agent keeps it: its arrays have the type of the space, its numbers stay in the box."""
+    if isinstance(space, spaces.Discrete):
+        return int(action)
+    if isinstance(space, spaces.Box):
+        action = np.clip(action, space.low, space.high)
+    return np.array(action, space.dtype)
+
+
 def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int | None) -> Any:
     """A callback of the library that counts, tells ours, and stops at the limits."""
     from stable_baselines3.common.callbacks import BaseCallback
@@ -329,7 +364,7 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
                 truncated = bool(info.get("TimeLimit.truncated", False))
                 transition = Transition(
                     before[i],
-                    int(found["actions"][i]),
+                    _taken(agent.action_space, found.get("clipped_actions", found["actions"])[i]),
                     float(found["rewards"][i]),
                     info.get("terminal_observation", found["new_obs"][i]),
                     bool(done) and not truncated,

@@ -5,7 +5,7 @@ wherever such a model can, and it never changes what the agent has learnt nor th
 and `observe` are for agents that learn while they choose. `learn`, `save` and `load` are common to all.
 
 An extension is a file of this folder with one subclass of `Agent`. It writes `act` and `choose`; if it learns it also
-writes `update`, `arrays` and `restore`.
+writes `update`, `arrays` and `restore`. If it acts in other spaces than `Discrete` it lists them in `spaces`.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsFloat, SupportsInt
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from zipfile import BadZipFile
 
 import numpy as np
-from gymnasium import spaces
+from gymnasium.spaces import Box, Discrete, Space
 from numpy.typing import ArrayLike, NDArray
 
 from fitgym.agents._numbers import whole
+from fitgym.agents._space import KNOWN, allowed_by, checked, n_of, parts, plain, read, stacked, usual
+from fitgym.agents.transition import Action, Transition
 from fitgym.errors import InputError
 from fitgym.registry import Registry, keywords, parse_options
 
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Agent", "Callback", "Transition", "agents", "is_saved", "kind", "make", "trained"]
+__all__ = ["Agent", "Callback", "Transition", "agents", "agents_for", "is_saved", "kind", "make", "trained"]
 
 FORMAT = 1
 """Version of the saved form; `load` refuses any other."""
@@ -37,35 +38,53 @@ FORMAT = 1
 
 def agents() -> Registry[Agent]:
     """The agents that can be named on the command line."""
-    return Registry("fitgym.agents", Agent, "agent")
+    return Registry("fitgym.agents", Agent, "agent", parts=("transition",))
+
+
+def agents_for(space: type[Space[Any]]) -> list[str]:
+    """The names of the agents that act in a kind of space, such as `MultiBinary`; imports all agents."""
+    registry = agents()
+    return [name for name in registry.names() if space in registry.load(name).spaces]
 
 
 def make(
     text: str,
-    action_space: spaces.Space[Any] | int,
+    action_space: Space[Any] | int,
     *,
     action_names: Sequence[str] | None = None,
     seed: int = 0,
     reseed: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> Agent:
     """The agent that `text` names: `name`, `name:argument` where the agent takes one, or a folder where one was saved.
 
-    `ucb`, `ucb:c=0.5`, `fixed:exception+branch`, `uniform` and `policies/mine` are examples. A saved agent goes on as it
-    would have, or with `reseed` draws other numbers from now on, those of `seed`: what each run of several needs that are to
-    tell how much is luck.
+    `ucb`, `ucb:c=0.5`, `fixed:exception+branch`, `uniform` and `policies/mine` are examples. A saved agent continues with
+    its own random generators. With `reseed` they start again from `seed`, so that repeated runs differ.
+
+    Args:
+        text: names the agent.
+        action_space: the space that the agent acts in.
+        action_names: see `Agent`.
+        seed: see `Agent`.
+        reseed: a saved agent draws from `seed`, too.
+        environment: names of parts of the environment, such as `{"catalogue": "singles", "features": "full-v1"}`. They
+            are saved with the agent. A saved agent refuses an environment in which one of its names differs.
 
     Raises:
         UnknownName: there is no such agent.
-        InputError: the agent does not understand the argument or cannot act in this space.
+        InputError: the agent does not understand the argument, cannot act in this space, or was trained for another
+            environment.
     """
     if is_saved(text):
-        agent = Agent.load(text, action_space, action_names)
+        agent = Agent.load(text, action_space, action_names, environment)
         if reseed:
             agent.rng, agent._predict_rng = _generators(seed)
         return agent
     name, _, argument = text.partition(":")
     cls = agents().load(name)
-    return cls(action_space, action_names=action_names, seed=seed, **cls.options(argument))
+    agent = cls(action_space, action_names=action_names, seed=seed, **cls.options(argument))
+    agent.environment = dict(environment or {})
+    return agent
 
 
 def is_saved(text: str) -> bool:
@@ -99,94 +118,87 @@ def trained(agent: Agent) -> Agent:
     return agent
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """One step of an environment, as an agent sees it afterwards.
-
-    Attributes:
-        observation: what was seen before the action.
-        action: what was chosen.
-        reward: what came of it.
-        next_observation: what was seen afterwards.
-        terminated: the episode ended by the rules of the environment.
-        truncated: the episode was cut off from outside.
-        info: the `info` returned with `next_observation`.
-        generations: how many generations the step lasted, at least 0 (the duration of a semi-Markov decision).
-    """
-
-    observation: Any
-    action: int
-    reward: float
-    next_observation: Any
-    terminated: bool = False
-    truncated: bool = False
-    info: Mapping[str, Any] = field(default_factory=dict)
-    generations: int = 1
-
-    @classmethod
-    def between(
-        cls,
-        observation: Any,
-        action: SupportsInt,
-        reward: SupportsFloat,
-        seen: Any,
-        terminated: bool,
-        truncated: bool,
-        info: Mapping[str, Any],
-        news: Mapping[str, Any],
-    ) -> Self:
-        """The step from one `info` to the next; those that count generations say how many it lasted, others last one."""
-        took = int(news["generation"]) - int(info.get("generation", 0)) if "generation" in news else 1
-        return cls(observation, int(action), float(reward), seen, terminated, truncated, news, took)
-
-
 Callback = Callable[["Agent", Transition], "bool | None"]
 """Called by `learn` after every step; learning ends when it returns False."""
 
 
 class Agent(ABC):
-    """Chooses one action of a `Discrete` space, one step after the other.
+    """Chooses one action of its space at each step.
 
     Every keyword-only argument of a subclass's constructor is a hyper-parameter and is kept in an attribute of the
     same name; that is how `save` finds them.
 
     Args:
-        action_space: `Discrete(n)` starting at 0, or just `n`.
-        action_names: what each action is called, `n` of them; the numbers if not given.
+        action_space: a space of a kind in `spaces`: `Discrete(n)` starting at 0 (or just `n`), `MultiBinary(n)`, or a
+            bounded `Box` of shape `(n,)`.
+        action_names: the names of the n actions, bits or numbers; "0", "1" and so on if not given.
         seed: of the two generators of the agent, one for `act` and one for `predict`.
 
+    Attributes:
+        action_space: the space.
+        n_actions: n, the number of actions (`Discrete`), bits (`MultiBinary`) or numbers (`Box`).
+        environment: names of parts of the environment that the agent was made for, see `make`.
+
     Raises:
-        InputError: the space is not `Discrete`, the names do not fit it, or the seed is no whole number.
+        InputError: the agent does not act in this space, the number of names is not n, or the seed is no whole number.
     """
+
+    spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete,)
+    """The kinds of action spaces that the agent acts in: some of `Discrete`, `MultiBinary` and `Box`."""
 
     learns: ClassVar[bool] = False
     """Whether `observe` changes what the agent does."""
 
     def __init__(
-        self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
+        self, action_space: Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
     ) -> None:
-        self.n_actions = _size(action_space, type(self).__name__)
-        self.action_space = spaces.Discrete(self.n_actions)
+        self.action_space: Space[Any] = self._accepted(action_space)
+        self.n_actions = n_of(self.action_space)
         self.action_names = tuple(action_names) if action_names is not None else tuple(map(str, range(self.n_actions)))
         if len(self.action_names) != self.n_actions:
-            raise InputError(f"{len(self.action_names)} action names were given for {self.n_actions} actions")
+            what = parts(self.action_space)
+            raise InputError(f"{len(self.action_names)} action names were given for {self.n_actions} {what}")
         self.seed = whole(seed, "the seed", 0)
+        self.environment: dict[str, str] = {}
         self.rng, self._predict_rng = _generators(self.seed)
         self._n_updates = 0
+
+    @classmethod
+    def _accepted(cls, action_space: Space[Any] | int) -> Space[Any]:
+        """The space in its usual form.
+
+        Raises:
+            InputError: the agent does not act in this space.
+        """
+        space = usual(action_space)
+        own = " and ".join(kind.__name__ for kind in cls.spaces)
+        if space is None:
+            raise InputError(
+                f"{cls.__name__} cannot act in {action_space}, only in {own}, and no other agent acts in that space: use "
+                f"{KNOWN}"
+            )
+        if type(space) not in cls.spaces:
+            others = ", ".join(agents_for(type(space)))
+            raise InputError(
+                f"{cls.__name__} cannot act in {space}, only in {own}; agents that act in {type(space).__name__}: {others}"
+            )
+        return space
 
     # Acting
 
     @abstractmethod
-    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
         """The action to take now; may draw from `self.rng` and count the choice."""
 
     @abstractmethod
-    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
         """The action of the policy learnt so far, without changing anything.
 
         Args:
             observation: a single one, never a batch.
-            allowed: which actions may be taken, `(n_actions,)`, at least one.
+            allowed: which actions may be taken: `(n_actions,)` for `Discrete`; `(2 * n_actions,)` for `MultiBinary`,
+                where entry 2i allows 0 and entry 2i + 1 allows 1 for bit i; all true for `Box`. At least one action is
+                allowed.
             rng: where chance comes from; None asks for the deterministic choice, the one judged best.
         """
 
@@ -197,7 +209,7 @@ class Agent(ABC):
         episode_start: ArrayLike | None = None,
         deterministic: bool = False,
         action_masks: ArrayLike | None = None,
-    ) -> tuple[NDArray[np.int64], tuple[NDArray[Any], ...] | None]:
+    ) -> tuple[NDArray[Any], tuple[NDArray[Any], ...] | None]:
         """Actions for one observation or a batch, changing neither the agent nor what `act` will draw.
 
         With `deterministic` no randomness is consumed at all.
@@ -207,15 +219,18 @@ class Agent(ABC):
             state: what the last call gave; only recurrent policies keep anything in it.
             episode_start: which of the batch begin an episode; its length also says that there is a batch.
             deterministic: take the action judged best.
-            action_masks: which actions are allowed, `(n_actions,)` or `(batch, n_actions)`.
+            action_masks: which actions are allowed, as in `choose`, with a first axis for a batch if they differ; ignored
+                for `Box`.
 
         Returns:
-            The actions, shape `()` for one observation and `(batch,)` for a batch, and the state.
+            The actions and the state. Actions of `Discrete` have shape `()` for one observation and `(batch,)` for a
+            batch, others `(n_actions,)` and `(batch, n_actions)`. Their type is that of the space.
         """
         batch = _batch(observation, episode_start)
         n = 1 if batch is None else batch
         rng = None if deterministic else self._predict_rng
-        masks = np.ones(self.n_actions, bool) if action_masks is None else np.asarray(action_masks, bool)
+        given = None if isinstance(self.action_space, Box) else action_masks
+        masks = allowed_by(self.action_space, None) if given is None else np.asarray(given, bool)
         if batch is None:
             masks = masks.reshape(-1)
         rows = masks if masks.ndim == 2 else np.broadcast_to(masks, (n, masks.size))
@@ -224,7 +239,7 @@ class Agent(ABC):
         seen = [observation] if batch is None else _each(observation, batch)
         starts = np.broadcast_to(False if episode_start is None else np.asarray(episode_start, bool).reshape(-1), n)
         chosen, state = self.choose_each(seen, [self._checked(row) for row in rows], rng, state, starts)
-        return np.array(chosen, np.int64).reshape(() if batch is None else (batch,)), state
+        return stacked(self.action_space, chosen, batch), state
 
     def choose_each(
         self,
@@ -233,7 +248,7 @@ class Agent(ABC):
         rng: np.random.Generator | None,
         state: tuple[NDArray[Any], ...] | None,
         starts: NDArray[np.bool_],
-    ) -> tuple[list[int], tuple[NDArray[Any], ...] | None]:
+    ) -> tuple[Sequence[Action], tuple[NDArray[Any], ...] | None]:
         """What `choose` says of each observation, and the state, in which only a recurrent policy keeps anything.
 
         Args:
@@ -246,20 +261,16 @@ class Agent(ABC):
         return [self.choose(seen, mask, rng) for seen, mask in zip(observations, allowed, strict=True)], state
 
     def allowed(self, info: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Which actions `info["action_mask"]` allows, all of them if there is no mask; `(n_actions,)`.
+        """Which actions `info["action_mask"]` allows, as in `choose`; all of them if there is no mask.
 
         Raises:
             InputError: the mask has another length or allows nothing.
         """
         mask = info.get("action_mask")
-        return np.ones(self.n_actions, bool) if mask is None else self._checked(np.asarray(mask, bool))
+        return allowed_by(self.action_space, None) if mask is None else self._checked(np.asarray(mask, bool))
 
     def _checked(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        if mask.shape != (self.n_actions,):
-            raise InputError(f"the action mask has shape {mask.shape}, expected ({self.n_actions},)")
-        if not mask.any():
-            raise InputError(f"the action mask forbids all {self.n_actions} actions")
-        return mask
+        return allowed_by(self.action_space, mask)
 
     # Learning
 
@@ -288,10 +299,9 @@ class Agent(ABC):
         """Learn from one step.
 
         Raises:
-            InputError: the action is not one of this agent's.
+            InputError: the action is not in this agent's space.
         """
-        if not 0 <= transition.action < self.n_actions:
-            raise InputError(f"the action is {transition.action}, expected 0 to {self.n_actions - 1}")
+        checked(self.action_space, transition.action)
         self.update(transition)
         self._n_updates += 1
 
@@ -345,15 +355,29 @@ class Agent(ABC):
             done_episodes += 1
         return self
 
-    def check(self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None) -> None:
-        """Make sure that the agent fits a space.
+    def check(
+        self,
+        action_space: Space[Any] | int,
+        action_names: Sequence[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make sure that the agent fits an environment.
+
+        Args:
+            action_space: of the environment.
+            action_names: of the environment; not compared if not given.
+            environment: see `make`; only names that both sides have are compared.
 
         Raises:
-            InputError: another number of actions, or other names.
+            InputError: the space, the number of actions, their names or the environment differ.
         """
-        n = _size(action_space, type(self).__name__)
-        if n != self.n_actions:
-            raise InputError(f"the environment has {n} actions, this agent was made for {self.n_actions}")
+        _same_environment("this agent", self.environment, environment)
+        space = self._accepted(action_space)
+        n, what = n_of(space), parts(space)
+        if type(space) is type(self.action_space) and n != self.n_actions:
+            raise InputError(f"the environment has {n} {what}, this agent was made for {self.n_actions}")
+        if plain(space) != plain(self.action_space):
+            raise InputError(f"the environment's action space is {space}, this agent was made for {self.action_space}")
         for i, (theirs, ours) in enumerate(zip(action_names or self.action_names, self.action_names, strict=True)):
             if theirs != ours:
                 raise InputError(f"action {i} is '{theirs}' in the environment and '{ours}' for this agent")
@@ -395,7 +419,9 @@ class Agent(ABC):
         description = {
             "format": FORMAT,
             "agent": _name(type(self)),
+            "space": plain(self.action_space),
             "action_names": self.action_names,
+            "environment": self.environment,
             "seed": self.seed,
             "hyper_parameters": self.hyper_parameters(),
             "n_updates": self.n_updates,
@@ -411,8 +437,9 @@ class Agent(ABC):
     def load(
         cls,
         path: str | Path,
-        action_space: spaces.Space[Any] | int | None = None,
+        action_space: Space[Any] | int | None = None,
         action_names: Sequence[str] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> Self:
         """The agent that `save` wrote.
 
@@ -420,9 +447,11 @@ class Agent(ABC):
             path: the folder.
             action_space: where it is to act; checked against what it was made for.
             action_names: likewise.
+            environment: likewise, see `make`.
 
         Raises:
-            InputError: there is no agent there, it is of another kind or format, or it does not fit the space.
+            InputError: there is no agent there, it is of another kind or format, or it does not fit the space or the
+                environment.
         """
         folder = Path(path)
         description = _description(folder)
@@ -436,8 +465,12 @@ class Agent(ABC):
         found = agents().load(name) if cls is Agent else cls
         if _name(found) != name or not issubclass(found, cls):
             raise InputError(f"'{folder}' holds the agent '{name}', not '{_name(cls)}'")
-        names = description["action_names"]
-        agent = found(len(names), names, description["seed"], **description["hyper_parameters"])
+        names, known = description["action_names"], description.get("environment", {})
+        _same_environment(f"the policy in '{folder}'", known, environment)
+        # Files of earlier versions do not name the space: it is Discrete.
+        space = read(description.get("space", {"kind": "Discrete", "n": len(names)}))
+        agent = found(space, names, description["seed"], **description["hyper_parameters"])
+        agent.environment = dict(known)
         if action_space is not None:
             agent.check(action_space, action_names)
         agent.restore(arrays)
@@ -468,16 +501,19 @@ def _name(cls: type[Agent]) -> str:
     return cls.__module__.rpartition(".")[2]
 
 
-def _size(action_space: spaces.Space[Any] | int, who: str) -> int:
-    if isinstance(action_space, int | np.integer):
-        n = int(action_space)
-    elif isinstance(action_space, spaces.Discrete) and action_space.start == 0:
-        n = int(action_space.n)
-    else:
-        raise InputError(f"{who} chooses from Discrete(n) starting at 0, the action space is {action_space}")
-    if n < 1:
-        raise InputError(f"the number of actions is {n}, expected at least 1")
-    return n
+def _same_environment(who: str, known: Mapping[str, str], given: Mapping[str, str] | None) -> None:
+    """Compare the names that both sides have.
+
+    Raises:
+        InputError: one of them differs.
+    """
+    for part, theirs in (given or {}).items():
+        ours = known.get(part, theirs)
+        if ours != theirs:
+            raise InputError(
+                f"{who} was trained for {part} '{ours}', this environment has '{theirs}': train one for it, or ask for "
+                f"the {part} it knows"
+            )
 
 
 def _batch(observation: Any, episode_start: ArrayLike | None) -> int | None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fitgym.agents._features import Features, Linear, Tiles, vector
 from fitgym.agents._numbers import finite_reward, non_negative, positive, probability, whole
 from fitgym.agents._order import Order
-from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import Agent
+from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 
 __all__ = ["DSGSarsa"]
@@ -134,8 +135,9 @@ class DSGSarsa(Agent):
         self.largest = max(self.largest, abs(reward))
         if self.normalise and self.largest > 0:
             reward /= self.largest
-        self.tried[transition.action] = True
-        places, x = features.of(seen, transition.action)
+        action = int(transition.action)
+        self.tried[action] = True
+        places, x = features.of(seen, action)
         before = float(self.weights[places] @ x)
         following = 0.0
         mask = transition.info.get("action_mask")

@@ -1,15 +1,17 @@
-"""Always the same fitness functions: what a tester does today, and the baseline of every comparison."""
+"""Always the same fitness functions: today's practice, and the baseline of every comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
+from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
+from fitgym.agents._space import fitted
 from fitgym.agents.base import Agent
+from fitgym.agents.transition import Action
 from fitgym.errors import InputError, UnknownName
 
 __all__ = ["Fixed"]
@@ -18,20 +20,29 @@ __all__ = ["Fixed"]
 class Fixed(Agent):
     """Takes one named action at every step.
 
+    | space | action of `fixed:exception+branch` |
+    |---|---|
+    | `Discrete` | the action that has these fitness functions |
+    | `MultiBinary` | these bits are 1, the others 0 |
+    | `Box` | 1 for these numbers (at most their upper bound), the lower bound for the others |
+
     Args:
         action_space: as for every agent.
-        action_names: the catalogue of combinations, each a list of fitness functions joined by `+`.
+        action_names: the combinations of a catalogue, each a list of fitness functions joined by `+`; for `MultiBinary`
+            and `Box` the fitness functions.
         seed: as for every agent; not used.
         combination: the action to take, for example `exception+branch`. The order of the fitness functions does not
-            matter. Without one the first action is taken.
+            matter. The default is the first name.
 
     Raises:
-        UnknownName: no action of the catalogue has these fitness functions.
+        UnknownName: no action of the catalogue has these fitness functions, or one of them does not exist.
     """
+
+    spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
 
     def __init__(
         self,
-        action_space: spaces.Space[Any] | int,
+        action_space: Space[Any] | int,
         action_names: Sequence[str] | None = None,
         seed: int = 0,
         *,
@@ -39,18 +50,28 @@ class Fixed(Agent):
     ) -> None:
         super().__init__(action_space, action_names, seed)
         self.combination = combination or self.action_names[0]
-        wanted = _parts(self.combination)
-        actions = [i for i, name in enumerate(self.action_names) if _parts(name) == wanted]
-        if not actions:
-            raise UnknownName("action", self.combination, self.action_names)
-        self.action = actions[0]
+        self.action = self._named(_parts(self.combination))
+
+    def _named(self, wanted: frozenset[str]) -> Action:
+        if isinstance(self.action_space, Discrete):
+            actions = [i for i, name in enumerate(self.action_names) if _parts(name) == wanted]
+            if not actions:
+                raise UnknownName("action", self.combination, self.action_names)
+            return actions[0]
+        for name in sorted(wanted - set(self.action_names)):
+            raise UnknownName("action", name, self.action_names)
+        bits = np.array([name in wanted for name in self.action_names])
+        if isinstance(self.action_space, Box):
+            low, high = self.action_space.low, self.action_space.high
+            return np.where(bits, np.clip(np.float32(1), low, high), low)
+        return bits.astype(np.int8)
 
     @classmethod
     def options(cls, argument: str) -> dict[str, Any]:
         """The whole argument is the combination."""
         return {"combination": argument}
 
-    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
         """The named action.
 
         Raises:
@@ -58,11 +79,16 @@ class Fixed(Agent):
         """
         return self.choose(observation, self.allowed(info), None)
 
-    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
         """The named action; choosing another one silently would falsify the baseline."""
-        if not allowed[self.action]:
+        action = self.action
+        if isinstance(action, int):
+            is_allowed = bool(allowed[action])
+        else:
+            is_allowed = isinstance(self.action_space, Box) or bool((fitted(action, allowed) == action).all())
+        if not is_allowed:
             raise InputError(f"action '{self.combination}' is not allowed here: the environment masks it")
-        return self.action
+        return action if isinstance(action, int) else action.copy()
 
 
 def _parts(name: str) -> frozenset[str]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from fitgym.agents._features import vector, with_one
 from fitgym.agents._numbers import finite_reward, non_negative, positive
 from fitgym.agents._order import Order
-from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import Agent
+from fitgym.agents.transition import Transition
 from fitgym.errors import InputError
 
 __all__ = ["LinUCB"]
@@ -103,7 +104,7 @@ class LinUCB(Agent):
         """Add what was seen and paid to the regression of the action."""
         reward = finite_reward(transition.reward)
         x = self._context(transition.observation)
-        action = transition.action
+        action = int(transition.action)
         inverse = self.inverses[action]
         ahead = inverse.dot(x)
         ahead /= math.sqrt(1.0 + x.dot(ahead))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.spaces import Discrete, MultiBinary, Space
+from numpy.typing import NDArray
 
 from fitgym.agents.ppo import PPO
+from fitgym.agents.transition import Action
 
 __all__ = ["MaskablePPO"]
 
@@ -13,10 +18,24 @@ class MaskablePPO(PPO):
     """Proximal policy optimisation with invalid actions masked, by sb3-contrib; arguments as for `ppo`.
 
     The environment must have `action_masks()`, as those of fitgym have. Every agent honours masks when it acts; this one
-    also leaves masked actions out of what it learns, which the others find out by trying.
+    also leaves masked actions out of what it learns, which the others find out by trying. For `MultiBinary` the network
+    has two scores for each bit, one for 0 and one for 1.
 
     References:
         Huang and Ontañón 2022, A Closer Look at Invalid Action Masking in Policy Gradient Algorithms.
     """
 
     algorithm: ClassVar[str] = "sb3_contrib:MaskablePPO"
+    spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary)
+
+    @property
+    def n_scores(self) -> int:
+        """Two for each bit, one for each action of `Discrete`."""
+        return self.n_actions * (2 if isinstance(self.action_space, MultiBinary) else 1)
+
+    def decide(
+        self, scores: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator | None
+    ) -> Action:
+        """As `ppo` does; the logit of a bit is the score of 1 less the score of 0."""
+        logits = scores[1::2] - scores[0::2] if isinstance(self.action_space, MultiBinary) else scores
+        return super().decide(logits, allowed, rng)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
+from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
 from fitgym.agents._order import Order
+from fitgym.agents._space import allowed_by, drawn, fitted
 from fitgym.agents.base import Agent
+from fitgym.agents.transition import Action
 from fitgym.errors import InputError
 
 __all__ = ["Oracle"]
+
+_TRIES = 16
+"""Random actions that are tried for a decision where a space cannot be enumerated."""
 
 
 class Oracle(Agent):
@@ -33,17 +38,22 @@ class Oracle(Agent):
     less and asks less of luck, because the largest of many noisy rewards is large by chance too. Its deterministic choice is
     among the first ones in the order.
 
+    `MultiBinary` and `Box` are too large to try every action. There the oracle tries `tries` random actions for each
+    decision and takes the best. Its deterministic choice is among as many actions drawn when the agent is made.
+
     Args:
         action_space, action_names, seed: as for every agent.
-        tries: actions that are looked at for a decision, 0 for all.
+        tries: actions to try for a decision. 0 stands for all actions of `Discrete`, and for 16 of other spaces.
 
     Raises:
         InputError: `tries` is negative.
     """
 
+    spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
+
     def __init__(
         self,
-        action_space: spaces.Space[Any] | int,
+        action_space: Space[Any] | int,
         action_names: Sequence[str] | None = None,
         seed: int = 0,
         *,
@@ -54,17 +64,20 @@ class Oracle(Agent):
             raise InputError(f"tries is {tries}, expected how many actions to look at, 0 for all")
         self.tries = tries
         self.order = Order(self.n_actions, self.rng)
+        self._candidates: list[Action] = []
+        if not isinstance(self.action_space, Discrete):
+            self._candidates = self._drawn(allowed_by(self.action_space, None), self.rng)
         self._env: gymnasium.Env[Any, Any] | None = None
 
     def watch(self, env: gymnasium.Env[Any, Any]) -> None:
         """Keep the environment to fork."""
         self._env = env
 
-    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
         """The action that pays most now, of those that are looked at."""
         return self.choose(observation, self.allowed(info), self.rng)
 
-    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
         """The same. The observation is not looked at: it is of the environment that is watched.
 
         Raises:
@@ -72,10 +85,23 @@ class Oracle(Agent):
         """
         if self._env is None:
             raise InputError("the oracle must see the environment that it acts in: call watch(env) first")
+        env = self._env.unwrapped
+        if not isinstance(self.action_space, Discrete):
+            tried = self._candidates_for(allowed) if rng is None else self._drawn(allowed, rng)
+            return max(tried, key=lambda action: _reward(env, action))  # the first of equal ones
         rewards = np.full(self.n_actions, -np.inf)
         for action in self._looked_at(allowed, rng):
-            rewards[action] = _reward(self._env.unwrapped, action)
+            rewards[action] = _reward(env, action)
         return self.order.largest(rewards, allowed & np.isfinite(rewards))
+
+    def _drawn(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> list[Action]:
+        return [drawn(self.action_space, allowed, rng) for _ in range(self.tries or _TRIES)]
+
+    def _candidates_for(self, allowed: NDArray[np.bool_]) -> list[Action]:
+        """Copies of the actions that were drawn when the agent was made, with masked bits changed."""
+        if isinstance(self.action_space, MultiBinary):
+            return [fitted(np.asarray(action), allowed) for action in self._candidates]
+        return [np.array(action) for action in self._candidates]
 
     def _looked_at(self, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> list[int]:
         actions = np.flatnonzero(allowed)
@@ -86,15 +112,17 @@ class Oracle(Agent):
         return sorted(int(action) for action in rng.choice(actions, self.tries, replace=False))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The order that decides ties."""
-        return {"order": self.order.actions.copy()}
+        """The order that decides ties, and the actions of the deterministic choice."""
+        order = {"order": self.order.actions.copy()}
+        return order if isinstance(self.action_space, Discrete) else {**order, "candidates": np.array(self._candidates)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Put back what `arrays` gave."""
         self.order.actions = arrays["order"].copy()
+        self._candidates = list(arrays.get("candidates", np.zeros(0)).copy())
 
 
-def _reward(env: Any, action: int) -> float:
+def _reward(env: Any, action: Action) -> float:
     """What the action would pay now."""
     twin = _twin(env)
     return float(twin.step(action)[1])

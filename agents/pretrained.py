@@ -68,7 +68,7 @@ class Pretrained(Agent):
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
         """What the policy judges best; without one any allowed action, the first if nothing may be drawn."""
         if self.policy is not None:
-            return self.policy.choose(observation, allowed, None)
+            return int(self.policy.choose(observation, allowed, None))
         among = np.flatnonzero(allowed)
         return int(among[0] if rng is None else rng.choice(among))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from fitgym.agents._deep import inputs
 from fitgym.agents._lstm import LSTM
 from fitgym.agents._numbers import whole
 from fitgym.agents.ppo import PPO
+from fitgym.agents.transition import Action
 
 __all__ = ["RecurrentPPO"]
 
@@ -71,17 +73,26 @@ class RecurrentPPO(PPO):
         """The size of the memory."""
         return {"lstm_hidden_size": self.memory}
 
+    def prepare(self, model: Any) -> None:
+        """Let the library keep bits and numbers as `float32`."""
+        # Its recurrent buffer hands out actions in the type of the space, and torch has no Bernoulli losses for int8.
+        if not isinstance(self.action_space, spaces.Discrete):
+            space = copy.copy(model.action_space)
+            space.dtype = np.dtype(np.float32)
+            model.rollout_buffer.action_space = space
+            model.rollout_buffer.reset()
+
     def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:
         """Nothing is held yet."""
         self._held = np.zeros((2, self.memory), np.float32)
 
-    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
         """As the policy does, from what it holds and sees."""
         allowed = self.allowed(info)
         self._held = self._hold(observation, self._held)
         return super().choose(self._held[0], allowed, self.rng)
 
-    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
         """What the policy does at the beginning of an episode."""
         held = self._hold(observation, np.zeros((2, self.memory), np.float32))
         return super().choose(held[0], allowed, rng)
@@ -93,7 +104,7 @@ class RecurrentPPO(PPO):
         rng: np.random.Generator | None,
         state: tuple[NDArray[Any], ...] | None,
         starts: NDArray[np.bool_],
-    ) -> tuple[list[int], tuple[NDArray[Any], ...] | None]:
+    ) -> tuple[list[Action], tuple[NDArray[Any], ...] | None]:
         """What the policy does, and what it holds afterwards."""
         n = len(observations)
         held = np.zeros((n, 2, self.memory), np.float32) if state is None else np.stack(state, axis=1)

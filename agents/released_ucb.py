@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fitgym.agents._numbers import finite_reward, non_negative
 from fitgym.agents._order import Order
-from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import Agent
+from fitgym.agents.transition import Transition
 
 __all__ = ["ReleasedUCB"]
 
@@ -99,7 +100,7 @@ class ReleasedUCB(Agent):
         """Change all posterior means by the reward."""
         reward = finite_reward(transition.reward)
         r = float(int(reward)) if self.whole else reward
-        self.counts[transition.action] += 1
+        self.counts[int(transition.action)] += 1
         t = self.n_updates + 1
         for position in range(self.n_actions):
             mean = (self.mean * (t - 1) + r) / t

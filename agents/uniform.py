@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
+from fitgym.agents._space import drawn, middle
 from fitgym.agents.base import Agent
+from fitgym.agents.transition import Action
 
 __all__ = ["Uniform"]
 
@@ -16,14 +19,16 @@ __all__ = ["Uniform"]
 class Uniform(Agent):
     """Draws each action uniformly from the allowed ones, once per step from `rng`.
 
-    Its deterministic choice is the first allowed action, since it judges none better than another.
+    Its deterministic choice is fixed, since it prefers no action: the first allowed action of `Discrete`, all bits 0
+    where allowed for `MultiBinary`, the centre of a `Box`.
     """
 
-    def act(self, observation: Any, info: Mapping[str, Any]) -> int:
+    spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
         """An allowed action, drawn from the agent's own generator."""
         return self.choose(observation, self.allowed(info), self.rng)
 
-    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """An allowed action drawn from `rng`, the first one without it."""
-        actions = np.flatnonzero(allowed)
-        return int(actions[0] if rng is None else rng.choice(actions))
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
+        """An allowed action drawn from `rng`, the fixed one without it."""
+        return middle(self.action_space, allowed) if rng is None else drawn(self.action_space, allowed, rng)

@@ -27,12 +27,14 @@ class Registry(Generic[Base]):
         package: the folder as an import name, for example "fitgym.fitness".
         base: the class that every extension in it extends.
         noun: what one extension is called in messages, for example "fitness function".
+        parts: names of files of the folder that define no extension, besides `base` and those that begin with `_`.
     """
 
-    def __init__(self, package: str, base: type[Base], noun: str) -> None:
+    def __init__(self, package: str, base: type[Base], noun: str, *, parts: Collection[str] = ()) -> None:
         self.package = package
         self.base = base
         self.noun = noun
+        self.parts = frozenset(parts) | {"base"}
 
     def names(self) -> list[str]:
         """The names of all extensions, sorted; nothing is imported but the folder itself."""
@@ -40,7 +42,7 @@ class Registry(Generic[Base]):
         return sorted(
             module.name
             for module in pkgutil.iter_modules(folder.__path__)
-            if not module.ispkg and module.name != "base" and not module.name.startswith("_")
+            if not module.ispkg and module.name not in self.parts and not module.name.startswith("_")
         )
 
     def load(self, name: str) -> type[Base]:

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.agents.base import Agent, Transition, agents, make
+from fitgym.agents.base import Agent, Transition, agents, agents_for, make
 from fitgym.agents.fixed import Fixed
 from fitgym.agents.ucb import UCB
 from fitgym.agents.uniform import Uniform
@@ -356,7 +356,12 @@ def test_hyper_parameters_survive_saving(tmp_path: Path) -> None:
     assert (loaded.c, loaded.normalise) == (0.25, True)
 
 
-def test_every_agent_of_the_folder_can_be_made_by_its_name() -> None:
-    assert [type(make(name, 2)).__module__ for name in agents().names()] == [
-        f"fitgym.agents.{name}" for name in agents().names()
-    ]
+@pytest.mark.parametrize("space", [spaces.Discrete(2), spaces.MultiBinary(2), spaces.Box(0, 1, (2,))], ids=str)
+def test_every_agent_of_the_folder_can_be_made_by_its_name(space: spaces.Space[Any]) -> None:
+    names = agents_for(type(space))
+    assert [type(make(name, space)).__module__ for name in names] == [f"fitgym.agents.{name}" for name in names]
+
+
+def test_every_agent_acts_in_some_space() -> None:
+    kinds = (spaces.Discrete, spaces.MultiBinary, spaces.Box)
+    assert {name for kind in kinds for name in agents_for(kind)} == set(agents().names())

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from fitgym.agents._deep import Deep
+from fitgym.agents._space import drawn, middle
 from fitgym.agents.base import Agent, Transition, agents
 from fitgym.errors import InputError
 from fitgym.testing import check_agent
@@ -37,6 +39,11 @@ def test_every_agent_passes(name: str, steps: int) -> None:
     [
         *("ucb:discount=0.9", "ucb:window=5", "softmax:window=4", "linucb:normalise=false", "dsg_sarsa:tiles=4"),
         *("dsg_sarsa:episodic=true,normalise=true", "epsilon_greedy:epsilon=1.0", "released_ucb:whole=true"),
+        *(
+            "factored_ucb:discount=0.9,epsilon=0",
+            "gaussian:step=0.5,spread=1",
+            "oracle:tries=2",
+        ),
     ],
 )
 def test_variants_pass_too(text: str) -> None:
@@ -187,9 +194,75 @@ class Vague(Drawing):
             raise InputError("these are other actions") from None
 
 
+class Arrays(Drawing):
+    """Draws uniformly in MultiBinary and Box; it does nothing wrong."""
+
+    spaces = (spaces.MultiBinary, spaces.Box)
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Any:
+        return self.choose(observation, self.allowed(info), self.rng)
+
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Any:
+        return middle(self.action_space, allowed) if rng is None else drawn(self.action_space, allowed, rng)
+
+
+class Doubles(Arrays):
+    """Acts with numbers of another type."""
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Any:
+        return np.asarray(super().act(observation, info), np.float64)
+
+
+class Lists(Arrays):
+    """Acts with lists."""
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Any:
+        return np.asarray(super().act(observation, info)).tolist()
+
+
+class Far(Arrays):
+    """Leaves the box."""
+
+    spaces = (spaces.Box,)
+
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Any:
+        return super().choose(observation, allowed, rng) + np.float32(0 if rng is self.rng else 2)
+
+
+class DeafToBits(Arrays):
+    """Ignores masks of bits."""
+
+    def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Any:
+        return super().choose(observation, np.ones_like(allowed), rng)
+
+
+class ForgetfulInBoxes(Arrays):
+    """Saves its work in MultiBinary only."""
+
+    def act(self, observation: Any, info: Mapping[str, Any]) -> Any:
+        action = super().act(observation, info)
+        return action if isinstance(self.action_space, spaces.MultiBinary) else action * np.float32(1 / self.total)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return super().arrays() if isinstance(self.action_space, spaces.MultiBinary) else {"total": np.array(1)}
+
+
+class Nowhere(Drawing):
+    """Declares no spaces."""
+
+    spaces = ()
+
+
+class Everywhere(Drawing):
+    """Declares a space that agents do not act in."""
+
+    spaces = (spaces.Discrete, spaces.MultiDiscrete)
+
+
 def test_an_agent_without_fault_passes() -> None:
     check_agent(Drawing)
     check_agent(Drawing, steps=4, seed=3, bonus=5)
+    check_agent(Arrays)
 
 
 def test_a_name_has_its_options_with_it() -> None:
@@ -215,6 +288,13 @@ def test_a_name_has_its_options_with_it() -> None:
         (Unseeded, "after predictions it did"),
         (Wasteful, r"changes the generator that everybody shares: numpy\.random"),
         (Agreeable, "asked to be loaded for other actions it did, expected an InputError that names 6 and 5"),
+        (Doubles, r"in MultiBinary: act gave array of type float64, expected an array of type int8"),
+        (Lists, "in MultiBinary: act gave list, expected an array of type int8"),
+        (Far, "in Box: predict gave .*, which (is|are) not in"),
+        (DeafToBits, "in MultiBinary: .* which the action mask forbids"),
+        (ForgetfulInBoxes, "in Box after 25 steps: loaded it did"),
+        (Nowhere, "declares no spaces, expected some of"),
+        (Everywhere, "declares the space MultiDiscrete, expected some of"),
         (Vague, "asked to learn for other actions it said 'these are other actions'"),
     ],
 )

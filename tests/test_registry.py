@@ -112,6 +112,12 @@ def test_linked_folders_are_registries_too() -> None:
     assert agents().load("ucb").__module__ == "fitgym.agents.ucb"
 
 
+def test_a_file_that_is_named_as_a_part_is_no_extension() -> None:
+    assert "transition" not in agents().names()
+    with pytest.raises(UnknownName, match="no agent named 'transition'"):
+        agents().load("transition")
+
+
 def test_options_are_read_as_json():
     assert parse_options("c=0.5,normalise=true", ["c", "normalise"], "agent 'ucb'") == {"c": 0.5, "normalise": True}
     assert parse_options("", ["c"], "agent 'ucb'") == {}

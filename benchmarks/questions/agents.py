@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from fitgym.agents.base import Agent, Transition, agents, make
+from fitgym.agents.base import Agent, Transition, agents, agents_for, make
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.features import FeatureSet
 from fitgym.goals.exceptions import Exceptions
@@ -100,8 +100,11 @@ def asked() -> tuple[list[str], list[str]]:
     """The agents to be asked, and why the others are not."""
     names, notes = [], []
     learned = importlib.util.find_spec("stable_baselines3") and importlib.util.find_spec("sb3_contrib")
+    discrete = agents_for(spaces.Discrete)
     for name in agents().names():
-        if name in LOOKING_AHEAD:
+        if name not in discrete:
+            notes.append(f"{name}: does not act in Discrete")
+        elif name in LOOKING_AHEAD:
             notes.append(f"{name}: a decision is {ACTIONS} steps of the search")
         elif _is_deep(agents().load(name)) and not learned:
             notes.append(f"{name}: cannot be trained without Stable-Baselines3")

@@ -12,10 +12,11 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
+from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
 from fitgym.agents.base import Agent, Transition
+from fitgym.agents.base import kind as class_of
 from fitgym.agents.base import make as make_named
 from fitgym.errors import InputError
 
@@ -26,20 +27,29 @@ _SEEN = 3
 _AGAIN = 20  # steps of a run that is compared with another one
 
 
-class Levers(gymnasium.Env[NDArray[np.float32], np.int64]):
-    """A small environment for checks: lever k of n pays k / n and a little noise, an episode has seven steps.
+class Levers(gymnasium.Env[NDArray[np.float32], Any]):
+    """A small environment for checks; an episode has seven steps.
 
-    Observations are random, every other `info` has a mask that forbids one of the levers but the first, and a step counts
-    three generations.
+    | `kind` | reward, beside a noise below 0.01 | masks of every other `info` |
+    |---|---|---|
+    | `Discrete` | k / n for lever k of n | forbid one of the levers but the first |
+    | `MultiBinary` | the share of levers that are right: down (1) if even, up (0) if odd | forbid a 1 of one lever but the first |
+    | `Box(-1, 1)` | 1 - the mean distance of levers from 0.8 if even, from -0.8 if odd | all true |
+
+    Observations are random. A step counts three generations.
 
     Args:
         n: number of levers, at least 2.
+        kind: the kind of the action space.
     """
 
-    def __init__(self, n: int = _LEVERS) -> None:
+    def __init__(self, n: int = _LEVERS, kind: type[Space[Any]] = Discrete) -> None:
         self.n = n
-        self.action_space = spaces.Discrete(n)
-        self.observation_space = spaces.Box(0.0, 1.0, (_SEEN,), np.float32)
+        if kind is Box:
+            self.action_space: Space[Any] = Box(-1.0, 1.0, (n,), np.float32)
+        else:
+            self.action_space = MultiBinary(n) if kind is MultiBinary else Discrete(n)
+        self.observation_space = Box(0.0, 1.0, (_SEEN,), np.float32)
         self.steps = 0
 
     def reset(
@@ -50,17 +60,27 @@ class Levers(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.steps = 0
         return self.np_random.random(_SEEN, np.float32), self._info()
 
-    def step(self, action: np.int64) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Pull a lever."""
-        reward = int(action) / self.n + 0.01 * float(self.np_random.random())
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Pull a lever, or set all of them."""
+        reward = self.pays(action) + 0.01 * float(self.np_random.random())
         self.steps += 1
         return self.np_random.random(_SEEN, np.float32), reward, self.steps == 7, False, self._info()
 
+    def pays(self, action: Any) -> float:
+        """The reward of an action without noise, at most 1."""
+        if isinstance(self.action_space, Discrete):
+            return int(action) / self.n
+        even = np.arange(self.n) % 2 == 0
+        if isinstance(self.action_space, MultiBinary):
+            return float(np.mean(np.asarray(action) == even))
+        return 1.0 - float(np.mean(np.abs(np.asarray(action) - np.where(even, 0.8, -0.8))))
+
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which levers may be pulled now."""
-        mask = np.ones(self.n, bool)
-        if self.steps % 2:
-            mask[1 + self.steps % (self.n - 1)] = False
+        """The values of levers that are allowed now."""
+        mask = np.ones(2 * self.n if isinstance(self.action_space, MultiBinary) else self.n, bool)
+        lever = 1 + self.steps % (self.n - 1)
+        if self.steps % 2 and not isinstance(self.action_space, Box):
+            mask[2 * lever + 1 if isinstance(self.action_space, MultiBinary) else lever] = False
         return mask
 
     def _info(self) -> dict[str, Any]:
@@ -68,20 +88,21 @@ class Levers(gymnasium.Env[NDArray[np.float32], np.int64]):
 
 
 def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, **hyper_parameters: Any) -> None:
-    """Hold an agent to everything that training, comparing and replaying lean on, in a small environment of its own.
+    """Check the promises of an agent, in a small environment for each space that it declares in `Agent.spaces`.
 
-    - `act` gives plain numbers of the space, `predict` arrays of them, one for each observation; both keep to the mask
-      (or say by an `InputError` that they cannot), and refuse one that allows nothing or does not fit.
-    - `predict` changes nothing: neither what is saved, but for the generator it draws from, nor what the agent does
-      next. Asked to be deterministic it draws nothing and says the same again.
-    - Saved and loaded it goes on as it would have, and has its hyper-parameters.
-    - The same seed gives the same run, and generators that everybody shares are left as they were.
-    - An environment with another number of actions is refused, when it is to learn and when it is loaded for one, by an
+    - `act` gives a plain `int` (`Discrete`) or an array of the space, and `predict` arrays, one action for each
+      observation. Both obey the mask or raise an `InputError`. They refuse a mask that allows nothing or has another
+      shape. Masks of `Box` are ignored.
+    - `predict` changes neither the saved agent, but for the generator that it draws from, nor the next actions of `act`.
+      A deterministic prediction draws nothing and is repeatable.
+    - A saved and loaded agent goes on as the original would have, with the same hyper-parameters.
+    - The same seed gives the same run. The generators of `random`, `numpy.random` and `torch` are unchanged.
+    - An environment with another number of actions, bits or numbers is refused by `learn` and `load`, with an
       `InputError` that names both numbers.
 
     Args:
         kind: a class, or the name of an agent of fitgym with options as on the command line, such as `ucb:c=0.5`.
-        steps: that it has learnt from when it is looked at.
+        steps: training steps before each check.
         seed: of the agent and of the environment.
         hyper_parameters: of the class; a name has its options with it.
 
@@ -94,7 +115,18 @@ def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, *
         raise InputError(
             f"hyper-parameters were given beside the name '{kind}': write '{kind.partition(':')[0]}:{given}'"
         )
-    pupil = _Pupil(kind, steps, seed, hyper_parameters)
+    name = kind if isinstance(kind, str) else kind.__name__
+    declared = (class_of(kind) if isinstance(kind, str) else kind).spaces
+    assert declared, f"{name} declares no spaces, expected some of Discrete, MultiBinary and Box"
+    for space in declared:
+        assert space in (Discrete, MultiBinary, Box), (
+            f"{name} declares the space {space.__name__}, expected some of Discrete, MultiBinary and Box"
+        )
+        _check_in(_Pupil(kind, steps, seed, hyper_parameters, space))
+
+
+def _check_in(pupil: _Pupil) -> None:
+    """All checks in one space."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shared = _shared_chance()
@@ -111,41 +143,59 @@ def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, *
 class _Pupil:
     """Makes the agent that is checked, as often as it is needed."""
 
-    def __init__(self, kind: str | type[Agent], steps: int, seed: int, hyper_parameters: dict[str, Any]) -> None:
-        self.name = kind if isinstance(kind, str) else kind.__name__
+    def __init__(
+        self,
+        kind: str | type[Agent],
+        steps: int,
+        seed: int,
+        hyper_parameters: dict[str, Any],
+        space: type[Space[Any]] = Discrete,
+    ) -> None:
+        name = kind if isinstance(kind, str) else kind.__name__
+        self.name = name if space is Discrete else f"{name} in {space.__name__}"
         self.kind = kind
+        self.space = space
         self.steps = steps
         self.seed = seed
         self.hyper_parameters = hyper_parameters
 
-    def new(self, n: int = _LEVERS) -> Agent:
-        names = [f"lever {k}" for k in range(n)]
+    def levers(self, n: int = _LEVERS) -> Levers:
+        """The environment of the check."""
+        return Levers(n, self.space)
+
+    def new(self) -> Agent:
+        """The agent, untrained."""
+        space, names = self.levers().action_space, [f"lever {k}" for k in range(_LEVERS)]
         if isinstance(self.kind, str):
-            return make_named(self.kind, n, action_names=names, seed=self.seed)
-        return self.kind(n, action_names=names, seed=self.seed, **self.hyper_parameters)
+            return make_named(self.kind, space, action_names=names, seed=self.seed)
+        return self.kind(space, action_names=names, seed=self.seed, **self.hyper_parameters)
 
     def taught(self, steps: int | None = None) -> Agent:
         """One that has learnt for a while and has an environment in front of it, always the same."""
-        agent = self.new().learn(Levers(), self.steps if steps is None else steps, seed=self.seed)
-        return _before(agent)
+        agent = self.new().learn(self.levers(), self.steps if steps is None else steps, seed=self.seed)
+        return self.before(agent)
+
+    def before(self, agent: Agent) -> Agent:
+        """The agent with an environment in front of it."""
+        env = self.levers()
+        env.reset(seed=1)
+        agent.watch(env)
+        return agent
+
+    def run(self, agent: Agent) -> list[Any]:
+        """The actions of one more run."""
+        done: list[Any] = []
+        agent.learn(self.levers(), _AGAIN, seed=5, callback=lambda _, step: done.append(_plain(step.action)))
+        return done
 
 
-def _before(agent: Agent) -> Agent:
-    env = Levers()
-    env.reset(seed=1)
-    agent.watch(env)
-    return agent
+def _plain(action: Any) -> Any:
+    """The action as Python's numbers, which can be compared."""
+    return np.asarray(action).tolist()
 
 
 def _observations(n: int) -> NDArray[np.float32]:
     return np.random.default_rng(7).random((n, _SEEN), np.float32)
-
-
-def _run(agent: Agent) -> list[int]:
-    """What it does in one more run."""
-    done: list[int] = []
-    agent.learn(Levers(), _AGAIN, seed=5, callback=lambda _, transition: done.append(transition.action))
-    return done
 
 
 def _saved(agent: Agent, folder: Path) -> dict[str, Any]:
@@ -175,38 +225,53 @@ def _predicted(agent: Agent, deterministic: bool) -> list[Any]:
 
 
 def _check_actions(pupil: _Pupil) -> None:
-    name, agent, space = pupil.name, pupil.taught(), Levers().action_space
+    name, agent, space = pupil.name, pupil.taught(), pupil.levers().action_space
     for observation in _observations(_AGAIN):
         action = agent.act(observation, {})
-        assert type(action) is int, f"{name}: act gave a {type(action).__name__}, expected a plain int"
+        if isinstance(space, Discrete):
+            assert type(action) is int, f"{name}: act gave a {type(action).__name__}, expected a plain int"
+        else:
+            found = f"array of type {action.dtype}" if isinstance(action, np.ndarray) else type(action).__name__
+            assert found == f"array of type {space.dtype}", (
+                f"{name}: act gave {found}, expected an array of type {space.dtype}"
+            )
         assert space.contains(action), f"{name}: act gave {action}, which is not in {space}"
         agent.observe(Transition(observation, action, 0.1, observation))
+    inner = space.shape or ()
     for deterministic in (False, True):
         single, _ = agent.predict(_observations(1)[0], deterministic=deterministic)
-        assert np.shape(single) == (), f"{name}: predict gave shape {np.shape(single)} for one observation"
-        assert space.contains(np.int64(single)), f"{name}: predict gave {single}, which is not in {space}"
+        assert np.shape(single) == inner, f"{name}: predict gave shape {np.shape(single)} for one observation"
+        assert space.contains(_of(space, single)), f"{name}: predict gave {single}, which is not in {space}"
         for n in (1, 4):
             several, _ = agent.predict(_observations(n), None, np.ones(n, bool), deterministic)
-            assert np.shape(several) == (n,), f"{name}: predict gave shape {np.shape(several)} for {n} observations"
-            outside = [action for action in several if not space.contains(action)]
+            shape = np.shape(several)
+            assert shape == (n, *inner), f"{name}: predict gave shape {shape} for {n} observations"
+            outside = [action for action in several if not space.contains(_of(space, action))]
             assert not outside, f"{name}: predict gave {outside}, which are not in {space}"
+
+
+def _of(space: Space[Any], action: Any) -> Any:
+    """A predicted action in the form that the space accepts."""
+    return np.int64(action) if isinstance(space, Discrete) else action
 
 
 def _check_masks(pupil: _Pupil) -> None:
     name, agent, rng = pupil.name, pupil.taught(), np.random.default_rng(3)
+    space = pupil.levers().action_space
     for observation in _observations(_AGAIN):
-        mask = rng.random(_LEVERS) < 0.4
-        mask[int(rng.integers(_LEVERS))] = True
+        mask = _mask(space, rng)
         with suppress(InputError):
             action = agent.act(observation, {"action_mask": mask})
-            assert mask[action], f"{name}: act gave {action}, which the action mask forbids"
+            assert _obeys(space, action, mask), f"{name}: act gave {action}, which the action mask forbids"
             agent.observe(Transition(observation, action, 0.1, observation))
         for deterministic in (False, True):
             with suppress(InputError):
                 chosen, _ = agent.predict(observation, deterministic=deterministic, action_masks=mask)
-                assert mask[int(chosen)], f"{name}: predict gave {chosen}, which the action mask forbids"
-    observation = _observations(1)[0]
-    for useless in ([False] * _LEVERS, [True] * (_LEVERS - 1)):
+                assert _obeys(space, chosen, mask), f"{name}: predict gave {chosen}, which the action mask forbids"
+    if isinstance(space, Box):
+        return  # masks are ignored, whatever they are
+    observation, size = _observations(1)[0], len(_mask(space, rng))
+    for useless in ([False] * size, [True] * (size - 1)):
         for what in ("act", "predict"):
             try:
                 if what == "act":
@@ -216,6 +281,24 @@ def _check_masks(pupil: _Pupil) -> None:
             except InputError:
                 continue
             raise AssertionError(f"{name}: {what} took the action mask {useless}, expected an InputError")
+
+
+def _mask(space: Space[Any], rng: np.random.Generator) -> NDArray[np.bool_]:
+    """A random mask that allows something."""
+    if isinstance(space, MultiBinary):
+        pairs = rng.random((_LEVERS, 2)) < 0.4
+        pairs[np.arange(_LEVERS), rng.integers(0, 2, _LEVERS)] = True
+        return pairs.reshape(-1)
+    mask = rng.random(_LEVERS) < 0.4
+    mask[int(rng.integers(_LEVERS))] = True
+    return mask
+
+
+def _obeys(space: Space[Any], action: Any, mask: NDArray[np.bool_]) -> bool:
+    """Whether the mask allows the action. Any action of a `Box` is allowed."""
+    if isinstance(space, MultiBinary):
+        return bool(mask.reshape(-1, 2)[np.arange(len(mask) // 2), np.asarray(action, int)].all())
+    return bool(space.contains(action)) if isinstance(space, Box) else bool(mask[int(action)])
 
 
 def _check_predict(pupil: _Pupil, folder: Path) -> None:
@@ -231,16 +314,16 @@ def _check_predict(pupil: _Pupil, folder: Path) -> None:
     drawn["agent.json"] = before["agent.json"]  # it may have drawn from its generator
     changed = _difference(before, drawn)
     assert not changed, f"{name}: a prediction that draws changed {changed}"
-    after = _run(disturbed)
-    expected = _run(undisturbed)
+    after = pupil.run(disturbed)
+    expected = pupil.run(undisturbed)
     assert after == expected, f"{name}: after predictions it did {after}, without them {expected}"
 
 
 def _check_saving(pupil: _Pupil, folder: Path) -> None:
     for steps in (0, pupil.steps):
-        name, saved = f"{pupil.name} after {steps} steps", _before(pupil.taught(steps))
+        name, saved = f"{pupil.name} after {steps} steps", pupil.before(pupil.taught(steps))
         place = saved.save(folder / f"saved-{steps}")
-        loaded = _before(type(saved).load(place, Levers().action_space))
+        loaded = pupil.before(type(saved).load(place, pupil.levers().action_space))
         assert type(loaded) is type(saved), f"{name}: loaded it is a {type(loaded).__name__}"
         ours, theirs = saved.hyper_parameters(), loaded.hyper_parameters()
         assert ours == theirs, f"{name}: loaded it has the hyper-parameters {theirs}, expected {ours}"
@@ -248,7 +331,7 @@ def _check_saving(pupil: _Pupil, folder: Path) -> None:
         for deterministic in (True, False):
             found, expected = _predicted(loaded, deterministic), _predicted(saved, deterministic)
             assert found == expected, f"{name}: loaded it predicts {found}, expected {expected}"
-        after, expected = _run(loaded), _run(saved)
+        after, expected = pupil.run(loaded), pupil.run(saved)
         assert after == expected, f"{name}: loaded it did {after}, expected {expected}"
 
 
@@ -256,7 +339,7 @@ def _check_seed(pupil: _Pupil, folder: Path) -> None:
     runs = []
     for attempt in range(2):
         agent = pupil.taught()
-        runs.append((_run(agent), _saved(agent, folder / f"attempt-{attempt}")))
+        runs.append((pupil.run(agent), _saved(agent, folder / f"attempt-{attempt}")))
     (first, learnt), (second, again) = runs
     assert first == second, f"{pupil.name}: the same seed gave {first} and then {second}"
     changed = _difference(learnt, again)
@@ -264,7 +347,7 @@ def _check_seed(pupil: _Pupil, folder: Path) -> None:
 
 
 def _check_refusals(pupil: _Pupil, folder: Path) -> None:
-    agent, env = pupil.taught(), Levers(_LEVERS + 1)
+    agent, env = pupil.taught(), pupil.levers(_LEVERS + 1)
     place = agent.save(folder / "other")
     asked: dict[str, Callable[[], object]] = {
         "to learn": lambda: agent.learn(env, 1),
