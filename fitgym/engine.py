@@ -336,6 +336,22 @@ class Engine:
             with self._spent_on("search"):
                 self.search.refresh(self)
 
+    def set_rates(self, rates: Rates) -> None:
+        """Set the probabilities and limits of random test generation from the next generation."""
+        factory, known = self.factory, self.factory.literals
+        for part in (
+            factory,
+            known,
+            factory.calls,
+            factory.calls.values,
+            factory.calls.values.forms,
+            factory.variation,
+        ):
+            part.rates = rates
+        known._assembled_rate = rates.assembled_rate if known.affixes.starts or known.affixes.separators else 0.0
+        factory.selection._on_objects = rates.tested_rate
+        factory.selection._anywhere = rates.tested_rate + rates.object_rate
+
     def _keep_by(self) -> None:
         """Have the archive choose by the algorithm's own secondary objective, or by the one that breaks ties."""
         own = self.search.archives_by

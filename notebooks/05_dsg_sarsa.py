@@ -29,7 +29,7 @@ from packaging.version import Version
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.agents.base import Transition, make
 from fitgym.agents.dsg_sarsa import DSGSarsa
-from fitgym.features import FeatureSet
+from fitgym.envs.feature_set import FeatureSet
 from fitgym.goals.exceptions import Exceptions
 
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"

@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from fitgym.agents.base import Agent, Transition, agents, make
 from fitgym.envs.fitness_selection import FitnessSelection
-from fitgym.features import FeatureSet
+from fitgym.envs.feature_set import FeatureSet
 from fitgym.goals.exceptions import Exceptions
 from questions.answer import Answer, Settings, Table, Target
 from questions.estimate import bootstrap
