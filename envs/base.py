@@ -146,6 +146,10 @@ class SearchEnv(RecordedEnv):
         """The action as it is applied now."""
         return action
 
+    def _reward(self, engine: Engine) -> float:
+        """The reward of a step, after its generations."""
+        return float(self.goal.reward(engine))
+
     @property
     def search(self) -> str:
         """The search algorithm of the first population, with its options."""
@@ -232,7 +236,7 @@ class SearchEnv(RecordedEnv):
             self.engine.step()
             if self.engine.over:
                 break
-        reward = float(self.goal.reward(self.engine))
+        reward = self._reward(self.engine)
         self._after(chosen, self.engine)
         self._steps.append((chosen.name, time.perf_counter() - started))
         self.actions_taken.append(chosen.to_json())
