@@ -8,44 +8,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
 import gymnasium
 
-__all__ = ["ENVIRONMENTS", "VARIANTS", "WITHOUT_SUBJECT"]
+__all__ = ["ENVIRONMENTS", "REGISTERED", "VARIANTS", "WITHOUT_SUBJECT", "Registered"]
 
-ENVIRONMENTS = {
-    "fitgym/ExceptionDiscovery-v0": "exceptions",
-    "fitgym/SuiteDiversity-v0": "diversity",
-    "fitgym/StrongMutation-v0": "strong_mutation",
-    "fitgym/BranchCoverage-v0": "coverage",
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """An environment that importing this package registers.
+
+    Attributes:
+        entry_point: `module:Class`.
+        summary: what it is, one sentence.
+        kwargs: the arguments that the id fixes.
+        has_subject: whether a module or class is under test.
+    """
+
+    entry_point: str
+    summary: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    has_subject: bool = True
+
+
+_FITNESS: Final = "fitgym.envs.fitness_selection:FitnessSelection"
+
+REGISTERED: Final[Mapping[str, Registered]] = {
+    **{
+        f"fitgym/{name}-v0": Registered(_FITNESS, f"Choose fitness functions for the goal '{goal}'.", {"goal": goal})
+        for name, goal in {
+            "ExceptionDiscovery": "exceptions",
+            "SuiteDiversity": "diversity",
+            "StrongMutation": "strong_mutation",
+            "BranchCoverage": "coverage",
+        }.items()
+    },
+    "fitgym/FitnessSelection-v0": Registered(_FITNESS, "Choose fitness functions for any goal."),
+    "fitgym/FitnessBits-v0": Registered(_FITNESS, "Switch each fitness function of a goal.", {"actions": "bits"}),
+    "fitgym/WeightedFitness-v0": Registered(
+        "fitgym.envs.weighted_fitness:WeightedFitness", "Weigh the fitness functions of a goal."
+    ),
+    "fitgym/AlgorithmSelection-v0": Registered(
+        "fitgym.envs.algorithm_selection:AlgorithmSelection", "Choose which search algorithm goes on."
+    ),
+    "fitgym/GeneratorRates-v0": Registered(
+        "fitgym.envs.generator_rates:GeneratorRates", "Set the rates of random test generation."
+    ),
+    "fitgym/MultiGoal-v0": Registered(
+        "fitgym.envs.multi_goal:MultiGoal", "Choose fitness functions with a reward for each of several goals."
+    ),
+    "fitgym/Toy-v0": Registered(
+        "fitgym.envs.toy:Toy", "Choose among five formulas; the best policy is known.", has_subject=False
+    ),
+    "fitgym/Artificial-v0": Registered(
+        "fitgym.envs.artificial:Artificial", "Choose groups of artificial targets in a real search.", has_subject=False
+    ),
 }
-"""The registered environments with a subject, and the goal that each pursues."""
+"""Every registered environment by id."""
 
-WITHOUT_SUBJECT = {
-    "fitgym/Toy-v0": "fitgym.envs.toy:Toy",
-    "fitgym/Artificial-v0": "fitgym.envs.artificial:Artificial",
+ENVIRONMENTS: Final[Mapping[str, str]] = {
+    name: str(one.kwargs["goal"]) for name, one in REGISTERED.items() if "goal" in one.kwargs
 }
-"""The registered environments that are formulas, and where they are."""
+"""The ids that fix a goal, each with its goal."""
 
-VARIANTS = {
-    "fitgym/WeightedFitness-v0": ("fitgym.envs.fitness_selection:FitnessSelection", {"actions": "weights"}),
-    "fitgym/AlgorithmSelection-v0": ("fitgym.envs.algorithm_selection:AlgorithmSelection", {}),
-    "fitgym/MultiGoal-v0": ("fitgym.envs.multi_goal:MultiGoal", {}),
+WITHOUT_SUBJECT: Final[Mapping[str, str]] = {
+    name: one.entry_point for name, one in REGISTERED.items() if not one.has_subject
 }
-"""Registered environments with a subject and any goal, in which something else is chosen or rewarded: where they are, and
-their arguments."""
+"""The ids of environments that are formulas, each with its `module:Class`."""
 
-for _id, _goal in ENVIRONMENTS.items():
-    if _id not in gymnasium.registry:
-        gymnasium.register(
-            _id,
-            entry_point="fitgym.envs.fitness_selection:FitnessSelection",
-            kwargs={"goal": _goal},
-        )
+VARIANTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    name: (one.entry_point, one.kwargs)
+    for name, one in REGISTERED.items()
+    if name not in ENVIRONMENTS and name not in WITHOUT_SUBJECT
+}
+"""The ids with a subject and any goal, each with its `module:Class` and arguments."""
 
-for _id, (_entry_point, _kwargs) in VARIANTS.items():
+for _id, _one in REGISTERED.items():
     if _id not in gymnasium.registry:
-        gymnasium.register(_id, entry_point=_entry_point, kwargs=_kwargs)
-
-for _id, _entry_point in WITHOUT_SUBJECT.items():
-    if _id not in gymnasium.registry:
-        gymnasium.register(_id, entry_point=_entry_point)
+        gymnasium.register(_id, entry_point=_one.entry_point, kwargs=dict(_one.kwargs))

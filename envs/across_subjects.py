@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 import gymnasium.utils
 import numpy as np
 
-from fitgym.envs.fitness_selection import FitnessSelection, Observation
+from fitgym.envs.base import Observation, SearchEnv
 from fitgym.errors import InputError, SubjectError
 from fitgym.subject.corpus import Corpus
 
 __all__ = ["AcrossSubjects"]
 
 
-class AcrossSubjects(
-    gymnasium.Wrapper[Observation, np.int64, Observation, np.int64], gymnasium.utils.RecordConstructorArgs
-):
-    """Fitness selection on the subjects of a corpus.
+class AcrossSubjects(gymnasium.Wrapper[Observation, Any, Observation, Any], gymnasium.utils.RecordConstructorArgs):
+    """A search environment on the subjects of a corpus.
 
     Every `reset` draws one of the subjects, uniformly: with a seed from that, without one from the generator of the
     environment inside, which goes on from episode to episode. What is observed and chosen does not depend on the
@@ -29,7 +27,7 @@ class AcrossSubjects(
     `info` of `reset` and `step` gains "subject", the text of the subject of this episode.
 
     Args:
-        env: a fitness-selection environment; on which subject it was made does not matter.
+        env: any environment with a search on a subject; the subject does not matter.
         subjects: their texts, or the name of a corpus or of a split of one such as `stdlib-v1:train`.
         path: a folder to look in first; the corpus's own if it has one.
 
@@ -42,12 +40,14 @@ class AcrossSubjects(
 
     def __init__(
         self,
-        env: gymnasium.Env[Observation, np.int64],
+        env: gymnasium.Env[Observation, Any],
         subjects: str | Corpus | Sequence[str],
         path: str | None = None,
     ) -> None:
-        if not isinstance(env.unwrapped, FitnessSelection):
-            raise InputError(f"{type(env.unwrapped).__name__} has no subject, expected a fitness-selection environment")
+        if not isinstance(env.unwrapped, SearchEnv):
+            raise InputError(
+                f"{type(env.unwrapped).__name__} has no subject, expected an environment with a search on a subject, such as fitgym/FitnessSelection-v0"
+            )
         gymnasium.utils.RecordConstructorArgs.__init__(
             self, subjects=subjects if isinstance(subjects, str | Corpus) else list(subjects), path=path
         )
@@ -79,14 +79,34 @@ class AcrossSubjects(
         first, reason = next(iter(self.failures.items()))
         raise SubjectError(f"none of the {len(self.subjects)} subjects can be used; the first is '{first}': {reason}")
 
-    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """As of the environment inside."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return observation, float(reward), terminated, truncated, {**info, "subject": self._subject}
+        return observation, reward, terminated, truncated, {**info, "subject": self._subject}
 
     def action_masks(self) -> Any:
         """As of the environment inside."""
-        return cast(FitnessSelection, self.env.unwrapped).action_masks()
+        return self.env.get_wrapper_attr("action_masks")()
+
+    def action_of(self, recorded: Any) -> Any:
+        """As of the environment inside."""
+        return self.env.get_wrapper_attr("action_of")(recorded)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """As of the environment inside."""
+        found: dict[str, str] = self.env.get_wrapper_attr("environment")
+        return found
+
+    @property
+    def default_agent(self) -> str:
+        """As of the environment inside."""
+        return str(self.env.get_wrapper_attr("default_agent"))
+
+    def record(self) -> dict[str, Any]:
+        """As of the environment inside."""
+        found: dict[str, Any] = self.env.get_wrapper_attr("record")()
+        return found
 
     def _begin(self, seed: int | None, options: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, options={"path": self.path, **options})

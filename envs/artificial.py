@@ -3,27 +3,56 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import seeding
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from fitgym.artificial import KINDS, ArtificialEngine, Problem
 from fitgym.engine import parse_search
-from fitgym.envs.action_form import action_form
+from fitgym.envs.action.activate import Activate, choices
+from fitgym.envs.recorded import Observation, RecordedEnv, signature
 from fitgym.errors import InputError, ResetNeeded
-from fitgym.rendering.display import MODES, display
+from fitgym.evolution.budget import Budget
+from fitgym.rendering.display import display
 from fitgym.rendering.episode import Episode, Step
+from fitgym.run.setting import Options, read
 
-__all__ = ["Artificial"]
-
-Observation = NDArray[np.float32]
+__all__ = ["Artificial", "ArtificialOptions"]
 
 
-class Artificial(gymnasium.Env[Observation, np.int64]):
+@dataclass(frozen=True, kw_only=True)
+class ArtificialOptions(Options):
+    """The options of `Artificial`.
+
+    Attributes:
+        gradient: number of targets with a gradient; 0 for no such group.
+        plateau: number of targets with a plateau.
+        deceptive: number of deceptive targets.
+        infeasible: number of targets that nothing covers.
+        budget: evaluations of test cases, a number or text: 2000x.
+        actions: a catalogue, a list of combinations or bits.
+        search: search algorithm, with options after a colon.
+        population: number of individuals.
+        generations_per_step: how many generations a decision holds.
+    """
+
+    gradient: int = 10
+    plateau: int = 10
+    deceptive: int = 5
+    infeasible: int = 20
+    budget: int | str = 2000
+    actions: str | tuple[str, ...] = "upto:4"
+    search: str = "whole_suite"
+    population: int = 10
+    generations_per_step: Annotated[int, Meta(ge=1)] = 3
+
+
+class Artificial(RecordedEnv):
     """## Description
     A real search, but its targets are formulas instead of code: with a gradient, with a plateau, deceptive ones and ones
     that nothing covers. Every few generations the agent chooses the groups of targets that guide the search, and is
@@ -51,7 +80,7 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
 
     ## Arguments
     * `gradient`, `plateau`, `deceptive`, `infeasible`: how many targets of each group; 0 for no such group.
-    * `budget`: evaluations of test cases.
+    * `budget`: evaluations of test cases, a number or text such as `2000x`.
     * `actions`: a catalogue, see `fitgym.envs.catalogue`, or "bits".
     * `search`: a search algorithm, such as `mio` or `mosa:crossover=0`.
     * `population`: number of its individuals.
@@ -66,69 +95,50 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
     * v0: initial version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
+    Options: ClassVar[type[ArtificialOptions]] = ArtificialOptions
+    options: ArtificialOptions
+    __signature__ = signature(ArtificialOptions, last={"render_mode": "str | None"})
 
-    def __init__(
-        self,
-        *,
-        gradient: int = 10,
-        plateau: int = 10,
-        deceptive: int = 5,
-        infeasible: int = 20,
-        budget: int = 2000,
-        actions: str | Sequence[str] = "upto:4",
-        search: str = "whole_suite",
-        population: int = 10,
-        generations_per_step: int = 3,
-        render_mode: str | None = None,
-    ) -> None:
-        self.groups = dict(zip(KINDS, (gradient, plateau, deceptive, infeasible), strict=True))
+    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
+        self.options = wanted = read(ArtificialOptions, options, type(self).__name__)
+        self.groups = {kind: int(getattr(wanted, kind)) for kind in KINDS}
         self.kinds = Problem.draw(self.groups, 0).kinds  # refused here rather than at the first reset
         if self.kinds == ("infeasible",):
             raise InputError("all targets are infeasible, so there is nothing to reach: give one of another group")
-        if actions == "weights":
+        if wanted.actions == "weights":
             raise InputError("the groups have no weights: use a catalogue such as upto:4, or bits")
-        if budget < 1:
-            raise InputError(f"the budget is {budget}, expected at least 1 evaluation")
-        if generations_per_step < 1:
-            raise InputError(f"generations_per_step is {generations_per_step}, expected at least 1")
-        parse_search(search)
-        self.form = action_form(actions, self.kinds)
-        self.action_names = self.form.names
+        self.budget = _evaluations(wanted.budget)
+        parse_search(wanted.search)
+        self.actions = choices(wanted.actions, self.kinds)
+        self.action_names = self.actions.names
         self.feature_names = (
             "remaining",
             *(f"{what}_{k}" for k in self.kinds for what in ("active", "covered", "least")),
         )
-        self.budget = budget
-        self.search = search
-        self.population = population
-        self.generations_per_step = generations_per_step
         self.render_mode = render_mode
         self._display = display(render_mode)
-        self.action_space = self.form.space
+        self.action_space = self.actions.space
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
         self.engine: ArtificialEngine | None = None
-        self.seed: int | None = None
-        self._taken: list[str] = []
-        self._rewards: list[float] = []
+        self.actions_taken = []
+        self.rewards = []
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Draw a problem and begin a search on it."""
-        super().reset(seed=seed)
-        self.seed = int(self.np_random.integers(2**31))
+        self._begin(seed)
+        drawn = int(seeding.np_random(self.seed)[0].integers(2**31))
         self.engine = ArtificialEngine(
-            Problem.draw(self.groups, self.seed),
-            search=self.search,
-            seed=self.seed,
-            population=self.population,
+            Problem.draw(self.groups, drawn),
+            search=self.options.search,
+            seed=drawn,
+            population=self.options.population,
             budget=self.budget,
         )
         self.engine.step()
-        self._taken, self._rewards = [], []
         if self._display is not None:
-            setting = f"search {self.search} · seed {self.seed}"
+            setting = f"search {self.options.search} · seed {self.seed}"
             episode = Episode("artificial problems", setting, self.kinds, (self._seen(""),))
             self._display.begin(episode)
         return self._observation(), self._info()
@@ -140,17 +150,18 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
             ResetNeeded: the episode has ended, or none has begun.
         """
         engine = self.engine
-        if engine is None or (self._taken and self._over(engine)):
+        if engine is None or (self.actions_taken and self._over(engine)):
             raise ResetNeeded("the episode has ended: call reset() before the next step()")
-        chosen = self.form.read(action)
+        chosen = self.actions.read(action)
+        assert isinstance(chosen, Activate)
         if chosen.functions:
             engine.activate(chosen.functions)
         before = engine.n_covered
-        for _ in range(self.generations_per_step):
+        for _ in range(self.options.generations_per_step):
             engine.step()
         reward = (engine.n_covered - before) / self._feasible(engine)
-        self._taken.append(chosen.name)
-        self._rewards.append(reward)
+        self.actions_taken.append(chosen.to_json())
+        self.rewards.append(reward)
         if self._display is not None:
             ended = "" if not self._over(engine) else "budget spent" if engine.spent >= 1.0 else "all covered"
             self._display.follow(self._seen(chosen.label), ended=ended)
@@ -173,23 +184,34 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions make sense now, shape `(n_actions,)`, of bits two for each: all of them."""
-        return self.form.mask()
+        return self.actions.mask()
 
     def fork(self) -> Artificial:
         """An independent copy in the same state."""
         return copy.deepcopy(self)
 
-    def record(self) -> dict[str, Any]:
-        """What is needed to repeat the episode, and what it gave, as JSON-ready values."""
-        return {
-            **self.groups,
-            "budget": self.budget,
-            "search": self.search,
-            "population": self.population,
-            "seed": self.seed,
-            "actions": list(self._taken),
-            "rewards": list(self._rewards),
-        }
+    @property
+    def environment(self) -> dict[str, str]:
+        """The names of the catalogue of actions and of the features."""
+        return {"catalogue": self.actions.title, "features": "artificial-v1"}
+
+    @property
+    def default_agent(self) -> str:
+        """The agent when the user names none."""
+        return "factored_ucb" if isinstance(self.action_space, spaces.MultiBinary) else "ucb"
+
+    @property
+    def recorded_budget(self) -> str:
+        """The budget as text."""
+        return f"{self.budget}x"
+
+    def action_of(self, recorded: Any) -> Any:
+        """The element of the action space that a recorded action names.
+
+        Raises:
+            InputError: the environment has no such action.
+        """
+        return self.actions.raw(recorded)
 
     def _feasible(self, engine: ArtificialEngine) -> int:
         return int(engine.problem.feasible.sum())
@@ -215,7 +237,7 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
             dict.fromkeys(engine.active, 1.0),
             {kind: (int(engine.covered(kind).sum()), self.groups[kind]) for kind in self.kinds},
             {kind: 1.0 - float(engine.least[engine.problem.columns(kind)].mean()) for kind in self.kinds},
-            reward=self._rewards[-1] if self._rewards else 0.0,
+            reward=self.rewards[-1] if self.rewards else 0.0,
             value=engine.n_covered / self._feasible(engine),
             spent=engine.spent,
             clock=f"{engine.evaluations:,} evaluations",
@@ -224,4 +246,25 @@ class Artificial(gymnasium.Env[Observation, np.int64]):
     def _info(self) -> dict[str, Any]:
         assert self.engine is not None
         value = self.engine.n_covered / self._feasible(self.engine)
-        return {"generation": self.engine.generation, "goal_value": value, "action_mask": self.action_masks()}
+        return {
+            "generation": self.engine.generation,
+            "executions": self.engine.evaluations,
+            "goal_value": value,
+            "action_mask": self.action_masks(),
+        }
+
+
+def _evaluations(budget: int | str) -> int:
+    """The budget as a number of evaluations.
+
+    Raises:
+        InputError: it is below 1, cannot be read, or has another unit.
+    """
+    if isinstance(budget, str):
+        parsed = Budget.parse(budget)
+        if parsed.unit != "x":
+            raise InputError(f"the budget is '{budget}', expected evaluations of test cases, such as 2000x")
+        return int(parsed.amount)
+    if budget < 1:
+        raise InputError(f"the budget is {budget}, expected at least 1 evaluation")
+    return budget

@@ -3,39 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
 
-from fitgym.envs.fitness_selection import GOALS, FitnessSelection, Observation
+from fitgym.envs.base import GOALS
+from fitgym.envs.fitness_selection import FitnessSelection, Observation
 from fitgym.errors import InputError
 from fitgym.goals._several import Several
 from fitgym.goals.base import Goal
+from fitgym.run.setting import FitnessOptions
 
-__all__ = ["MultiGoal"]
+__all__ = ["MultiGoal", "MultiGoalOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiGoalOptions(FitnessOptions):
+    """The options of `MultiGoal`.
+
+    Attributes:
+        goals: at least two goals; the fitness function of the first guides the first population.
+        weights: of the goals' rewards in their sum; None for a reward vector.
+    """
+
+    without: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"goal": "there are several goals here, name them in goals"}
+    )
+    goals: tuple[str, ...] = ("exceptions", "coverage")
+    weights: tuple[float, ...] | None = None
 
 
 class MultiGoal(FitnessSelection):
     """## Description
-    Fitness selection for several goals that are pursued in one search: what helps one may harm another.
+    Fitness selection for several goals in one search: a decision that helps one goal may harm another.
 
     ## Action Space
     As in `fitgym.envs.fitness_selection`, over the fitness functions of all goals; by default "pairs" of them.
 
     ## Observation Space, Starting State, Episode End
-    As in `fitgym.envs.fitness_selection`. It ends early when all goals are reached.
+    As in `fitgym.envs.base`. An episode ends early when all goals are reached.
 
     ## Rewards
     Without `weights` a vector with the reward of each goal, as MO-Gymnasium has it: `float32` of shape `(n_goals,)`,
     with the bounds `env.unwrapped.reward_space` and its length `env.unwrapped.reward_dim`. With `weights` their weighted
-    sum, for libraries that know no other; the vector is in `info["rewards"]` in either case.
+    sum, for libraries without reward vectors; the vector is in `info["rewards"]` in either case.
 
     ## Arguments
     * `goals`: names of at least two goals; the fitness function of the first guides the first population.
     * `weights`: a number for each goal, or None.
-    * `subject` and all others of `FitnessSelection`, but for `goal`.
+    * `subject` and all others of `fitgym.envs.fitness_selection`, without `goal`.
 
     ## References
     Felten, Alegre, Nowé et al. 2023, A Toolkit for Reliable Benchmarking and Research in Multi-Objective Reinforcement
@@ -45,44 +65,35 @@ class MultiGoal(FitnessSelection):
     * v0: initial version.
     """
 
-    def __init__(
-        self,
-        subject: str,
-        *,
-        goals: Sequence[str] = ("exceptions", "coverage"),
-        weights: Sequence[float] | None = None,
-        **options: Any,
-    ) -> None:
-        if "goal" in options:
-            raise InputError("there are several goals here: use `goals`")
+    Options: ClassVar[type[MultiGoalOptions]] = MultiGoalOptions
+    options: MultiGoalOptions
+
+    def __init__(self, subject: str, **options: Any) -> None:
+        super().__init__(subject, **options)
+        assert isinstance(self.goal, Several)
+        low, high = np.array(self.goal.reward_ranges, np.float32).T
+        self.reward_space = spaces.Box(low, high, dtype=np.float32)
+        self.reward_dim = len(self.options.goals)
+
+    def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
+        """As of `FitnessSelection`; the reward is a vector unless there are weights."""
+        observation, reward, terminated, truncated, info = super().step(action)
+        return observation, reward if self.options.weights else info["rewards"], terminated, truncated, info
+
+    @property
+    def pursued(self) -> str:
+        """The goals, joined by +."""
+        return "+".join(self.options.goals)
+
+    def _goal(self) -> Goal:
+        goals, weights = self.options.goals, self.options.weights
         if len(goals) < 2 or len(set(goals)) < len(goals):
             raise InputError(f"the goals are {list(goals)}, expected at least two and each of them once")
         if weights is not None and (len(weights) != len(goals) or not all(map(math.isfinite, weights))):
             raise InputError(
                 f"the weights are {list(weights)}, expected a finite number for each of {len(goals)} goals"
             )
-        self.goals = tuple(goals)
-        self.weights = None if weights is None else tuple(map(float, weights))
-        super().__init__(subject, **options)
-        assert isinstance(self.goal, Several)
-        low, high = np.array(self.goal.reward_ranges, np.float32).T
-        self.reward_space = spaces.Box(low, high, dtype=np.float32)
-        self.reward_dim = len(goals)
-
-    def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
-        """As of `FitnessSelection`, with a vector for a reward unless there are weights."""
-        observation, reward, terminated, truncated, info = super().step(action)
-        return observation, reward if self.weights else info["rewards"], terminated, truncated, info
-
-    def record(self) -> dict[str, Any]:
-        """As of `FitnessSelection`, with the goals in the place of one; rewards are the weighted sums."""
-        return {**super().record(), "goal": list(self.goals), "weights": self.weights and list(self.weights)}
-
-    def _goal(self, goal: str, reward: str) -> Goal:
-        return Several([GOALS.load(name)(reward) for name in self.goals], self.weights)
-
-    def _pursued(self) -> str:
-        return "+".join(self.goals)
+        return Several([GOALS.load(name)(self.options.reward) for name in goals], weights)
 
     def _info(self) -> dict[str, Any]:
         assert isinstance(self.goal, Several)

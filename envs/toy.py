@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
+from fitgym.envs.action.base import index_of
+from fitgym.envs.recorded import Observation, RecordedEnv
 from fitgym.errors import InputError, ResetNeeded
-from fitgym.rendering.display import MODES, display
+from fitgym.rendering.display import display
 from fitgym.rendering.episode import Episode, Step
+from fitgym.run.setting import Options
 
-__all__ = ["ACTIONS", "Toy", "optimum"]
+__all__ = ["ACTIONS", "Toy", "ToyOptions", "optimum"]
 
 ACTIONS = ("steady", "fading", "rising", "mirage", "ground")
 STEADY, FADING, RISING, MIRAGE, GROUND = range(5)
@@ -27,10 +31,21 @@ _RISING_PAY = 0.8
 _MIRAGE_PAY, _HARM = 0.9, 0.93
 _GROWTH, _MOST_GROUND = 1.15, 5
 
-Observation = NDArray[np.float32]
+
+@dataclass(frozen=True, kw_only=True)
+class ToyOptions(Options):
+    """The options of `Toy`.
+
+    Attributes:
+        horizon: steps of an episode, at least 2.
+        noise: standard deviation of the reward, at least 0.
+    """
+
+    horizon: int = 40
+    noise: float = 0.0
 
 
-class Toy(gymnasium.Env[Observation, np.int64]):
+class Toy(RecordedEnv):
     """## Description
     What happens to fitness functions while a search goes on, without a search: one saturates, one drifts, one deceives,
     one pays only later. For lessons, for tests of agents and for learning curves.
@@ -77,7 +92,8 @@ class Toy(gymnasium.Env[Observation, np.int64]):
     * v0: initial version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
+    Options: ClassVar[type[ToyOptions]] = ToyOptions
+    options: ToyOptions
 
     action_names = ACTIONS
     feature_names = (
@@ -93,6 +109,7 @@ class Toy(gymnasium.Env[Observation, np.int64]):
             raise InputError(f"the noise is {noise}, expected a standard deviation of at least 0")
         self.horizon = int(horizon)
         self.noise = float(noise)
+        self.options = ToyOptions(horizon=self.horizon, noise=self.noise)
         self.render_mode = render_mode
         self._display = display(render_mode)
         self.action_space = spaces.Discrete(len(ACTIONS))
@@ -101,24 +118,21 @@ class Toy(gymnasium.Env[Observation, np.int64]):
         self._uses = [0] * len(ACTIONS)
         self._value = 0.0
         self._taken: list[int] = []
-        self._rewards: list[float] = []
-        self._seed: int | None = None
+        self.actions_taken = []
+        self.rewards = []
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin again with nothing done."""
-        super().reset(seed=seed)
-        if seed is None:  # an episode of its own, which `record` can tell
-            seed = int(self.np_random.integers(2**31))
-            super().reset(seed=seed)
-        self._seed = seed
+        self._begin(seed)
+        self._chance, _ = seeding.np_random(self.seed)
         self._step = 0
         self._uses = [0] * len(ACTIONS)
         self._value = 0.0
-        self._taken, self._rewards = [], []
+        self._taken = []
         if self._display is not None:
-            self._display.begin(Episode("toy", f"noise {self.noise:g} · seed {self._seed}", ACTIONS, (self._seen(),)))
+            self._display.begin(Episode("toy", f"noise {self.noise:g} · seed {self.seed}", ACTIONS, (self._seen(),)))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -135,12 +149,13 @@ class Toy(gymnasium.Env[Observation, np.int64]):
         uses = self._uses
         reward = _rate(index, self._step, uses[FADING], self.horizon) * _factor(uses[GROUND], uses[MIRAGE])
         if self.noise:
-            reward += self.noise * float(self.np_random.standard_normal())
+            reward += self.noise * float(self._chance.standard_normal())
         uses[index] += 1
         self._step += 1
         self._value += reward
         self._taken.append(index)
-        self._rewards.append(reward)
+        self.actions_taken.append(ACTIONS[index])
+        self.rewards.append(reward)
         if self._display is not None:
             self._display.follow(self._seen(), ended="horizon reached" if self._step == self.horizon else "")
         return self._observation(), reward, self._step == self.horizon, False, self._info()
@@ -178,15 +193,23 @@ class Toy(gymnasium.Env[Observation, np.int64]):
         ground = min(self._uses[GROUND], _MOST_GROUND)
         return int(optimum(self.horizon)[1][self._step, self._uses[FADING], self._uses[MIRAGE], ground])
 
-    def record(self) -> dict[str, Any]:
-        """What is needed to repeat the episode, and what it gave, as JSON-ready values."""
-        return {
-            "horizon": self.horizon,
-            "noise": self.noise,
-            "seed": self._seed,
-            "actions": [ACTIONS[index] for index in self._taken],
-            "rewards": list(self._rewards),
-        }
+    @property
+    def environment(self) -> dict[str, str]:
+        """The names of the catalogue of actions and of the features."""
+        return {"catalogue": "toy", "features": "toy-v1"}
+
+    @property
+    def default_agent(self) -> str:
+        """The agent when the user names none."""
+        return "ucb"
+
+    def action_of(self, recorded: Any) -> np.int64:
+        """The number of an action by its name.
+
+        Raises:
+            UnknownName: no action has it.
+        """
+        return index_of(recorded, ACTIONS)
 
     def _observation(self) -> Observation:
         last = self._taken[-1] if self._taken else -1
@@ -205,14 +228,19 @@ class Toy(gymnasium.Env[Observation, np.int64]):
         return Step(
             choice,
             {choice: 1.0} if choice else {},
-            reward=self._rewards[-1] if self._rewards else 0.0,
+            reward=self.rewards[-1] if self.rewards else 0.0,
             value=self._value,
             spent=self._step / self.horizon,
             clock=f"horizon {self.horizon}",
         )
 
     def _info(self) -> dict[str, Any]:
-        return {"generation": self._step, "goal_value": self._value, "action_mask": self.action_masks()}
+        return {
+            "generation": self._step,
+            "executions": self._step,
+            "goal_value": self._value,
+            "action_mask": self.action_masks(),
+        }
 
 
 def _rate(action: int, step: int, n_fading: int, horizon: int) -> float:

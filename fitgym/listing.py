@@ -14,10 +14,11 @@ import gymnasium
 
 from fitgym.agents.base import agents
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
-from fitgym.envs import ENVIRONMENTS, VARIANTS, WITHOUT_SUBJECT
-from fitgym.envs.fitness_selection import GOALS
+from fitgym.envs import REGISTERED
+from fitgym.envs.base import GOALS
+from fitgym.envs.feature_set import FEATURE_SETS, FeatureSet
+from fitgym.envs.features.base import View, blocks
 from fitgym.errors import UnknownName
-from fitgym.features import FEATURE_SETS
 from fitgym.registry import Registry, keywords
 from fitgym.study.executors.base import executors
 from fitgym.study.trials.base import trials
@@ -68,10 +69,7 @@ class _Environments(Kind):
     """What `gymnasium.make` makes."""
 
     def lines(self) -> dict[str, str]:
-        lines = {name: f"Choose fitness functions for the goal '{goal}'." for name, goal in ENVIRONMENTS.items()}
-        lines["fitgym/WeightedFitness-v0"] = "Weigh the fitness functions of a goal."
-        lines |= {name: _of_module(place) for name, (place, kwargs) in VARIANTS.items() if not kwargs}
-        return lines | {name: _of_module(place) for name, place in WITHOUT_SUBJECT.items()}
+        return {name: one.summary for name, one in REGISTERED.items()}
 
     def whole(self, name: str) -> str:
         spec = gymnasium.spec(name)
@@ -82,15 +80,17 @@ class _Environments(Kind):
 
 
 class _Features(Kind):
-    """What an agent sees."""
+    """What an agent sees: versioned sets and the blocks that can be joined by +."""
 
     def lines(self) -> dict[str, str]:
-        return {one.name: ", ".join(one.names(("...",))) for one in FEATURE_SETS}
+        known = blocks()
+        found = {name: ", ".join(names) for name, names in FEATURE_SETS.items()}
+        return found | {name: _documentation(known.load(name)).partition("\n")[0] for name in known.names()}
 
     def whole(self, name: str) -> str:
-        (found,) = [one for one in FEATURE_SETS if one.name == name]
-        functions = GOALS.load("exceptions")("gain").functions
-        return "\n".join([f"{name}, for the goal 'exceptions':", "", *found.names(functions)])
+        functions = GOALS.load("exceptions").functions
+        names = FeatureSet.load(name).names(View(tuple(functions)))
+        return "\n".join([f"{name}, for the goal 'exceptions':", "", *names])
 
 
 class _Corpora(Kind):
@@ -178,8 +178,3 @@ def options(cls: type) -> list[str]:
 
 def _documentation(found: type) -> str:
     return inspect.getdoc(found) or ""
-
-
-def _of_module(place: str) -> str:
-    """The first line of a module's docstring, for `module:class`."""
-    return (importlib.import_module(place.partition(":")[0]).__doc__ or "").partition("\n")[0]

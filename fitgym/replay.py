@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fitgym import __version__
-from fitgym.envs.action_form import action_form
+from fitgym.envs.action.activate import choices
 from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
@@ -117,7 +117,7 @@ def _environment(record: dict[str, Any], path: str | None) -> tuple[list[str], l
 def _catalogue(goal: str, actions: list[str]) -> list[str] | None:
     """The combinations that there were to choose from: those of the goal, or the ones taken if others were."""
     wanted = GOALS.load(goal)
-    known = action_form(wanted.catalogue, wanted.functions, wanted.required).names
+    known = choices(wanted.catalogue, wanted.functions, wanted.required).names
     return None if set(actions) <= set(known) else list(dict.fromkeys(actions))
 
 

@@ -29,7 +29,8 @@ from packaging.version import Version
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.agents.base import Transition, make
 from fitgym.agents.dsg_sarsa import DSGSarsa
-from fitgym.features import FeatureSet
+from fitgym.envs.feature_set import FeatureSet
+from fitgym.envs.features.base import View
 from fitgym.goals.exceptions import Exceptions
 
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"
@@ -212,7 +213,7 @@ assert max(earned["dsg_sarsa"], earned["dsg_sarsa:tiles=4,alpha=0.2"]) < earned[
 # steps than one run of a test generator has. And such a run is short, for an agent with this many weights:
 
 # %%
-n_features = len(FeatureSet.load("full-v1").names(Exceptions.functions)) + 1
+n_features = len(FeatureSet.load("full-v1").names(View(Exceptions.functions))) + 1
 n_actions = 64  # of the goal of exceptions
 print(f"{n_features} features for {n_actions} actions: {n_features * n_actions} weights, 180 steps")
 assert n_features * n_actions > 10 * 180

@@ -97,7 +97,7 @@ def test_an_agent_learns_across_subjects(env: AcrossSubjects) -> None:
 
 
 def test_another_kind_of_environment_is_refused() -> None:
-    with pytest.raises(InputError, match="Toy has no subject, expected a fitness-selection environment"):
+    with pytest.raises(InputError, match="Toy has no subject, expected an environment with a search on a subject"):
         AcrossSubjects(gymnasium.make("fitgym/Toy-v0"), THREE)
 
 

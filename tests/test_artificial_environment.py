@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_episode_and_another_one_another() -> None:
     assert episode(env, always("gradient"), 5) == episode(env, always("gradient"), 5)
     first = env.record()
     assert episode(env, always("gradient"), 6) != first["rewards"]
-    assert first["actions"] == ["gradient"] * len(first["rewards"]) and first["gradient"] == 10
+    assert first["actions"] == ["gradient"] * len(first["rewards"]) and first["options"]["gradient"] == 10
 
 
 def test_it_ends_when_all_that_is_feasible_is_covered() -> None:

@@ -93,7 +93,7 @@ def test_the_examples_of_a_page_run_one_after_the_other(page: Path, tmp_path: Pa
 
 def test_each_kind_of_extension_has_an_example() -> None:
     added = {Path(path).parent.name for page in PAGES for path in files(page)}
-    assert added == {"fitness", "search", "goals", "agents", "envs"}
+    assert added == {"fitness", "search", "goals", "agents", "envs", "features"}
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if files(p)], ids=lambda page: page.stem)

@@ -110,13 +110,13 @@ def test_the_agent_chooses_the_algorithm() -> None:
         env.step(0)
         assert env.engine.search_name == "mosa"
         record = env.record()
-        assert (record["actions"], record["search"]) == (["mio:kept=5", "mosa"], ["mosa", "mio:kept=5"])
-        with pytest.raises(ValueError, match="action 2 is not one of the 2 algorithms"):
+        assert (record["actions"], record["options"]["searches"]) == (["mio:kept=5", "mosa"], ["mosa", "mio:kept=5"])
+        with pytest.raises(ValueError, match="action 2 is not in the catalogue of 2 actions"):
             env.step(2)
 
 
 def test_the_functions_that_guide_all_algorithms_can_be_named() -> None:
-    with AlgorithmSelection(**SMALL, functions="exception+line") as env:
+    with AlgorithmSelection(**SMALL, fitness="exception+line") as env:
         env.reset(seed=0)
         env.step(2)
         assert env.engine is not None and env.engine.active == ("exception", "line")
@@ -125,10 +125,10 @@ def test_the_functions_that_guide_all_algorithms_can_be_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"actions": "bits"}, "'actions' is chosen by the agent or fixed here"),
+        ({"actions": "bits"}, "has no option 'actions'"),
         ({"searches": ["mosa", "mosa"]}, "expected at least one and each of them once"),
         ({"searches": ["moza"]}, "did you mean 'mosa'"),
-        ({"functions": "colour"}, "'colour' is not one of its fitness functions"),
+        ({"fitness": "colour"}, "'colour' is not one of its fitness functions"),
     ],
 )
 def test_algorithms_that_make_no_sense_are_refused(arguments: dict[str, Any], message: str) -> None:
@@ -159,7 +159,8 @@ def test_with_weights_it_is_their_sum_and_the_same_run() -> None:
         for action in (0, 3, 5):
             several, one = vector.step(action)[1], scalar.step(action)[1]
             assert isinstance(one, float) and one == pytest.approx(2.0 * several[0] + 0.25 * several[1], rel=1e-6)
-        assert scalar.record()["weights"] == [2.0, 0.25] and scalar.record()["goal"] == ["coverage", "exceptions"]
+        assert scalar.record()["options"]["weights"] == [2.0, 0.25]
+        assert scalar.record()["options"]["goals"] == ["coverage", "exceptions"]
 
 
 def test_goals_bring_all_that_any_of_them_needs() -> None:

@@ -35,7 +35,6 @@ ROOMS = {
     "fitgym.goals": 8,
     "fitgym.engine": 8,
     "fitgym.artificial": 8,
-    "fitgym.features": 8,
     "fitgym.smart_selection": 8,
     "fitgym.rendering": 8,
     "fitgym.suite": 8,

@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import RecordVideo
 
 from fitgym.envs import ENVIRONMENTS, VARIANTS, WITHOUT_SUBJECT
-from fitgym.envs.action_form import action_form
+from fitgym.envs.action.activate import choices
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.envs.toy import Toy
 from fitgym.errors import InputError, UnknownName
@@ -108,10 +108,12 @@ def test_the_lines_of_the_picture_are_those_that_the_search_has_covered():
 
 
 def test_where_the_algorithm_is_chosen_it_is_no_part_of_the_setting():
-    with make("fitgym/AlgorithmSelection-v0", "rgb_array", functions="branch").unwrapped as env:
+    with make("fitgym/AlgorithmSelection-v0", "rgb_array", fitness="branch").unwrapped as env:
         frames(env)
         episode = env._display.episode
-    assert episode.options == env.searches and episode.setting.startswith("goal exceptions · guided by branch · seed ")
+    assert episode.options == env.options.searches and episode.setting.startswith(
+        "goal exceptions · guided by branch · seed "
+    )
     assert [len(step.active) for step in episode.steps] == [1] * len(episode.steps)
 
 
@@ -190,7 +192,7 @@ def test_without_a_mode_nothing_is_kept():
     ],
 )
 def test_an_action_is_shown_in_few_words(kind, action, said):
-    assert action_form(kind, ("branch", "line", "output")).read(action).label == said
+    assert choices(kind, ("branch", "line", "output")).read(action).label == said
 
 
 def test_there_is_no_picture_before_the_first_episode():

@@ -17,6 +17,7 @@ from gymnasium import spaces
 
 from fitgym.envs import ENVIRONMENTS, WITHOUT_SUBJECT
 from fitgym.testing import check_env_strict, digest, episode
+from fitgym.testing.environments import _check_record
 
 # Small, because every one of some twenty episodes runs its mutants.
 SUBJECT = """
@@ -232,3 +233,32 @@ def test_a_dependence_on_the_hash_seed_is_found(tmp_path: Any, monkeypatch: pyte
 def test_episodes_differ_in_the_last_bit() -> None:
     a, b = (episode(Counter(), 2, seed) for seed in (0, 1))
     assert digest(a) != digest(b) and a[2][1] == float.hex(float.fromhex(a[2][1]))
+
+
+class Forgetful(Counter):
+    """Records a seed that is not the seed of the episode."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        found = super().reset(seed=seed)
+        self.rewards: list[float] = []
+        return found
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        found = super().step(action)
+        self.rewards.append(found[1])
+        return found
+
+    def record(self) -> dict[str, Any]:
+        return {"seed": 0, "actions": [0] * self.steps, "rewards": self.rewards}
+
+    def action_of(self, recorded: Any) -> Any:
+        return recorded
+
+
+def test_a_record_that_does_not_repeat_the_episode_is_found() -> None:
+    gymnasium.register("fitgym-tests/Forgetful-v0", entry_point=Forgetful)
+    try:
+        with pytest.raises(AssertionError, match="repeated from its record it gives another episode"):
+            _check_record("Forgetful", gymnasium.make("fitgym-tests/Forgetful-v0"), 3, 0)
+    finally:
+        del gymnasium.registry["fitgym-tests/Forgetful-v0"]

@@ -145,10 +145,10 @@ def test_the_record_and_the_spec_are_json_and_repeat_the_episode() -> None:
     toy: Any = env.unwrapped
     earned(toy, lambda _: RISING, seed=9)
     record = json.loads(json.dumps(toy.record()))
-    again = Toy(record["horizon"], record["noise"])
+    again = Toy(**record["options"])
     actions = iter(record["actions"])
     earned(again, lambda _: ACTIONS.index(next(actions)), seed=record["seed"])
-    assert again.record() == toy.record()
+    assert again.record() | {"env": ""} == toy.record() | {"env": ""}
 
 
 def test_an_episode_without_a_seed_is_repeated_by_its_record() -> None:

@@ -12,8 +12,9 @@ import numpy as np
 from gymnasium import spaces
 
 from fitgym.agents.base import Agent, Transition, agents, agents_for, make
+from fitgym.envs.feature_set import FeatureSet
+from fitgym.envs.features.base import View
 from fitgym.envs.fitness_selection import FitnessSelection
-from fitgym.features import FeatureSet
 from fitgym.goals.exceptions import Exceptions
 from questions.answer import Answer, Settings, Table, Target
 from questions.estimate import bootstrap
@@ -39,7 +40,7 @@ class Random(gymnasium.Env[Any, Any]):
     """Shows and pays random numbers; as many actions and features as the goal of exceptions has."""
 
     def __init__(self) -> None:
-        names = FeatureSet.load("full-v1").names(Exceptions.functions)
+        names = FeatureSet.load("full-v1").names(View(Exceptions.functions))
         self.action_space = spaces.Discrete(ACTIONS)
         self.observation_space = spaces.Box(0.0, 1.0, (len(names),), np.float32)
 

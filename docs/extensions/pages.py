@@ -171,7 +171,7 @@ def _facts(folder: str, name: str, cls: Any) -> Iterator[tuple[str, str]]:
 
 def environment_pages() -> Pages:
     """A page for each registered environment, in the form that Gymnasium's own have, and one that lists them."""
-    ids = [*fitgym.envs.ENVIRONMENTS, *fitgym.envs.VARIANTS, *fitgym.envs.WITHOUT_SUBJECT]
+    ids = list(fitgym.envs.REGISTERED)
     said = dict(describe("envs"))
     pages = {_slug(name): _environment(name) for name in ids}
     table = _md_table([(f"[{name}]({Path(_slug(name)).name})", said[name]) for name in ids])

@@ -93,7 +93,7 @@ def test_every_extension_has_a_page_of_its_own_and_is_in_the_list(kind: str) -> 
         assert f'href="{name}.html"' in index
 
 
-@pytest.mark.parametrize("name", [*fitgym.envs.ENVIRONMENTS, *fitgym.envs.VARIANTS, *fitgym.envs.WITHOUT_SUBJECT])
+@pytest.mark.parametrize("name", fitgym.envs.REGISTERED)
 def test_every_environment_has_a_page_with_bounds_rewards_and_arguments(name: str) -> None:
     index = (SITE / "environments" / "index.html").read_text("utf-8")
     (page,) = re.findall(rf'href="(\w+\.html)"><span class="std std-doc">{name}<', index)

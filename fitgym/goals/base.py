@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
-from fitgym.engine import Engine
-from fitgym.errors import UnknownName
+from fitgym.engine import FITNESS, Engine
+from fitgym.errors import InputError, UnknownName
 
 __all__ = ["Goal"]
 
@@ -40,8 +40,8 @@ class Goal(ABC):
     kept: tuple[str, ...]
     tracked: tuple[str, ...] = ()
     functions: tuple[str, ...]
-    required: ClassVar[tuple[str, ...]] = ()
-    catalogue: ClassVar[str] = "pairs"
+    required: tuple[str, ...] = ()
+    catalogue: str = "pairs"
     scale: ClassVar[float] = 1.0
     ranges: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType(
         {"paper": (0.0, math.inf), "gain": (0.0, math.inf)}
@@ -53,6 +53,28 @@ class Goal(ABC):
             raise UnknownName("reward", reward, ("paper", "gain"))
         self.reward_name = reward
         self._last = 0.0
+
+    def combine(self, functions: str | Sequence[str]) -> None:
+        """Replace the fitness functions that an action may combine, in this instance.
+
+        The catalogue becomes "pairs"; functions that every action contained remain required if they are named.
+
+        Args:
+            functions: a list, or names joined by commas: exception,branch,loop_twice.
+
+        Raises:
+            InputError: no function is named.
+            UnknownName: a name is not a fitness function.
+        """
+        parts = functions.split(",") if isinstance(functions, str) else functions
+        names = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+        if not names:
+            raise InputError("functions names no fitness function: name at least one, for example exception,branch")
+        for name in names:
+            FITNESS.load(name)
+        self.functions = names
+        self.required = tuple(name for name in self.required if name in names)
+        self.catalogue = "pairs"
 
     @abstractmethod
     def value(self, engine: Engine) -> float:

@@ -23,6 +23,7 @@ from fitgym.errors import InputError
 __all__ = [
     "EngineOptions",
     "FitnessOptions",
+    "GuidedOptions",
     "Options",
     "SearchOptions",
     "Setting",
@@ -49,10 +50,13 @@ class Options:
     local: ClassVar[frozenset[str]] = frozenset({"path", "timeout_s"})
     """Fields that describe the machine rather than the run; records leave them out."""
 
+    without: ClassVar[Mapping[str, str]] = types.MappingProxyType({})
+    """Inherited fields that this kind does not have, each with what to use instead."""
+
     def recorded(self) -> dict[str, Any]:
         """The fields that a result depends on, as JSON-ready values."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return {name: value for name, value in found.items() if name not in self.local}
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))  # lists instead of tuples
+        return {name: value for name, value in found.items() if name not in self.local and name not in self.without}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +119,17 @@ class FitnessOptions(SearchOptions):
 
     actions: str | tuple[str, ...] | None = None
     populations: Literal["shared", "per-action"] = "shared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuidedOptions(SearchOptions):
+    """The options of environments in which the fitness functions stay the same.
+
+    Attributes:
+        fitness: fitness functions that guide the search: exception+branch; the goal's own if None.
+    """
+
+    fitness: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,18 +212,21 @@ def option(kind: type[Any], name: str, text: str) -> Any:
 def defaults(kind: type[Any]) -> dict[str, Any]:
     """The options of a kind with their defaults."""
     blank = kind()
-    return {each.name: getattr(blank, each.name) for each in dataclasses.fields(kind)}
+    return {name: getattr(blank, name) for name in hints(kind)}
 
 
 def hints(kind: type[Any]) -> dict[str, Any]:
     """The options of a kind with their types, constraints included."""
     found = typing.get_type_hints(kind, include_extras=True)
-    return {each.name: found[each.name] for each in dataclasses.fields(kind)}
+    without = getattr(kind, "without", {})
+    return {each.name: found[each.name] for each in dataclasses.fields(kind) if each.name not in without}
 
 
 def _build(kind: type[Built], given: Mapping[str, Any], who: str) -> Built:
     known = hints(kind)
     for name in given:
+        if instead := getattr(kind, "without", {}).get(name):
+            raise InputError(f"{who} has no option '{name}': {instead}")
         if name not in known:
             raise InputError(f"{who} has no option '{name}'{_nearest(name, known)}")
     return kind(**{name: _converted(name, value, known[name]) for name, value in given.items()})

@@ -47,6 +47,7 @@ def check_env_strict(
     - The same seed and actions give the same episode: in the same object, in another one made from the spec, in new
       processes under two hash seeds, in a pickled copy and in a fork taken in the middle.
     - Observations are in their space at every step, and rewards are finite and in `reward_range`, where there is one.
+    - Its record, where it has `record` and `action_of`, is JSON and repeats the episode.
     - `info` has the same keys at every step, and `info["action_mask"]`, where there is one, is what `action_masks()`
       says and allows something.
     - Closing it leaves no process, no descriptor and no temporary folder behind, and closing it twice is harmless.
@@ -86,6 +87,8 @@ def _check(name: str, steps: int, seed: int, processes: bool, checkers: bool, ar
         assert episode(env, steps, seed) == expected, f"{name}: the same seed and actions gave another episode"
         _check_steps(name, env, steps, seed)
         _check_copies(name, env, steps, seed)
+        if hasattr(env.unwrapped, "record") and hasattr(env.unwrapped, "action_of"):
+            _check_record(name, env, steps, seed)
         text = spec.to_json()
         twin = gymnasium.make(EnvSpec.from_json(text))
         try:
@@ -177,6 +180,21 @@ def _check_copies(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int
         finally:
             twin.close()
         assert found == expected, f"{name}: {what} taken in the middle goes on otherwise"
+
+
+def _check_record(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int) -> None:
+    """Repeat an episode without a seed from its record."""
+    inner: Any = env.unwrapped
+    inner.reset()
+    for action in _actions(env, steps, seed):
+        inner.step(action)
+    record = json.loads(json.dumps(inner.record()))
+    inner.reset(seed=record["seed"])
+    for action in record["actions"]:
+        inner.step(inner.action_of(action))
+    assert json.loads(json.dumps(inner.record())) == record, (
+        f"{name}: repeated from its record it gives another episode"
+    )
 
 
 def _in_new_process(module: str, spec: str, steps: int, seed: int, hash_seed: int) -> str:

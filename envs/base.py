@@ -1,0 +1,410 @@
+"""What environments with a search on a subject share; each kind of decision adds a file."""
+
+from __future__ import annotations
+
+import copy
+import time
+from abc import abstractmethod
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+
+from fitgym.engine import SECONDARY, Engine, check_variants, parse_search
+from fitgym.envs.action.base import Action, ActionSpace
+from fitgym.envs.catalogue import action_name
+from fitgym.envs.feature_set import FeatureSet
+from fitgym.envs.features.base import Moment, View
+from fitgym.envs.recorded import Observation, RecordedEnv, signature
+from fitgym.errors import BudgetError, ResetNeeded
+from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor, Limits
+from fitgym.goals.base import Goal
+from fitgym.registry import Registry
+from fitgym.rendering.display import display
+from fitgym.rendering.episode import Episode, Step
+from fitgym.run.setting import SearchOptions, read
+from fitgym.subject.source import locate
+from fitgym.testcase.statement import TestCase
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from fitgym.envs.footprint import Footprint
+
+__all__ = ["GOALS", "Observation", "SearchEnv"]
+
+GOALS = Registry("fitgym.goals", Goal, "goal")
+
+
+class SearchEnv(RecordedEnv):
+    """## Description
+    A search algorithm evolves a suite of tests for a Python module. Every few generations the agent decides something
+    about the search, and is rewarded for progress towards a testing goal. Subclasses say what it decides.
+
+    ## Observation Space
+    `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
+    active, their combined fitness, the squashed size of the best suite, the coverage of their targets. "full-v1" adds
+    fitness and coverage of each function, the goal's value, its last three gains, stagnation, the remaining budget and
+    the last action. Blocks of `fitgym.envs.features` are joined by +, as in "full-v1+my_block" or "active+goal".
+
+    ## Rewards
+    "gain", the change of the goal's value, or "paper", as published for the goal. See `fitgym.goals`;
+    `env.unwrapped.reward_range` is the lowest and the highest.
+
+    ## Starting State
+    A random population, evaluated under the goal's own fitness function. The seed of `reset` determines everything.
+
+    ## Episode End
+    Terminated when the goal is reached or the budget is spent. The budget is part of the task and can be observed.
+    A budget in seconds cannot be reproduced and is refused: wrap the environment in a time limit instead.
+
+    ## Arguments
+    All but `executor` are names, numbers or lists of these, so the spec can be written as JSON.
+
+    * `subject`: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
+    * `path`: a folder that is searched first.
+    * `goal`: name of a goal.
+    * `functions`: fitness functions instead of the goal's own list, such as "exception,branch,loop_twice"; the default
+      catalogue is then "pairs".
+    * `variants`: arguments of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
+    * `reward`: "gain" or "paper".
+    * `features`: a feature set, or feature blocks joined by +.
+    * `generations_per_step`: how many generations a decision holds; 3, as published (3 to 5).
+    * `budget`: `200g` generations or `20000x` executions of test cases; None for no limit.
+    * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
+    * `smart`: only those of the active functions and targets guide the search that represent the others; see
+      `fitgym.smart_selection`.
+    * `secondary`: tie-breaker between equally fit test cases: `length`, `performance` or `diversity`.
+    * `population`: number of individuals.
+    * `timeout_s`: seconds that one test case may take.
+    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
+      after every step; or None.
+    * `executor`: a started executor of this subject, for a caller that could not wait.
+    """
+
+    Options: ClassVar[type[SearchOptions]]
+    options: SearchOptions
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "Options" in vars(cls):
+            last = {"render_mode": "str | None", "executor": "Executor | None"}
+            cls.__signature__ = signature(cls.Options, "subject", last=last)  # type: ignore[attr-defined]
+
+    def __init__(
+        self, subject: str, *, render_mode: str | None = None, executor: Executor | None = None, **options: Any
+    ) -> None:
+        self.options = read(self.Options, options, type(self).__name__)
+        self.subject_name = subject
+        self.budget = _budget(self.options.budget)
+        self.goal = self._goal()
+        if self.options.functions is not None:
+            self.goal.combine(self.options.functions)
+        self.reward_range = self.goal.reward_range
+        self.actions = self._actions()
+        self.action_names = self.actions.names
+        self.action_space = self.actions.space
+        self.view = View(tuple(self.goal.functions), self.actions.size)
+        self.features = FeatureSet.load(self.options.features)
+        self.feature_names = self.features.names(self.view)
+        self.observation_space = self.features.space(self.view)  # type: ignore[assignment]
+        parse_search(self.search)  # refused here rather than at the first reset
+        check_variants(self.options.variants)
+        SECONDARY.load(self.options.secondary)
+        self.render_mode = render_mode
+        self._display = display(render_mode)
+        self._footprint: Footprint | None = None  # where there is a display
+        limits = Limits(seconds=self.options.timeout_s)
+        self.executor = executor or Executor(locate(subject, self.options.path), limits)
+        self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
+        self.engine: Engine | None = None
+        self.actions_taken = []
+        self.rewards = []
+        self._steps: list[tuple[str, float]] = []
+        self._moment = Moment()
+        self._ended = False
+
+    # ------------------------------------------------------------------ what a subclass decides
+
+    @abstractmethod
+    def _actions(self) -> ActionSpace:
+        """What an agent chooses from, once the goal is known."""
+
+    def _goal(self) -> Goal:
+        """What the tester wants."""
+        return GOALS.load(self.options.goal)(self.options.reward)
+
+    def _starts_with(self) -> tuple[str, ...]:
+        """The fitness functions of the first population."""
+        return (self.goal.fitness,)
+
+    def _prepared(self, action: Action) -> Action:
+        """The action as it is applied now."""
+        return action
+
+    def _reward(self, engine: Engine) -> float:
+        """The reward of a step, after its generations."""
+        return float(self.goal.reward(engine))
+
+    @property
+    def search(self) -> str:
+        """The search algorithm of the first population, with its options."""
+        return self.options.search
+
+    @property
+    def pursued(self) -> str:
+        """The goal by name."""
+        return self.options.goal
+
+    def _given(self) -> str:
+        """What the agent does not choose, in a few words."""
+        return f"search {self.search}"
+
+    def _parts(self) -> tuple[str, ...]:
+        """What actions are made of."""
+        return self.actions.functions
+
+    def _guides(self, engine: Engine) -> dict[str, float]:
+        """Which of these parts guide the search now, each with its weight."""
+        return {name: engine.weights.get(name, 1.0) for name in engine.active}
+
+    # ------------------------------------------------------------------ Gymnasium
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a new search.
+
+        Args:
+            seed: of everything random in the episode; drawn from `np_random` if None.
+            options: `{"subject": ...}` takes another subject from now on, `"path"` with it is a folder to search first.
+                If the subject cannot be found, the environment keeps its subject.
+
+        Raises:
+            SubjectError: the subject cannot be found, imported or tested.
+        """
+        self._begin(seed)
+        if options and "subject" in options and options["subject"] != self.subject_name:
+            reference = locate(options["subject"], options.get("path"))
+            limits = self.executor.limits
+            self.executor.close()
+            self.subject_name = options["subject"]
+            self.executor = Executor(reference, limits)
+        chance, _ = seeding.np_random(self.seed)
+        self.engine = Engine(
+            self.executor,
+            fitness=self._starts_with(),
+            tracked=(*self.goal.kept, *self.goal.tracked),
+            usable=self.actions.functions,
+            variants=self.options.variants,
+            **{**self.options.engine(), "search": self.search},
+            seed=int(chance.integers(2**31)),
+            budget=self.budget,
+            deadline=self.deadline,
+        )
+        self.engine.step()
+        self.goal.begin(self.engine)
+        self._steps = []
+        self._moment = Moment(1.0 - self.spent, self.goal.value(self.engine), self.goal.scale)
+        self._ended = False
+        if self._display is not None:
+            from fitgym.envs.footprint import Footprint
+
+            self._footprint = Footprint(self.engine.subject)
+            setting = f"goal {self.pursued} · {self._given()} · seed {self.seed}"
+            episode = Episode(self.subject_name, setting, self._parts(), (), self._footprint.listing)
+            self._display.begin(episode.then(self._seen(""), self._footprint.runs(self.engine)))
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
+        """Apply the action and let the search run for some generations.
+
+        Raises:
+            ResetNeeded: the episode has ended, or none has begun.
+            ValueError: the action is not in the action space.
+        """
+        if self.engine is None or self._ended:
+            raise ResetNeeded("the episode has ended: call reset() before the next step()")
+        chosen = self.actions.read(action)
+        started = time.perf_counter()
+        self._prepared(chosen).apply(self.engine)
+        for _ in range(self.options.generations_per_step):
+            self.engine.step()
+            if self.engine.over:
+                break
+        reward = self._reward(self.engine)
+        self._after(chosen, self.engine)
+        self._steps.append((chosen.name, time.perf_counter() - started))
+        self.actions_taken.append(chosen.to_json())
+        self.rewards.append(reward)
+        self._moment = self._next(chosen.index)
+        terminated = bool(self.spent >= 1.0 or self.goal.reached(self.engine))
+        self._ended = terminated
+        if self._display is not None and self._footprint is not None:
+            ended = "" if not terminated else "budget spent" if self.spent >= 1.0 else "goal reached"
+            self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
+        return self._observation(), reward, terminated, False, self._info()
+
+    def render(self) -> Any:
+        """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
+        if self._display is not None:
+            return self._display.picture()
+        if self.render_mode is None or self.engine is None:
+            return None
+        coverage = ", ".join(f"{name} {c}/{n}" for name, (c, n) in self.engine.coverage().items())
+        return (
+            f"{self.subject_name}: generation {self.engine.generation}, {self.engine.executions} executions, "
+            f"active {action_name(self.engine.active)}, goal {self._moment.value:.4g}, covered {coverage}"
+        )
+
+    def close(self) -> None:
+        """End the worker process and the display on the terminal; a second call does nothing."""
+        self.executor.close()
+        if self._display is not None:
+            self._display.close()
+
+    # ------------------------------------------------------------------ beyond Gymnasium
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The names of the catalogue of actions and of the features; a saved policy is valid only for the same names."""
+        return {"catalogue": self.actions.title, "features": self.features.name}
+
+    @property
+    def default_agent(self) -> str:
+        """The goal's agent if it can act here, else ucb, factored_ucb or gaussian by the kind of action space."""
+        if isinstance(self.action_space, spaces.MultiBinary):
+            return "factored_ucb"
+        if isinstance(self.action_space, spaces.Box):
+            return "gaussian"
+        name, _, argument = self.goal.agent.partition(":")
+        return self.goal.agent if name != "fixed" or argument in self.action_names else "ucb"
+
+    @property
+    def recorded_budget(self) -> str | None:
+        """The budget as text; None without one."""
+        return None if self.budget is None else str(self.budget)
+
+    @property
+    def timings(self) -> dict[str, Any]:
+        """Wall time of the episode in seconds; no result depends on it.
+
+        "steps": the action of each step and its seconds. "actions": for each combination of active functions its
+        seconds, executions and generations. "execute", "measure" and "search": seconds by stage, see `Engine.timings`.
+        """
+        if self.engine is None:
+            return {"steps": [], "actions": {}}
+        return {
+            "steps": list(self._steps),
+            "actions": {action_name(active): asdict(cost) for active, cost in self.engine.costs.items()},
+            **self.engine.timings,
+        }
+
+    @property
+    def spent(self) -> float:
+        """The share of the budget that is used up, in [0, 1]; 0 without a budget."""
+        return 0.0 if self.engine is None else self.engine.spent
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions are allowed, shape `(n_actions,)`, of bits two for each; all of them."""
+        return self.actions.mask()
+
+    def action_of(self, recorded: Any) -> Any:
+        """The element of the action space that a recorded action names.
+
+        Raises:
+            InputError: the environment has no such action.
+        """
+        return self.actions.raw(recorded)
+
+    def fork(self, *, share_worker: bool = False) -> Self:
+        """An independent copy in the same state.
+
+        Args:
+            share_worker: run the copy's test cases in the same worker process, which saves starting one. Results are the
+                same; the two may not be stepped at the same time, and closing one closes the worker of both.
+        """
+        if not share_worker:
+            return copy.deepcopy(self)
+        twin = copy.deepcopy(self, {id(self.executor): self.executor})
+        if self.engine is not None and twin.engine is not None:
+            self.executor.continue_as(self.engine.table, twin.engine.table)
+        return twin
+
+    def suite(self) -> list[TestCase]:
+        """The best suite so far, supplemented from the archive."""
+        return [] if self.engine is None else self.engine.best_suite()
+
+    # ------------------------------------------------------------------ inside
+
+    def _after(self, chosen: Action, engine: Engine) -> None:
+        """Called after the generations of a step."""
+
+    def _seen(self, choice: str) -> Step:
+        """What a display shows of the last step."""
+        assert self.engine is not None
+        engine = self.engine
+        fitness = engine.measurements.fitness
+        covered = {
+            name: (n, None if fitness[name].dynamic else known)
+            for name, (n, known) in engine.coverage().items()
+            if known or fitness[name].dynamic
+        }
+        return Step(
+            choice,
+            self._guides(engine),
+            covered,
+            reward=self.rewards[-1] if self.rewards else 0.0,
+            value=float(self._moment.value),
+            spent=self.spent,
+            clock=f"generation {engine.generation}, {engine.executions:,} executions",
+        )
+
+    def _next(self, action: int) -> Moment:
+        """What can be observed of the episode after an action."""
+        assert self.engine is not None
+        before, value = self._moment, self.goal.value(self.engine)
+        gain = value - before.value
+        return replace(
+            before,
+            remaining=1.0 - self.spent,
+            value=value,
+            gains=(gain, *before.gains[:2]),
+            stagnation=0 if gain > 0 else before.stagnation + 1,
+            action=action,
+        )
+
+    def _observation(self) -> Observation:
+        assert self.engine is not None
+        return self.features.observe(self.engine, self.view, self._moment)
+
+    def _info(self) -> dict[str, Any]:
+        """Reproducible numbers under constant keys; times are in `timings`, never here."""
+        assert self.engine is not None
+        return {
+            "generation": self.engine.generation,
+            "executions": self.engine.executions,
+            "goal_value": float(self._moment.value),
+            "suite_size": len(self.engine.best),
+            "crashes": len(self.executor.crashes),
+            "action_mask": self.action_masks(),
+        }
+
+
+def _budget(text: str | None) -> Budget | None:
+    """The budget of an episode.
+
+    Raises:
+        BudgetError: it cannot be read, or counts seconds.
+    """
+    budget = None if text is None else Budget.parse(text)
+    if budget is not None and not budget.deterministic:
+        raise BudgetError(
+            f"budget '{text}' counts seconds, so no run could be repeated: give an environment generations "
+            "(200g) or executions (20000x)"
+        )
+    return budget

@@ -1,0 +1,92 @@
+"""A feature set: the blocks that make up an observation, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View, blocks
+from fitgym.errors import InputError, UnknownName
+
+__all__ = ["FEATURE_SETS", "FeatureSet"]
+
+_PAPER: Final = ("active", "fitness", "suite_size", "coverage")
+
+FEATURE_SETS: Final[Mapping[str, tuple[str, ...]]] = {
+    # Almulla and Gay 2022, section on DSG-Sarsa: the current set of fitness functions, its fitness value, the size of
+    # the suite and the coverage of the sub-goals of the active functions.
+    "paper-v1": _PAPER,
+    "full-v1": (
+        *_PAPER,
+        *("fitness_each", "coverage_each", "goal", "gains", "stagnation", "remaining_budget", "last_action"),
+    ),
+}
+"""The versioned sets. A set never changes, because policies were trained on it; a new one gets a new version."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSet:
+    """The blocks of an observation.
+
+    Attributes:
+        name: as given to `load`, for example "paper-v1" or "full-v1+my_block".
+        blocks: in order.
+    """
+
+    name: str
+    blocks: tuple[Block, ...]
+
+    def names(self, view: View) -> list[str]:
+        """The names of all numbers.
+
+        Raises:
+            InputError: two numbers have the same name.
+        """
+        found = [name for block in self.blocks for name in block.names(view)]
+        for name in found:
+            if found.count(name) > 1:
+                raise InputError(f"features '{self.name}' have '{name}' twice: leave out one of the two blocks")
+        return found
+
+    def space(self, view: View) -> spaces.Box:
+        """The space of the observations: `Box(0, 1, (n,), float32)` unless a block says otherwise."""
+        low, high = self._bounds(view)
+        return spaces.Box(low, high, dtype=np.float32)
+
+    def observe(self, engine: Engine, view: View, moment: Moment) -> NDArray[np.float32]:
+        """A fresh vector, every entry within the bounds of its block."""
+        values = [value for block in self.blocks for value in block.values(engine, view, moment)]
+        low, high = self._bounds(view)
+        return np.clip(np.array(values, dtype=np.float32), low, high)
+
+    def _bounds(self, view: View) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        sizes = [len(block.names(view)) for block in self.blocks]
+        low, high = ([getattr(block, end) for block in self.blocks] for end in ("low", "high"))
+        return np.repeat(np.array(low, np.float32), sizes), np.repeat(np.array(high, np.float32), sizes)
+
+    @staticmethod
+    def load(text: str) -> FeatureSet:
+        """The set that a text names: a versioned set, a block, or several of these joined by +.
+
+        Raises:
+            UnknownName: a part is neither a set nor a block.
+            InputError: a block is named twice.
+        """
+        known = blocks()
+        parts = [part.strip() for part in text.split("+")]
+        names: list[str] = []
+        for part in parts:
+            if part not in FEATURE_SETS and part not in known.names():
+                noun = "feature set" if len(parts) == 1 else "feature block"
+                raise UnknownName(noun, part, [*FEATURE_SETS, *known.names()])
+            names += FEATURE_SETS.get(part, (part,))
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"features '{text}' have the block '{name}' twice: name it once")
+        return FeatureSet(text, tuple(known.load(name)() for name in names))

@@ -1,0 +1,19 @@
+"""Active: which fitness functions guide the search."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View
+
+__all__ = ["Active"]
+
+
+class Active(Block):
+    """1 for each function that is active, else 0."""
+
+    def names(self, view: View) -> list[str]:
+        return [f"active_{name}" for name in view.functions]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        active = engine.active
+        return [1.0 if name in active else 0.0 for name in view.functions]

@@ -1,0 +1,89 @@
+"""What a feature block is: some named numbers that describe a running search."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fitgym.engine import Engine
+from fitgym.registry import Registry
+
+__all__ = ["Block", "Moment", "View", "blocks", "coverage", "squash"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is known about an environment before its first episode.
+
+    Attributes:
+        functions: the fitness functions of the goal.
+        n_actions: number of actions, or of the components of one.
+    """
+
+    functions: tuple[str, ...]
+    n_actions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What an environment knows beside the engine when it observes.
+
+    Attributes:
+        remaining: share of the budget that is left, in [0, 1]; 1.0 without a budget.
+        value: of the goal now.
+        scale: the value at which its feature is one half (`Goal.scale`).
+        gains: of the goal over the last steps, newest first.
+        stagnation: steps since the goal's value last rose.
+        action: index of the last action, -1 before the first.
+    """
+
+    remaining: float = 1.0
+    value: float = 0.0
+    scale: float = 1.0
+    gains: tuple[float, ...] = ()
+    stagnation: int = 0
+    action: int = -1
+
+
+class Block(ABC):
+    """A block of features. Its name is the name of its file.
+
+    A block reads the engine by its queries (`best`, `active`, `weights`, `spent`, `covered`, `measures`, `fitness_of`,
+    `coverage`) and changes nothing.
+
+    Class attributes:
+        low: the lowest value; smaller values are clipped.
+        high: the highest value; larger values are clipped.
+    """
+
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+
+    @abstractmethod
+    def names(self, view: View) -> list[str]:
+        """The names of the numbers, in order."""
+
+    @abstractmethod
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        """The numbers now, one for each name, after at least one generation."""
+
+
+def blocks() -> Registry[Block]:
+    """Every feature block by name."""
+    return Registry("fitgym.envs.features", Block, "feature block")
+
+
+def squash(x: float, half: float) -> float:
+    """x / (x + half): 0 at 0, one half at `half`, always below 1."""
+    return x / (x + half)
+
+
+def coverage(engine: Engine, name: str) -> float:
+    """The share of a function's targets that the archive covers; 0.0 without targets or measurements."""
+    if not engine.measures(name):
+        return 0.0
+    covered = engine.covered(name)
+    return np.count_nonzero(covered) / covered.size if covered.size else 0.0

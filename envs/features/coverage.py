@@ -1,0 +1,19 @@
+"""Coverage: the share of the targets of the active functions that the archive covers."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View, coverage
+
+__all__ = ["CombinedCoverage"]
+
+
+class CombinedCoverage(Block):
+    """The mean over the active functions of their coverage."""
+
+    def names(self, view: View) -> list[str]:
+        return ["coverage"]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        active = engine.active
+        return [sum([coverage(engine, name) for name in active]) / len(active)]

@@ -1,0 +1,19 @@
+"""Fitness: how far the best suite is from the targets of the active functions."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View
+
+__all__ = ["CombinedFitness"]
+
+
+class CombinedFitness(Block):
+    """The mean over the active functions of the best suite's fitness; 0 is best."""
+
+    def names(self, view: View) -> list[str]:
+        return ["fitness"]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        best, active = engine.best, engine.active
+        return [sum([engine.fitness_of(name, best) for name in active]) / len(active)]

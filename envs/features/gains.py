@@ -1,0 +1,19 @@
+"""Gains: how much the goal rose in the last three steps."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View, squash
+
+__all__ = ["Gains"]
+
+
+class Gains(Block):
+    """g / (g + 1) for each gain g of the goal's value, the newest first; 0 for a loss."""
+
+    def names(self, view: View) -> list[str]:
+        return [f"gain_{k}" for k in (1, 2, 3)]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        gains = [*moment.gains, 0.0, 0.0, 0.0][:3]
+        return [squash(max(0.0, gain), 1.0) for gain in gains]

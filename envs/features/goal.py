@@ -1,0 +1,18 @@
+"""Goal: how far the testing goal is reached."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View, squash
+
+__all__ = ["GoalValue"]
+
+
+class GoalValue(Block):
+    """v / (v + scale) for the value v of the goal and its scale."""
+
+    def names(self, view: View) -> list[str]:
+        return ["goal"]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        return [squash(moment.value, moment.scale)]

@@ -1,0 +1,18 @@
+"""Last action: what the agent chose last."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View
+
+__all__ = ["LastAction"]
+
+
+class LastAction(Block):
+    """(i + 1) / n for action i of n, counted from 0; 0 before the first action."""
+
+    def names(self, view: View) -> list[str]:
+        return ["last_action"]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        return [(moment.action + 1) / view.n_actions]

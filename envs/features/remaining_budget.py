@@ -1,0 +1,18 @@
+"""Remaining budget: how much of the budget is left."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View
+
+__all__ = ["RemainingBudget"]
+
+
+class RemainingBudget(Block):
+    """The share of the budget that is left; 1 without a budget."""
+
+    def names(self, view: View) -> list[str]:
+        return ["remaining_budget"]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        return [moment.remaining]

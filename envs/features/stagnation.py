@@ -1,0 +1,18 @@
+"""Stagnation: how long the goal has not risen."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View, squash
+
+__all__ = ["Stagnation"]
+
+
+class Stagnation(Block):
+    """s / (s + 10) for s steps since the goal's value last rose."""
+
+    def names(self, view: View) -> list[str]:
+        return ["stagnation"]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        return [squash(float(moment.stagnation), 10.0)]

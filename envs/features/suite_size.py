@@ -1,0 +1,18 @@
+"""Suite size: how many test cases the best suite has."""
+
+from __future__ import annotations
+
+from fitgym.engine import Engine
+from fitgym.envs.features.base import Block, Moment, View, squash
+
+__all__ = ["SuiteSize"]
+
+
+class SuiteSize(Block):
+    """n / (n + 20) for a best suite of n test cases."""
+
+    def names(self, view: View) -> list[str]:
+        return ["suite_size"]
+
+    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+        return [squash(len(engine.best), 20.0)]
