@@ -10,21 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fitgym.testcase.mixture import ANY_KINDS, KIND_INDEX, Mixture
+from fitgym.testcase.rates import DEFAULT
 from fitgym.testcase.recent import Recent
 
 
 def test_without_experience_kinds_are_drawn_as_often_as_the_table_says() -> None:
     total = sum(ANY_KINDS.values())
-    assert Mixture("thing", 0.03).shares() == pytest.approx({kind: w / total for kind, w in ANY_KINDS.items()})
+    assert Mixture("thing", DEFAULT).shares() == pytest.approx({kind: w / total for kind, w in ANY_KINDS.items()})
 
 
 def test_the_name_of_a_parameter_makes_one_kind_four_times_as_heavy() -> None:
-    shares = Mixture("counts2", 0.03).shares()  # as "count"
+    shares = Mixture("counts2", DEFAULT).shares()  # as "count"
     assert shares["int"] / shares["str"] == pytest.approx(4.0)
 
 
 def test_a_kind_that_worked_and_failed_weighs_what_the_formula_says() -> None:
-    mixture = Mixture("thing", 0.03)
+    mixture = Mixture("thing", DEFAULT)
     for outcome in (0, 0, 0, 1):
         mixture.count(KIND_INDEX["int"], outcome)
     # s = (3 + 1) / (4 + 2) = 2/3, 4 s^2 = 16/9
@@ -33,7 +34,7 @@ def test_a_kind_that_worked_and_failed_weighs_what_the_formula_says() -> None:
 
 
 def test_no_kind_dies_out() -> None:
-    mixture = Mixture("thing", 0.03)
+    mixture = Mixture("thing", DEFAULT)
     for _ in range(10_000):
         mixture.count(KIND_INDEX["int"], 1)
     shares = mixture.shares()
@@ -42,7 +43,7 @@ def test_no_kind_dies_out() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, len(ANY_KINDS) - 1), st.integers(0, 1)), max_size=60), st.integers(0, 2**32))
 def test_kinds_are_drawn_by_their_shares_whatever_was_drawn_before(counted: list[tuple[int, int]], seed: int) -> None:
-    drawn_between, fresh = Mixture("thing", 0.03), Mixture("thing", 0.03)
+    drawn_between, fresh = Mixture("thing", DEFAULT), Mixture("thing", DEFAULT)
     rng, other = np.random.default_rng(seed), np.random.default_rng(seed)
     for kind, outcome in counted:
         drawn_between.draw(np.random.default_rng(0))
@@ -60,7 +61,7 @@ class Last:
 
 
 def test_the_largest_random_number_draws_the_last_kind() -> None:
-    assert Mixture("thing", 0.03).draw(Last()) == list(ANY_KINDS)[-1]
+    assert Mixture("thing", DEFAULT).draw(Last()) == list(ANY_KINDS)[-1]
 
 
 # Recent

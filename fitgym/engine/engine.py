@@ -104,6 +104,10 @@ class Engine(Queries):
 
     # ------------------------------------------------------------------ commands
 
+    def set_rates(self, rates: Rates) -> None:
+        """Set the probabilities and limits of random test generation, from the next generation."""
+        self._state.factory.set_rates(rates)
+
     def activate(
         self,
         names: Sequence[str],

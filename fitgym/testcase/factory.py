@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from fitgym.immutable import Lookup
 from fitgym.instrument.trace import Trace
@@ -40,7 +41,7 @@ class TestFactory:
     def __init__(self, subject: Subject, table: StatementTable, rates: Rates = DEFAULT) -> None:
         self.subject = subject
         self.table = table
-        self.rates = rates
+        self.rates = rates = replace(rates)  # one copy, shared by all parts
         # How many statements are worth keeping, and whether the last of them raises.
         self._ends: Lookup[TestCase, tuple[int, bool]] = Lookup()
         self.knowledge = Knowledge(subject, rates)
@@ -111,6 +112,12 @@ class TestFactory:
                 for old in list(self._ends)[: _ENDS // 2]:
                     del self._ends[old]
             self._ends[testcase] = end
+
+    def set_rates(self, rates: Rates) -> None:
+        """Exchange the rates, from the next test case that is made or changed."""
+        self.rates.take(rates)
+        self.knowledge.weigh_again()
+        self.literals.trim()
 
     def exclude(self, operations: frozenset[int]) -> None:
         """Do not insert operations any more whose targets are all covered; replaces the former set."""

@@ -118,7 +118,7 @@ class Knowledge:
         self.operations = subject.operations
         self.results = Results(subject)
         self.version = 0
-        self._floor = rates.floor
+        self._rates = rates
         self._demands: dict[tuple[int, str], Hint] = {}
         # By operation id: returned, failed without telling anything, all.
         self._runs = [[0.0, 0.0, 0.0] for _ in subject.operations]
@@ -129,11 +129,17 @@ class Knowledge:
         self.costly: dict[int, None] = {}
         self._accepted: dict[tuple[str, Hint], Recent[Expression, Expression]] = {}  # by name and hint of the parameter
         self._mixtures = {
-            (operation.id, parameter.name): Mixture(parameter.name, rates.floor)
+            (operation.id, parameter.name): Mixture(parameter.name, rates)
             for operation in subject.operations
             for parameter in operation.parameters
             if parameter.hint.kind == "any"
         }
+
+    def weigh_again(self) -> None:
+        """Make all weights again, because the rates were exchanged."""
+        self.version += 1
+        for mixture in self._mixtures.values():
+            mixture.weigh_again()
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but what can be worked out again, which is most of it: a copy begins without."""
@@ -173,12 +179,12 @@ class Knowledge:
     def reliability(self, operation: int) -> float:
         """How often an operation gave back a result, as a factor in [floor, 1]; 1 before it was tried."""
         returned, _, runs = self._runs[operation]
-        return max(self._floor, (returned + 1.0) / (runs + 1.0))
+        return max(self._rates.floor, (returned + 1.0) / (runs + 1.0))
 
     def usefulness(self, operation: int) -> float:
         """How often a call told something about the subject, as a factor in [floor, 1]; 1 before it was tried."""
         _, silent, runs = self._runs[operation]
-        return max(self._floor, 1.0 - silent / (runs + 1.0))
+        return max(self._rates.floor, 1.0 - silent / (runs + 1.0))
 
     def learn(self, learned: Learned) -> None:
         """Take over observed types, iterators and demands."""

@@ -156,7 +156,7 @@ class Literals:
         self.patterns = tuple(dict.fromkeys(patterns))
         self.rates = rates
         self.affixes = affixes
-        self._assembled_rate = rates.assembled_rate if affixes.starts or affixes.separators else 0.0
+        self._assembles = bool(affixes.starts or affixes.separators)
         self._static: dict[str, list[Scalar]] = {}
         self._dynamic: dict[str, list[Scalar]] = {}
         self._dynamic_texts: dict[str, None] = {}
@@ -183,9 +183,14 @@ class Literals:
                 continue
             known[found] = None
             self._dynamic.setdefault(kind_of_text(found), []).append(self.value(found))
-            if len(known) > self.rates.dynamic_size:
-                oldest = next(iter(known))
-                del known[oldest], self._dynamic[kind_of_text(oldest)][0]
+            self.trim()
+
+    def trim(self) -> None:
+        """Forget the oldest constants of the dynamic pool beyond `Rates.dynamic_size`."""
+        known = self._dynamic_texts
+        while len(known) > self.rates.dynamic_size:
+            oldest = next(iter(known))
+            del known[oldest], self._dynamic[kind_of_text(oldest)][0]
 
     def value(self, text: str) -> Scalar:
         """The constant that a canonical text stands for."""
@@ -320,7 +325,7 @@ class Literals:
         random = rng.random
         if self.patterns and random() < self.rates.pattern_rate:
             return self._matching(rng)
-        if self._assembled_rate and random() < self._assembled_rate:
+        if self._assembles and self.rates.assembled_rate and random() < self.rates.assembled_rate:
             return self._assembled(rng)
         pooled = self._pooled("str", rng)
         if isinstance(pooled, str):
@@ -422,7 +427,7 @@ class Literals:
         where = random()
         if where < 0.1:
             return self._varied(text, rng)
-        if self._assembled_rate and where > 0.85:
+        if self._assembles and self.rates.assembled_rate and where > 0.85:
             return self._pieced(text, rng)
         if where < 0.2:
             place = int(random() * (len(text) + 1))

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from fitgym.subject.patterns import Chance
+from fitgym.testcase.rates import Rates
 
 __all__ = ["ANY_KINDS", "KIND_INDEX", "Mixture"]
 
@@ -66,14 +67,14 @@ class Mixture:
 
     Args:
         name: of the parameter.
-        floor: least factor that bad experience leaves.
+        rates: `floor` is the least factor that bad experience leaves.
     """
 
-    __slots__ = ("_base", "_counted", "_counts", "_floor", "_sums", "_weights")
+    __slots__ = ("_base", "_counted", "_counts", "_rates", "_sums", "_weights")
 
-    def __init__(self, name: str, floor: float) -> None:
+    def __init__(self, name: str, rates: Rates) -> None:
         suggested = _SUGGESTED.get(name.rstrip("s0123456789_")) or _SUGGESTED.get(name)
-        self._floor = floor
+        self._rates = rates
         self._base = [weight * (_SUGGESTION if kind == suggested else 1.0) for kind, weight in ANY_KINDS.items()]
         self._weights = self._base.copy()
         self._sums = list(accumulate(self._weights))
@@ -87,6 +88,10 @@ class Mixture:
         if counts[0] + counts[1] > SAMPLE:
             counts[:] = [count / 2.0 for count in counts]
         self._counted[kind] = None
+
+    def weigh_again(self) -> None:
+        """Make the weights of all kinds that were counted again, because the rates were exchanged."""
+        self._counted.update((kind, None) for kind, counts in enumerate(self._counts) if any(counts))
 
     def draw(self, rng: Chance) -> str:
         """A kind by weight."""
@@ -103,6 +108,6 @@ class Mixture:
         for kind in self._counted:
             worked, failed = self._counts[kind]
             share = (worked + 1.0) / (worked + failed + 2.0)  # 1/2 before anything was tried
-            self._weights[kind] = self._base[kind] * max(self._floor, 4.0 * share * share)
+            self._weights[kind] = self._base[kind] * max(self._rates.floor, 4.0 * share * share)
         self._counted.clear()
         self._sums = list(accumulate(self._weights))

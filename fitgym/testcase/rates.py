@@ -1,17 +1,20 @@
-"""Rates: how often, how many and how large, for everything that chance decides about test cases."""
+"""Rates: probabilities and limits of random test generation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 __all__ = ["DEFAULT", "ONE_CALL", "RATES", "Rates"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Rates:
-    """The numbers that the making of test cases depends on. Probabilities are in [0, 1].
+    """Parameters of test generation. Probabilities are in [0, 1].
+
+    A factory works on its own copy, which all its parts share: an exchange of rates in a running search (`take`) reaches
+    every part at once, and reading a rate costs one attribute. Everywhere else rates are values that nothing changes.
 
     Where EvoSuite is named, the default is that of its version 1.0.7.
 
@@ -85,6 +88,11 @@ class Rates:
     string_length: int = 20
     pattern_rate: float = 0.25
     assembled_rate: float = 0.1
+
+    def take(self, other: Rates) -> None:
+        """Take over all values of other rates."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(other, each.name))
 
 
 DEFAULT: Final = Rates()

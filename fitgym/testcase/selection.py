@@ -24,11 +24,7 @@ class Selection:
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
-        self._max_length = calls.rates.max_length
-        # Where a number in [0, 1) falls decides: an operation under test at the end, one on an object after that, an
-        # operation under test anywhere.
-        self._on_objects = calls.rates.tested_rate
-        self._anywhere = calls.rates.tested_rate + calls.rates.object_rate
+        self._rates = calls.rates
         self._tested = list(calls.subject.under_test)
         self.excluded: frozenset[int] = frozenset()
         self._version = -1  # of the knowledge that the weights are made from
@@ -57,8 +53,10 @@ class Selection:
 
     def extend(self, draft: Draft, rng: Chance) -> None:
         """Append one more call (and what it needs), unless there is no room or no way to make it."""
-        where = rng.random()
-        if self._on_objects <= where < self._anywhere:
+        # Where a number in [0, 1) falls decides: an operation under test at the end, one on an object after that, an
+        # operation under test anywhere.
+        rates, where = self._rates, rng.random()
+        if rates.tested_rate <= where < rates.tested_rate + rates.object_rate:
             operation, receiver = self._on_object(draft, len(draft), rng)
             if operation is not None and self.calls.append(operation, draft, rng, receiver=receiver) >= 0:
                 return
@@ -77,7 +75,8 @@ class Selection:
         """
         where = rng.random()
         end = len(statements) if end is None else end
-        if self._on_objects <= where < self._anywhere:
+        anywhere = self._rates.tested_rate + self._rates.object_rate
+        if self._rates.tested_rate <= where < anywhere:
             operation, receiver = self._on_object(statements, end, rng)
             if operation is not None:
                 position = receiver + 1 + int(rng.random() * (end - receiver))
@@ -87,7 +86,7 @@ class Selection:
         operation = self._tested_operation(statements, rng)
         if operation is None:
             return list(statements)
-        position = int(rng.random() * (end + 1)) if where >= self._anywhere else end
+        position = int(rng.random() * (end + 1)) if where >= anywhere else end
         return self._inserted(statements, position, operation, -1, rng) or list(statements)
 
     def _tested_operation(self, statements: Sequence[Statement], rng: Chance) -> Operation | None:
@@ -134,7 +133,7 @@ class Selection:
         if self.calls.append(operation, draft, rng, receiver=receiver) < 0:
             return None
         if position < len(statements):
-            if len(draft) + len(statements) - position > self._max_length:
+            if len(draft) + len(statements) - position > self._rates.max_length:
                 return None
             draft.extend_moved(statements[position:], position)
         return draft
