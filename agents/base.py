@@ -11,6 +11,7 @@ writes `update`, `arrays` and `restore`. If it acts in other spaces than `Discre
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ from fitgym.agents._space import KNOWN, allowed_by, checked, n_of, parts, plain,
 from fitgym.agents.transition import Action, Transition
 from fitgym.errors import InputError
 from fitgym.registry import Registry, keywords, parse_options
+from fitgym.run.episode import Hook, play
 
 if TYPE_CHECKING:
     import gymnasium
@@ -120,6 +122,23 @@ def trained(agent: Agent) -> Agent:
 
 Callback = Callable[["Agent", Transition], "bool | None"]
 """Called by `learn` after every step; learning ends when it returns False."""
+
+
+class _Learning(Hook):
+    """Ends learning after so many steps, or when the callback says so."""
+
+    def __init__(self, agent: Agent, steps: int | None, callback: Callback | None) -> None:
+        self._agent = agent
+        self._left = math.inf if steps is None else steps
+        self._callback = callback
+
+    def proceed(self) -> bool:
+        return self._left > 0
+
+    def step(self, transition: Transition) -> None:
+        self._left -= 1
+        if self._callback is not None and self._callback(self._agent, transition) is False:
+            self._left = 0
 
 
 class Agent(ABC):
@@ -338,21 +357,11 @@ class Agent(ABC):
             raise InputError("learning needs a limit: give total_timesteps or episodes")
         self.check(env.action_space)
         self.watch(env)
-        steps = done_episodes = 0
-        while (total_timesteps is None or steps < total_timesteps) and (episodes is None or done_episodes < episodes):
-            observation, info = env.reset(seed=seed if done_episodes == 0 else None)
-            self.begin_episode(observation, info)
-            done = False
-            while not done and (total_timesteps is None or steps < total_timesteps):
-                action = self.act(observation, info)
-                seen, reward, terminated, truncated, news = env.step(action)
-                transition = Transition.between(observation, action, reward, seen, terminated, truncated, info, news)
-                self.observe(transition)
-                steps += 1
-                if callback is not None and callback(self, transition) is False:
-                    return self
-                observation, info, done = seen, news, terminated or truncated
-            done_episodes += 1
+        limit = _Learning(self, total_timesteps, callback)
+        done = 0
+        while limit.proceed() and (episodes is None or done < episodes):
+            play(self, env, seed=seed if done == 0 else None, hooks=(limit,))
+            done += 1
         return self
 
     def check(
