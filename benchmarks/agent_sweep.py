@@ -15,7 +15,7 @@ import json
 import statistics
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from fitgym.comparison import contrasts
@@ -48,7 +48,7 @@ def lines(family: str, goals: dict[str, list[Row]]) -> Iterable[str]:
                 shares.setdefault(found["agent"], []).append(found["share"])
     # A subject is another one under another goal.
     together = [
-        replace(row, cell=replace(row.cell, subject=f"{row.cell.subject} ({goal})"))
+        replace(row, setting=replace(row.setting, subject=f"{row.setting.subject} ({goal})"))
         for goal, rows in goals.items()
         for row in rows
     ]
@@ -89,13 +89,13 @@ def main() -> int:
                 jobs=options.jobs,
             ):
                 goals[goal].append(row)
-                sys.stderr.write(f"{goal}: {row.cell.agent} on {row.cell.subject}: {row.error or row.value}\n")
+                sys.stderr.write(f"{goal}: {row.setting.agent} on {row.setting.subject}: {row.error or row.value}\n")
         everything += [row for rows in goals.values() for row in rows]
         print(f"{family}, share of the best of its settings over {', '.join(options.goals)}")
         print(*lines(family, goals), sep="\n", flush=True)
         if options.json is not None:
-            write(json.dumps([asdict(row) for row in everything], indent=1) + "\n", options.json)
-    failed = {row.cell.subject: row.error for row in everything if row.error}
+            write(json.dumps([row.to_json() for row in everything], indent=1) + "\n", options.json)
+    failed = {row.setting.subject: row.error for row in everything if row.error}
     for subject, error in failed.items():
         print(f"failed: {subject}: {error}")
     return int(bool(failed))

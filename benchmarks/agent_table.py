@@ -13,6 +13,7 @@ stand there are not made again: what was cut off goes on, and `--seeds 0` only m
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from runs_file import Key, RunsFile
 
 from fitgym.comparison import Contrast, contrasts
 from fitgym.envs.fitness_selection import GOALS
-from fitgym.evaluation import Cell, Row, run_cells, summary
+from fitgym.evaluation import Row, run_all, summary
+from fitgym.run.setting import Setting
 from fitgym.subject.corpus import Corpus
 from fitgym.suite.export import write
 
@@ -51,17 +53,17 @@ class Contestant:
     name: str
     goal: str
 
-    def cell(self, subject: str, seed: int) -> Cell:
+    def setting(self, subject: str, seed: int) -> Setting:
         """The run of this agent on a subject."""
         functions = GOALS.load(self.goal)("gain").functions
         everything = "+".join(functions)
         agents = {"fixed own": f"fixed:{functions[0]}", "fixed all": f"fixed:{everything}"}
-        return Cell(
-            agents.get(self.name, self.name),
-            subject,
-            seed,
-            self.goal,
-            BUDGETS[self.goal],
+        return Setting.from_keywords(
+            agent=agents.get(self.name, self.name),
+            subject=subject,
+            seed=seed,
+            goal=self.goal,
+            budget=BUDGETS[self.goal],
             actions=(everything,) if self.name == "fixed all" else None,
             populations="per-action" if self.name.startswith("released") else "shared",
             population=POPULATION,
@@ -73,19 +75,24 @@ class Contestant:
         return self.goal, BUDGETS[self.goal], str(POPULATION), self.name, subject, str(seed)
 
 
-def make(wanted: dict[Key, Cell], file: RunsFile, jobs: int) -> None:
+def make(wanted: dict[Key, Setting], file: RunsFile, jobs: int) -> None:
     """Make the runs that are missing, a row each."""
     rows = file.rows()
-    missing = {cell: key for key, cell in wanted.items() if key not in rows}
+    missing = [(key, setting) for key, setting in wanted.items() if key not in rows]
+    keys = {_name(setting): key for key, setting in missing}
 
     def made() -> Iterator[dict[str, Any]]:
-        for done, row in enumerate(run_cells(list(missing), jobs), 1):
-            key = missing[row.cell]
+        for done, row in enumerate(run_all([setting for _, setting in missing], jobs), 1):
+            key = keys[_name(row.setting)]
             yield _row(key, row)
             sys.stderr.write(f"{done} of {len(missing)}: {', '.join(key)}: {row.error or f'{row.value:g}'}\n")
 
     file.add(made())
     file.sort(lambda key: (*key[:5], int(key[5])))
+
+
+def _name(setting: Setting) -> str:
+    return json.dumps(setting.to_json(), sort_keys=True)
 
 
 def _row(key: Key, row: Row) -> dict[str, Any]:
@@ -98,8 +105,13 @@ def read(rows: Iterable[dict[str, str]], goal: str) -> list[Row]:
     """The rows of one goal as evaluation gives them, each agent under its name in the table."""
     return [
         Row(
-            Cell(
-                row["agent"], row["subject"], int(row["seed"]), goal, row["budget"], population=int(row["population"])
+            Setting.from_keywords(
+                agent=row["agent"],
+                subject=row["subject"],
+                seed=int(row["seed"]),
+                goal=goal,
+                budget=row["budget"],
+                population=int(row["population"]),
             ),
             float(row["value"]) if row["value"] else None,
             float(row["rewards"]),
@@ -115,7 +127,7 @@ def read(rows: Iterable[dict[str, str]], goal: str) -> list[Row]:
 
 def compared(rows: Sequence[Row]) -> dict[tuple[str, str], Contrast]:
     """Every agent beside every baseline that has rows."""
-    there = {row.cell.agent for row in rows if row.value is not None}
+    there = {row.setting.agent for row in rows if row.value is not None}
     baselines = [name for name in BASELINES if name in there]
     return {(found.agent, found.baseline): found for found in contrasts(rows, baselines)}
 
@@ -126,7 +138,7 @@ def table(goal: str, rows: Sequence[Row], found: dict[tuple[str, str], Contrast]
     lines = [
         f"## {goal}, {BUDGETS[goal]}, population {POPULATION}, a decision in each generation",
         "",
-        f"{len({row.cell.subject for row in rows})} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
+        f"{len({row.setting.subject for row in rows})} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
         f"{steps[len(steps) // 2]}. A12 [95 % interval] is the probability that a run of the agent reaches more than one "
         "of the baseline; bold where the interval leaves 0.5 out.",
         "",
@@ -208,7 +220,7 @@ def main() -> int:
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 6)
     contestants = [Contestant(name, goal) for goal in options.goals for name in options.agents]
     wanted = {
-        one.key(subject, seed): one.cell(subject, seed)
+        one.key(subject, seed): one.setting(subject, seed)
         for seed in range(options.seeds)
         for one in contestants
         for subject in Corpus.load(options.subjects).subjects
@@ -223,7 +235,7 @@ def main() -> int:
     write(text, options.folder / "table.md")
     if not options.no_figure:
         figure(found, options.folder / "agents.svg")
-    failed = {row.cell.subject: row.error for rows in goals.values() for row in rows if row.error}
+    failed = {row.setting.subject: row.error for rows in goals.values() for row in rows if row.error}
     for subject, error in failed.items():
         sys.stderr.write(f"failed: {subject}: {error}\n")
     return int(bool(failed))

@@ -58,7 +58,7 @@ class AlgorithmSelection(GuidedEnv):
     Options: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
     options: AlgorithmOptions
 
-    def __init__(self, subject: str, **options: Any) -> None:
+    def __init__(self, subject: str = "", **options: Any) -> None:
         super().__init__(subject, **options)
         for search in self.options.searches:
             parse_search(search)

@@ -19,7 +19,7 @@ from fitgym.envs.catalogue import action_name
 from fitgym.envs.feature_set import FeatureSet
 from fitgym.envs.features.base import Moment, View
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
-from fitgym.errors import BudgetError, ResetNeeded
+from fitgym.errors import BudgetError, InputError, ResetNeeded
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor, Limits
 from fitgym.goals.base import Goal
@@ -65,7 +65,7 @@ class SearchEnv(RecordedEnv):
     ## Arguments
     All but `executor` are names, numbers or lists of these, so the spec can be written as JSON.
 
-    * `subject`: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
+    * `subject`: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`; "" if `reset` names it.
     * `path`: a folder that is searched first.
     * `goal`: name of a goal.
     * `functions`: fitness functions instead of the goal's own list, such as "exception,branch,loop_twice"; the default
@@ -92,11 +92,11 @@ class SearchEnv(RecordedEnv):
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "Options" in vars(cls):
-            last = {"render_mode": "str | None", "executor": "Executor | None"}
+            last = {"render_mode": "str | None", "executor": "fitgym.execution.executor.Executor | None"}
             cls.__signature__ = signature(cls.Options, "subject", last=last)  # type: ignore[attr-defined]
 
     def __init__(
-        self, subject: str, *, render_mode: str | None = None, executor: Executor | None = None, **options: Any
+        self, subject: str = "", *, render_mode: str | None = None, executor: Executor | None = None, **options: Any
     ) -> None:
         self.options = read(self.Options, options, type(self).__name__)
         self.subject_name = subject
@@ -111,15 +111,16 @@ class SearchEnv(RecordedEnv):
         self.view = View(tuple(self.goal.functions), self.actions.size)
         self.features = FeatureSet.load(self.options.features)
         self.feature_names = self.features.names(self.view)
-        self.observation_space = self.features.space(self.view)  # type: ignore[assignment]
+        self.observation_space: spaces.Space[Any] = self.features.space(self.view)
         parse_search(self.search)  # refused here rather than at the first reset
         check_variants(self.options.variants)
         SECONDARY.load(self.options.secondary)
         self.render_mode = render_mode
         self._display = display(render_mode)
         self._footprint: Footprint | None = None  # where there is a display
-        limits = Limits(seconds=self.options.timeout_s)
-        self.executor = executor or Executor(locate(subject, self.options.path), limits)
+        self._executor = executor
+        if executor is None and subject:
+            self._executor = Executor(locate(subject, self.options.path), Limits(seconds=self.options.timeout_s))
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
         self.actions_taken = []
@@ -190,10 +191,10 @@ class SearchEnv(RecordedEnv):
         self._begin(seed)
         if options and "subject" in options and options["subject"] != self.subject_name:
             reference = locate(options["subject"], options.get("path"))
-            limits = self.executor.limits
-            self.executor.close()
+            if self._executor is not None:
+                self._executor.close()
             self.subject_name = options["subject"]
-            self.executor = Executor(reference, limits)
+            self._executor = Executor(reference, Limits(seconds=self.options.timeout_s))
         chance, _ = seeding.np_random(self.seed)
         self.engine = Engine(
             self.executor,
@@ -263,11 +264,30 @@ class SearchEnv(RecordedEnv):
 
     def close(self) -> None:
         """End the worker process and the display on the terminal; a second call does nothing."""
-        self.executor.close()
+        if self._executor is not None:
+            self._executor.close()
         if self._display is not None:
             self._display.close()
 
     # ------------------------------------------------------------------ beyond Gymnasium
+
+    @classmethod
+    def for_agents(cls, options: dict[str, Any]) -> dict[str, Any]:
+        """The options with which an agent that learns from one number acts here; the same, unless a subclass differs."""
+        return options
+
+    @property
+    def executor(self) -> Executor:
+        """Runs the test cases of the subject.
+
+        Raises:
+            InputError: there is no subject yet.
+        """
+        if self._executor is None:
+            raise InputError(
+                "the environment has no subject yet: make it with one, or name one in the options of reset"
+            )
+        return self._executor
 
     @property
     def environment(self) -> dict[str, str]:
@@ -330,7 +350,7 @@ class SearchEnv(RecordedEnv):
         """
         if not share_worker:
             return copy.deepcopy(self)
-        twin = copy.deepcopy(self, {id(self.executor): self.executor})
+        twin = copy.deepcopy(self, {id(self._executor): self._executor})
         if self.engine is not None and twin.engine is not None:
             self.executor.continue_as(self.engine.table, twin.engine.table)
         return twin
@@ -348,7 +368,7 @@ class SearchEnv(RecordedEnv):
         """What a display shows of the last step."""
         assert self.engine is not None
         engine = self.engine
-        fitness = engine.measurements.fitness
+        fitness = engine.functions
         covered = {
             name: (n, None if fitness[name].dynamic else known)
             for name, (n, known) in engine.coverage().items()
@@ -390,7 +410,7 @@ class SearchEnv(RecordedEnv):
             "executions": self.engine.executions,
             "goal_value": float(self._moment.value),
             "suite_size": len(self.engine.best),
-            "crashes": len(self.executor.crashes),
+            "crashes": len(self.engine.crashes),
             "action_mask": self.action_masks(),
         }
 

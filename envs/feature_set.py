@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, blocks
 from fitgym.errors import InputError, UnknownName
 
@@ -59,7 +59,7 @@ class FeatureSet:
         low, high = self._bounds(view)
         return spaces.Box(low, high, dtype=np.float32)
 
-    def observe(self, engine: Engine, view: View, moment: Moment) -> NDArray[np.float32]:
+    def observe(self, engine: Queries, view: View, moment: Moment) -> NDArray[np.float32]:
         """A fresh vector, every entry within the bounds of its block."""
         values = [value for block in self.blocks for value in block.values(engine, view, moment)]
         low, high = self._bounds(view)

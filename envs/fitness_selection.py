@@ -50,7 +50,7 @@ class FitnessSelection(SearchEnv):
     Options: ClassVar[type[FitnessOptions]] = FitnessOptions
     options: FitnessOptions
 
-    def __init__(self, subject: str, **options: Any) -> None:
+    def __init__(self, subject: str = "", **options: Any) -> None:
         super().__init__(subject, **options)
         if self.options.populations == "per-action" and not isinstance(self.actions, Listed):
             raise InputError(
@@ -67,12 +67,12 @@ class FitnessSelection(SearchEnv):
         assert isinstance(action, Activate) and self.engine is not None
         if self.options.populations == "shared" or len(taken) <= self.actions.size or taken[-1] == action.name:
             return action
-        kept = self.engine.kept.get(action.name)
+        kept = self.engine.saved_population(action.name)
         return action if kept is None else replace(action, population=tuple(kept))
 
     def _after(self, chosen: Action, engine: Engine) -> None:
         if self.options.populations == "per-action":
-            engine.kept[chosen.name] = list(engine.search.population)
+            engine.save_population(chosen.name)
 
 
 def form_of(goal: Goal | type[Goal], actions: str | Sequence[str] | None, of: str = "") -> ActionSpace:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.fitness.line import Line
 from fitgym.immutable import immutable
 from fitgym.rendering.episode import Listing
@@ -37,7 +37,7 @@ class Footprint:
         functions = tuple((f.line, f.end_line, f.name) for f in subject.functions[1:])
         self.listing = Listing(tuple(lines[first - 1 : end]), first, frozenset(self._numbers), functions)
 
-    def runs(self, engine: Engine) -> Mapping[int, int]:
+    def runs(self, engine: Queries) -> Mapping[int, int]:
         """By line, how many test cases of the best suite and the archive run it; lines that none runs are left out."""
         kept = dict.fromkeys((*engine.archived_testcases(), *engine.best.testcases))
         traces = [engine.trace(testcase) for testcase in kept if engine.has_trace(testcase)]

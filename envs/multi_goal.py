@@ -68,7 +68,7 @@ class MultiGoal(FitnessSelection):
     Options: ClassVar[type[MultiGoalOptions]] = MultiGoalOptions
     options: MultiGoalOptions
 
-    def __init__(self, subject: str, **options: Any) -> None:
+    def __init__(self, subject: str = "", **options: Any) -> None:
         super().__init__(subject, **options)
         assert isinstance(self.goal, Several)
         low, high = np.array(self.goal.reward_ranges, np.float32).T
@@ -79,6 +79,12 @@ class MultiGoal(FitnessSelection):
         """As of `FitnessSelection`; the reward is a vector unless there are weights."""
         observation, reward, terminated, truncated, info = super().step(action)
         return observation, reward if self.options.weights else info["rewards"], terminated, truncated, info
+
+    @classmethod
+    def for_agents(cls, options: dict[str, Any]) -> dict[str, Any]:
+        """The options with the weight 1 for each goal, unless there are weights."""
+        goals = options.get("goals", cls.Options().goals)
+        return options if options.get("weights") is not None else {**options, "weights": (1.0,) * len(goals)}
 
     @property
     def pursued(self) -> str:

@@ -113,7 +113,7 @@ def signature(kind: type[setting.Options], *first: str, last: typing.Mapping[str
     parameter = inspect.Parameter
     return inspect.Signature(
         [
-            *(parameter(name, parameter.POSITIONAL_OR_KEYWORD, annotation="str") for name in first),
+            *(parameter(name, parameter.POSITIONAL_OR_KEYWORD, default="", annotation="str") for name in first),
             *(
                 parameter(name, parameter.KEYWORD_ONLY, default=value, annotation=inspect.formatannotation(types[name]))
                 for name, value in values.items()

@@ -108,7 +108,7 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
     values: dict[str, dict[str, dict[int, float]]] = defaultdict(dict)
     for row in rows:
         if row.value is not None:
-            values[row.cell.agent].setdefault(row.cell.subject, {})[row.cell.seed] = row.value
+            values[row.setting.agent].setdefault(row.setting.subject, {})[row.setting.seed] = row.value
     for name in baselines:
         if name not in values:
             raise InputError(f"there is no run of the baseline '{name}', expected one of {', '.join(values) or 'none'}")

@@ -8,81 +8,63 @@ A row says what a run reached, or why there is none: a subject that cannot be us
 
 from __future__ import annotations
 
-import inspect
 import multiprocessing
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
-from fitgym.agents.base import Agent, Transition, is_saved, kind, make, trained
-from fitgym.envs.fitness_selection import GOALS, FitnessSelection, form_of
+from fitgym.agents.base import Agent, is_saved, kind
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.execution.sandbox import die_with_parent
+from fitgym.run.environment import agent_of, check, has_subject, make
+from fitgym.run.episode import deterministic
+from fitgym.run.episode import play as play_episode
+from fitgym.run.record import record
+from fitgym.run.setting import DEFAULT_ENV, Setting
 from fitgym.subject.corpus import Corpus
 
-__all__ = ["Cell", "Row", "evaluate", "first_tries", "play", "run_cell", "run_cells", "summary"]
+__all__ = ["BUDGET", "Row", "evaluate", "first_tries", "play", "run", "run_all", "summary"]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One run to make: everything that its result depends on.
-
-    Attributes:
-        agent: `name` or `name:argument`.
-        subject: its text.
-        seed: of the environment and of the agent.
-        goal: name of the goal.
-        budget: in generations or executions.
-        reward: "paper" or "gain".
-        actions: name of a catalogue, or the combinations themselves; None for the goal's own catalogue.
-        path: a folder to look in first for the subject.
-        features: name of the feature set that agents see; a trained agent needs the one it was trained with.
-        populations: "shared" or "per-action", see `FitnessSelection`.
-        population: individuals of the search.
-        generations_per_step: how long a decision holds.
-    """
-
-    agent: str
-    subject: str
-    seed: int
-    goal: str = "exceptions"
-    budget: str = "3000x"
-    reward: str = "gain"
-    actions: str | tuple[str, ...] | None = None
-    path: str | None = None
-    features: str = "full-v1"
-    populations: Literal["shared", "per-action"] = "shared"
-    population: int = 50
-    generations_per_step: int = 3
+BUDGET = "3000x"
+"""The budget of runs on a subject for which none is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of a cell.
+    """The result of one run.
 
     Attributes:
-        cell: the run.
+        setting: of the run.
         value: of the goal at its end, None if there was no run.
         rewards: their sum.
         steps: decisions.
         generations: of the search.
         executions: of test cases.
         error: why there was no run, "" if there was one.
+        record: with which `fitgym replay` repeats the run; None if there was none, or the environment keeps none.
     """
 
-    cell: Cell
+    setting: Setting
     value: float | None = None
     rewards: float = 0.0
     steps: int = 0
     generations: int = 0
     executions: int = 0
     error: str = ""
+    record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON-ready values, without the record."""
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "record"}
+        return {**found, "setting": self.setting.to_json()}
 
 
 def play(
@@ -100,151 +82,116 @@ def play(
     Returns:
         The sum of the rewards and the number of steps.
     """
-    online = learn and isinstance(policy, Agent)
-    observation, info = env.reset(seed=seed)
-    if isinstance(policy, Agent):
-        policy.watch(env)
-        policy.begin_episode(observation, info)
-    total, steps, state = 0.0, 0, None
-    done = False
-    while not done:
-        if online:
-            action = policy.act(observation, info)
-        else:
-            start = np.array([steps == 0])
-            masks = _masks(policy, info)
-            action, state = policy.predict(observation, state, episode_start=start, deterministic=True, **masks)
-            action = np.asarray(action).reshape(np.shape(env.action_space.sample()))
-        seen, reward, terminated, truncated, news = env.step(action)
-        if online:
-            policy.observe(Transition.between(observation, action, reward, seen, terminated, truncated, info, news))
-        total += float(reward)
-        steps += 1
-        observation, info, done = seen, news, terminated or truncated
-    return total, steps
+    actor = policy if learn and isinstance(policy, Agent) else deterministic(policy)
+    played = play_episode(actor, env, seed=seed)
+    return played.rewards, played.steps
 
 
-def _masks(policy: Any, info: dict[str, Any]) -> dict[str, Any]:
-    """The action mask as an argument, for policies that take one."""
-    if "action_mask" not in info:
-        return {}
-    takes = isinstance(policy, Agent) or "action_masks" in inspect.signature(policy.predict).parameters
-    return {"action_masks": info["action_mask"]} if takes else {}
-
-
-def run_cell(cell: Cell) -> Row:
-    """Make one run; the same cell gives the same row in any process."""
+def run(setting: Setting) -> Row:
+    """Make one run; the same setting gives the same row in any process."""
     try:
-        env = FitnessSelection(
-            cell.subject,
-            path=cell.path,
-            goal=cell.goal,
-            budget=cell.budget,
-            reward=cell.reward,
-            actions=cell.actions,
-            features=cell.features,
-            populations=cell.populations,
-            population=cell.population,
-            generations_per_step=cell.generations_per_step,
-        )
+        env = make(setting)
     except SubjectError as problem:
-        return Row(cell, error=str(problem))
+        return Row(setting, error=str(problem))
     try:
-        names = env.action_names
-        agent = trained(make(cell.agent, env.action_space, action_names=names, seed=cell.seed, reseed=True))
-        rewards, steps = play(agent, env, seed=cell.seed)
-        assert env.engine is not None
-        value = float(env.goal.value(env.engine))
-        return Row(cell, value, rewards, steps, env.engine.generation, env.engine.executions)
+        played = play_episode(agent_of(setting, env), env, seed=setting.seed)
+        info = played.info
+        return Row(
+            setting,
+            float(info["goal_value"]) if "goal_value" in info else played.rewards,
+            played.rewards,
+            played.steps,
+            int(info.get("generation", played.steps)),
+            int(info.get("executions", 0)),
+            record=record(env, setting, info) if hasattr(env.unwrapped, "record") else None,
+        )
     except (SubjectError, ExecutionError) as problem:
-        return Row(cell, error=str(problem))
+        return Row(setting, error=str(problem))
     finally:
         env.close()
 
 
 def evaluate(
     names: Sequence[str],
-    subjects: str | Corpus | Sequence[str],
+    subjects: str | Corpus | Sequence[str] = (),
     *,
     seeds: Iterable[int] = range(3),
-    goal: str = "exceptions",
-    budget: str = "3000x",
-    reward: str = "gain",
-    actions: str | None = None,
-    features: str = "full-v1",
+    env: str = DEFAULT_ENV,
+    budget: str = "",
     path: str | None = None,
-    populations: Literal["shared", "per-action"] = "shared",
-    population: int = 50,
-    generations_per_step: int = 3,
     jobs: int = 1,
+    **options: Any,
 ) -> Iterator[Row]:
     """Run every agent on every subject with every seed, and give each row as soon as there is one.
 
-    All runs have the same budget, catalogue of actions and reward, and share their seeds, so that runs with the same
-    subject and seed begin with the same population and can be compared in pairs.
+    All runs have the same environment, budget, catalogue of actions and reward, and share their seeds, so that runs with
+    the same subject and seed begin with the same population and can be compared in pairs.
 
     Args:
         names: of the agents, with options after a colon.
-        subjects: their texts, or the name of a corpus or of a split of one.
+        subjects: their texts, or the name of a corpus or of a split of one; nothing for environments without a subject.
         seeds: at least one.
-        goal, budget, reward, actions, features, populations, population, generations_per_step: as in `Cell`.
+        env: id of the environment.
+        budget: of each run; 3000x where nothing else is said, the environment's own where it has no subject.
         path: a folder to look in first; the corpus's own if it has one.
         jobs: processes at a time. With one the order is agent by agent; with more, as they finish.
+        options: of the environment, such as `goal="coverage"`.
 
     Raises:
         InputError: an agent, a goal, a budget or a corpus cannot be used, or there is nothing to run.
     """
-    corpus = Corpus.of(subjects, path)
-    texts, path = corpus.subjects, corpus.path
     seeds = list(seeds)
+    texts: Sequence[str] = ("",)
+    if has_subject(env):
+        corpus = Corpus.of(subjects, path)
+        texts, options, budget = corpus.subjects, {**options, "path": corpus.path}, budget or BUDGET
+    elif subjects:
+        raise InputError(f"environment '{env}' has no subject: leave the subjects out")
     if not (names and texts and seeds):
         raise InputError("there is nothing to run: name at least one agent, one subject and one seed")
-    cells = [
-        Cell(
-            name,
-            text,
-            seed,
-            goal,
-            budget,
-            reward,
-            actions,
-            path,
-            features=features,
-            populations=populations,
-            population=population,
-            generations_per_step=generations_per_step,
-        )
+    settings = [
+        Setting.from_keywords(env=env, subject=text, agent=name, seed=seed, budget=budget, **options)
         for name in names
         for text in texts
         for seed in seeds
     ]
-    return run_cells(cells, jobs)
+    return run_all(settings, jobs)
 
 
-def run_cells(cells: Sequence[Cell], jobs: int = 1) -> Iterator[Row]:
+def run_all(settings: Sequence[Setting], jobs: int = 1) -> Iterator[Row]:
     """Make these runs, and give each row as soon as there is one.
 
     Args:
-        cells: in the order of the rows if there is one job.
+        settings: in the order of the rows if there is one job.
         jobs: processes at a time.
 
     Raises:
-        InputError: an agent cannot be used: there is none of that name, its options make no sense, it has to be trained
-            first or chooses among other actions; or `jobs` is below 1.
+        InputError: an environment or its options cannot be used; or an agent cannot: there is none of that name, its
+            options make no sense, it has to be trained first or chooses among other actions; or `jobs` is below 1.
     """
     if jobs < 1:
         raise InputError(f"jobs is {jobs}, expected at least 1")
-    for name, goal, actions in dict.fromkeys((cell.agent, cell.goal, cell.actions) for cell in cells):
-        form = form_of(GOALS.load(goal), actions)
-        trained(make(name, form.space, action_names=form.names))
-    return map(run_cell, cells) if jobs == 1 else _parallel(cells, jobs)
+    for setting in _without_subjects(settings):
+        check(setting)
+    return map(run, settings) if jobs == 1 else _parallel(settings, jobs)
 
 
-def _parallel(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
+def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:
+    """The settings that differ in more than subject, path and seed."""
+    found: list[Setting] = []
+    for setting in settings:
+        options = {name: value for name, value in setting.options.items() if name != "path"}
+        blank = replace(setting, subject="", seed=0, options=options)
+        if blank not in found:
+            found.append(blank)
+    return found
+
+
+def _parallel(settings: Sequence[Setting], jobs: int) -> Iterator[Row]:
     # Spawned, not forked: a fork of a process with threads (of a progress display, of torch) may hang.
     # Without an end of their own they would wait for work for ever if this process is killed.
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=die_with_parent) as pool:
-        futures: list[Future[Row]] = [pool.submit(run_cell, cell) for cell in cells]
+        futures: list[Future[Row]] = [pool.submit(run, setting) for setting in settings]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -254,23 +201,33 @@ def _parallel(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
 
 
 def first_tries(rows: Iterable[Row]) -> dict[str, tuple[int, int]]:
-    """The agents that learn within a run alone and had no more decisions than actions in most runs: such an agent has done no
-    more than try actions once, and says nothing about learning.
+    """Agents that learn within a run only and had no more decisions than actions in most runs.
+
+    Such an agent has only tried actions once, and its result says nothing about learning.
 
     Returns:
         By agent the median of the decisions and the number of actions.
     """
-    steps: dict[tuple[str, str, str | tuple[str, ...] | None], list[int]] = defaultdict(list)
+    runs: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.value is not None:
-            steps[row.cell.agent, row.cell.goal, row.cell.actions].append(row.steps)
+            runs[row.setting.agent].append(row)
     found = {}
-    for (name, goal, actions), decisions in steps.items():
+    for name, mine in runs.items():
         if kind(name).learns and not is_saved(name):
-            median, n_actions = int(statistics.median(decisions)), len(form_of(GOALS.load(goal), actions).names)
+            median = int(statistics.median(row.steps for row in mine))
+            n_actions = max(_n_choices(setting) for setting in _without_subjects(row.setting for row in mine))
             if median <= n_actions:
                 found[name] = median, n_actions
     return found
+
+
+def _n_choices(setting: Setting) -> int:
+    """The number of actions that an agent can try one by one in the environment of a setting."""
+    env = make(replace(setting, subject=""))
+    env.close()
+    space = env.action_space
+    return int(space.n) if isinstance(space, spaces.Discrete) else int(np.prod(space.shape or (1,)))
 
 
 def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -287,16 +244,16 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     best: dict[tuple[str, int], float] = defaultdict(float)
     for row in rows:
         if row.value is not None:
-            key = row.cell.subject, row.cell.seed
+            key = row.setting.subject, row.setting.seed
             best[key] = max(best[key], row.value)
     found = []
-    for name in dict.fromkeys(row.cell.agent for row in rows):
-        mine = [row for row in rows if row.cell.agent == name]
-        done = [(row.cell, row.value) for row in mine if row.value is not None]
+    for name in dict.fromkeys(row.setting.agent for row in rows):
+        mine = [row for row in rows if row.setting.agent == name]
+        done = [(row.setting, row.value) for row in mine if row.value is not None]
         shares: dict[str, list[float]] = defaultdict(list)
-        for cell, value in done:
-            largest = best[cell.subject, cell.seed]
-            shares[cell.subject].append(value / largest if largest > 0 else 1.0)
+        for setting, value in done:
+            largest = best[setting.subject, setting.seed]
+            shares[setting.subject].append(value / largest if largest > 0 else 1.0)
         found.append(
             {
                 "agent": name,

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import json as json_format
-import platform
+import shlex
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from fitgym import __version__
-from fitgym.agents.base import Transition, kind, make, trained
-from fitgym.engine import Engine, parse_search
-from fitgym.envs.catalogue import action_name, parse_action
-from fitgym.envs.fitness_selection import GOALS, FitnessSelection
+from fitgym.agents.transition import Transition
+from fitgym.engine import Engine
+from fitgym.envs.base import SearchEnv
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
+from fitgym.run.environment import agent_of, has_subject, make, resolved
+from fitgym.run.episode import Deadline as SearchDeadline
+from fitgym.run.episode import Hook, play
+from fitgym.run.record import record
+from fitgym.run.setting import DEFAULT_ENV, FitnessOptions, Options, Setting, defaults
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import dialect
 from fitgym.suite.export import GENERATED, file_name, write
 from fitgym.suite.finishing import Finished, finish
 
 __all__ = ["Progress", "Request", "Run", "generate", "generate_request"]
+
+BUDGET = "60s"
+"""The budget of a request that names none."""
 
 FINISHING_SHARE = 0.4
 """Of a budget in seconds, what is kept back for finishing at most."""
@@ -43,42 +48,33 @@ class Request:
     """Everything that a run is asked for.
 
     Attributes:
-        subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
-        path: a folder that is searched first for the subject.
-        goal: name of a goal.
-        agent: `name` or `name:argument`; the goal's default agent if None.
-        search: a search algorithm, with options after a colon: `whole_suite:use_archive=false`.
-        smart: leave out fitness functions and targets for which others stand, see `fitgym.smart_selection`.
-        secondary: name of the secondary objective.
-        budget: `60s`, `20000x` or `200g`. Seconds include finishing: up to 40 % are kept back for it. If that is not
-            enough to see the suite pass it may go on, until it has had 15 s; what has not passed by then is dropped.
-            With the other units finishing takes as long as it needs, because the result must not depend on time.
-        seed: of everything random.
-        population: number of individuals.
-        populations: "shared" or "per-action", see `FitnessSelection`.
-        generations_per_step: how many generations a decision of the agent holds.
-        reward: "paper" or "gain"; None for "gain" where the agent learns, "paper" otherwise.
+        setting: environment, subject, agent, seed, budget and options. A budget in seconds includes finishing: up to 40 %
+            are kept back for it. If that is not enough to see the suite pass, finishing goes on until it has had 15 s;
+            tests that have not passed by then are dropped. With the other units finishing takes as long as it needs,
+            because the result must not depend on time.
         output: folder for the suite; None writes nothing.
         json: file for the record; None writes none.
         format: "pytest" or "unittest".
     """
 
-    subject: str
-    path: str | Path | None = None
-    goal: str = "exceptions"
-    agent: str | None = None
-    search: str = "whole_suite"
-    smart: bool = False
-    secondary: str = "length"
-    budget: str = "60s"
-    seed: int = 0
-    population: int = 50
-    populations: Literal["shared", "per-action"] = "shared"
-    generations_per_step: int = 3
-    reward: str | None = None
+    setting: Setting
     output: str | Path | None = "generated_tests"
     json: str | Path | None = None
     format: str = "pytest"
+
+    @classmethod
+    def of(
+        cls,
+        subject: str,
+        *,
+        output: str | Path | None = "generated_tests",
+        json: str | Path | None = None,
+        format: str = "pytest",
+        **keywords: Any,
+    ) -> Request:
+        """A request from keywords: those of `Setting`, and the options of its environment."""
+        setting = Setting.from_keywords(subject=subject, **{"budget": BUDGET, **keywords})
+        return cls(setting, output, json, format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +161,21 @@ def generate(
     output: str | Path | None = None,
     **options: Any,
 ) -> Run:
-    """Generate a suite for a subject; the options are the attributes of `Request`.
+    """Generate a suite for a subject.
 
     Nothing is written unless `output` (or `json`) is given.
+
+    Args:
+        subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
+        progress: called with the state of the run before each decision.
+        output: folder for the suite.
+        options: attributes of `fitgym.run.setting.Setting` and options of its environment, such as `goal="coverage"`,
+            `agent="ucb"`, `budget="200g"`, `search="mosa"`; also `json` and `format`, see `Request`.
 
     Raises:
         InputError: the subject, the goal, the agent, the budget or the output cannot be used.
     """
-    return generate_request(Request(subject, output=output, **options), progress=progress)
+    return generate_request(Request.of(subject, output=output, **options), progress=progress)
 
 
 def generate_request(
@@ -204,52 +207,28 @@ class _Job:
 
     def __init__(self, request: Request, report: Callable[[Progress], None], executor: Executor | None = None) -> None:
         self.started = time.monotonic()
+        self.deadline: float | None = None  # of the search, for a budget in seconds
         self.request = request
         self.report = report
-        self.budget = Budget.parse(request.budget)
-        if request.seed < 0:
-            raise InputError(f"seed {request.seed} is negative: expected 0 or more")
-        if request.population < 2:
-            raise InputError(f"population {request.population} is too small: a search needs at least 2 individuals")
-        if request.generations_per_step < 1:
-            raise InputError(f"generations_per_step is {request.generations_per_step}, expected at least 1")
-        goal = GOALS.load(request.goal)
-        parse_search(request.search)
+        setting = request.setting
+        self.budget = Budget.parse(setting.budget or BUDGET)
+        if not has_subject(setting.env):
+            raise InputError(
+                f"environment '{setting.env}' has no subject, so there is nothing to generate tests for: "
+                f"use one such as {DEFAULT_ENV}"
+            )
+        population = setting.option("population")
+        if isinstance(population, int) and population < 2:
+            raise InputError(f"population {population} is too small: a search needs at least 2 individuals")
+        self.setting = resolved(setting)
         self.dialect = dialect(request.format)
-        self.agent_text = request.agent or goal.agent
-        name, _, argument = self.agent_text.partition(":")
-        learns = kind(self.agent_text).learns
         self.output = _writable_folder(request.output)
         self.record_path = _writable_file(request.json)
-        actions = None
-        if name == "fixed" and argument:  # any combination, also one that the catalogue leaves out
-            actions = [action_name(parse_action(argument, goal.functions))]
-        self.env = FitnessSelection(
-            request.subject,
-            path=None if request.path is None else str(request.path),
-            goal=request.goal,
-            budget=str(self.budget) if self.budget.deterministic else None,
-            actions=actions,
-            search=request.search,
-            smart=request.smart,
-            secondary=request.secondary,
-            population=request.population,
-            populations=request.populations,
-            generations_per_step=request.generations_per_step,
-            reward=request.reward or ("gain" if learns else "paper"),
-            features="full-v1",
-            executor=executor,
-        )
-        _refuse_to_replace(self.output, file_name(self.env.executor.reference))
-        self.agent = trained(
-            make(
-                self.agent_text,
-                self.env.action_space,
-                action_names=self.env.action_names,
-                seed=request.seed,
-                reseed=True,
-            )
-        )
+        env = make(self.setting, executor=executor)
+        assert isinstance(env, SearchEnv), "has_subject says so"
+        self.env = env
+        _refuse_to_replace(self.output, file_name(env.executor.reference))
+        self.agent = agent_of(self.setting, env)
 
     def run(self) -> Run:
         """Search, finish, record.
@@ -261,8 +240,13 @@ class _Job:
             interrupted = self._search()
             if self.env.engine is None:
                 raise KeyboardInterrupt
-            searched, executions = time.monotonic(), self.engine.executions
-            value = self.env.goal.value(self.engine)  # finishing tries shorter tests, which may find more
+            searched = time.monotonic()
+            # Finishing tries shorter tests, which cost executions and may reach more.
+            reached = {
+                "generation": self.engine.generation,
+                "executions": self.engine.executions,
+                "goal_value": self.env.goal.value(self.engine),
+            }
             try:
                 finished = self._finish(interrupted)
             except KeyboardInterrupt:
@@ -276,10 +260,10 @@ class _Job:
         seconds = {"search": searched - self.started, "finish": ended - searched}
         if finished.mutants is not None:  # part of finishing
             seconds["mutants"] = finished.mutants_s
-        record = self._record(finished, executions, value, seconds)
+        written = self._record(finished, reached, seconds)
         if self.record_path is not None:
-            write(json_format.dumps(record, indent=2) + "\n", self.record_path)
-        return Run(record, finished.source, finished.path, interrupted, seconds)
+            write(json_format.dumps(written, indent=2) + "\n", self.record_path)
+        return Run(written, finished.source, finished.path, interrupted, seconds)
 
     @property
     def engine(self) -> Engine:
@@ -287,30 +271,23 @@ class _Job:
         return self.env.engine
 
     def _search(self) -> bool:
-        """Step the environment until the budget is spent; True if the user interrupted."""
-        env, agent = self.env, self.agent
+        """Play the episode; True if the user interrupted."""
         try:
-            limit = float("inf")
+            hooks: list[Hook] = [_Reporting(self)]
             if self.budget.unit == "s":
-                limit = self.budget.amount - self._reserve()
-                env.deadline = self.started + limit
-            observation, info = env.reset(seed=self.request.seed)
-            agent.watch(env)
-            agent.begin_episode(observation, info)
-            reward, ended = 0.0, False
-            while not ended:
-                elapsed = time.monotonic() - self.started
-                spent = min(1.0, elapsed / limit) if self.budget.unit == "s" else env.spent
-                self._tell("search", spent, reward, "searching")
-                if elapsed >= limit:
-                    break
-                action = agent.act(observation, info)
-                seen, reward, terminated, truncated, news = env.step(action)
-                agent.observe(Transition.between(observation, action, reward, seen, terminated, truncated, info, news))
-                observation, info, ended = seen, news, terminated or truncated
+                self.deadline = self.started + self.budget.amount - self._reserve()
+                self.env.deadline = self.deadline
+                hooks.append(SearchDeadline(self.deadline))
+            play(self.agent, self.env, seed=self.setting.seed, hooks=hooks)
         except KeyboardInterrupt:
             return True
         return False
+
+    def spent(self) -> float:
+        """The share of the budget for the search that is used up, in [0, 1]."""
+        if self.deadline is None:
+            return self.env.spent
+        return min(1.0, (time.monotonic() - self.started) / max(1e-9, self.deadline - self.started))
 
     def _finish(self, interrupted: bool) -> Finished:
         """The finished suite, written; in a hurry if the user interrupted."""
@@ -318,12 +295,12 @@ class _Job:
         if interrupted:
             doing = "interrupted: finishing what was found (Ctrl-C again gives it up)"
         rewards = self.env.rewards
-        self._tell("finish", 1.0, rewards[-1] if rewards else 0.0, doing)
+        self.tell("finish", 1.0, rewards[-1] if rewards else 0.0, doing)
         return finish(
             self.engine,
             self.env.goal.kept,
             output=self.output,
-            command=_command(self.request),
+            command=_command(self.request, self.budget),
             dialect=self.dialect,
             deadline=self._deadline(interrupted),
         )
@@ -345,7 +322,8 @@ class _Job:
         end = self.started + self.budget.amount
         return Deadline(end, max(end, now + FINISHING_S))
 
-    def _tell(self, phase: str, spent: float, reward: float, note: str) -> None:
+    def tell(self, phase: str, spent: float, reward: float, note: str) -> None:
+        """Report where the run is."""
         engine = self.engine
         self.report(
             Progress(
@@ -361,27 +339,11 @@ class _Job:
             )
         )
 
-    def _record(self, finished: Finished, executions: int, value: float, seconds: dict[str, float]) -> dict[str, Any]:
-        request, engine, episode = self.request, self.engine, self.env.record()
+    def _record(self, finished: Finished, reached: dict[str, Any], seconds: dict[str, float]) -> dict[str, Any]:
+        engine = self.engine
+        head = record(self.env, replace(self.setting, budget=str(self.budget)), reached)
         return {
-            "fitgym_version": __version__,
-            "python": platform.python_version(),
-            "subject": request.subject,
-            "source_sha256": hashlib.sha256(engine.subject.source.encode()).hexdigest(),
-            "goal": request.goal,
-            "agent": self.agent_text,
-            "search": request.search,
-            "smart": request.smart,
-            "secondary": request.secondary,
-            "population": request.population,
-            "populations": request.populations,
-            "generations_per_step": request.generations_per_step,
-            "reward": episode["reward"],
-            "budget": str(self.budget),
-            "seed": request.seed,
-            "steps": len(episode["actions"]),
-            "generations": engine.generation,
-            "executions": executions,
+            **head,
             "seconds": {phase: round(took, 3) for phase, took in seconds.items()},
             "tests": len(finished.tests),
             "statements": sum(len(test.statements) for test in finished.tests),
@@ -389,13 +351,10 @@ class _Job:
             "measured": None if finished.measured is None else finished.measured.as_dict(),
             "exceptions": [{"type": e.type, "function": e.function, "kind": e.kind} for e in finished.exceptions],
             "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
-            "goal_value": value,
-            "rewards": episode["rewards"],
-            "actions": episode["actions"],
             "mutants": None if finished.mutants is None else finished.mutants.as_dict(),
             "crashed": [
                 {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
-                for crash in engine.executor.crashes
+                for crash in engine.crashes
             ],
             "runs": finished.runs,
             "dropped": [{"test": test.name, "reason": test.reason} for test in finished.dropped],
@@ -408,29 +367,52 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
-def _command(request: Request) -> str:
+class _Reporting(Hook):
+    """Tells before each decision where the run is."""
+
+    def __init__(self, job: _Job) -> None:
+        self._job = job
+        self._reward = 0.0
+
+    def proceed(self) -> bool:
+        self._job.tell("search", self._job.spent(), self._reward, "searching")
+        return True
+
+    def step(self, transition: Transition) -> None:
+        self._reward = transition.reward
+
+
+def _command(request: Request, budget: Budget) -> str:
     """The command that repeats the run, without local paths."""
-    parts = ["fitgym", "generate", request.subject, f"--goal {request.goal}"]
-    if request.agent:
-        parts.append(f"--agent {request.agent}")
-    if request.search != "whole_suite":
-        parts.append(f"--search {request.search}")
-    if request.smart:
-        parts.append("--smart")
-    if request.secondary != "length":
-        parts.append(f"--secondary {request.secondary}")
-    parts += [f"--budget {request.budget}", f"--seed {request.seed}"]
-    if request.population != Request(request.subject).population:
-        parts.append(f"--population {request.population}")
-    if request.populations != "shared":
-        parts.append(f"--populations {request.populations}")
-    if request.generations_per_step != Request(request.subject).generations_per_step:
-        parts.append(f"--generations-per-step {request.generations_per_step}")
-    if request.reward:
-        parts.append(f"--reward {request.reward}")
+    setting, known = request.setting, defaults(FitnessOptions)
+    parts = ["fitgym", "generate", setting.subject]
+    if setting.env == DEFAULT_ENV:
+        parts.append(f"--goal {setting.option('goal')}")
+    else:
+        parts.append(f"--env {setting.env}")
+    if setting.agent:
+        parts.append(f"--agent {setting.agent}")
+    given = {name: value for name, value in setting.options.items() if value != known.get(name)}
+    for name in sorted(given, key=[*known, *given].index):
+        if name in known and name not in Options.local and (name != "goal" or setting.env != DEFAULT_ENV):
+            parts.append(_flag(name, given[name]))
+        elif name not in known:
+            parts.append(f"--option {shlex.quote(f'{name}={_text(given[name])}')}")
+    parts += [f"--budget {budget}", f"--seed {setting.seed}"]
     if request.format != "pytest":
         parts.append(f"--format {request.format}")
     return " ".join(parts)
+
+
+def _flag(name: str, value: Any) -> str:
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{flag}" if value else f"--no-{flag}"
+    return f"--{flag} {shlex.quote(_text(value))}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json_format.dumps(value)
 
 
 def _writable_folder(folder: str | Path | None) -> Path | None:

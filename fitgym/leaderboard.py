@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from fitgym.run.setting import DEFAULT_ENV, EngineOptions, defaults
+from fitgym.run.validation import Validity
 from fitgym.study.statistics import Interval, iqm
 from fitgym.subject.corpus import Corpus
-from fitgym.validation import Validity
 
 __all__ = ["CORPUS", "Board", "boards", "markdown"]
 
 CORPUS = "stdlib-v1:test"
-
-_SAME = ("reward", "search", "smart", "secondary", "population", "generations_per_step")
-"""Settings that all runs of one board share, besides goal and budget."""
 
 Values = dict[str, dict[str, dict[int, float]]]  # by agent, subject and seed
 
@@ -69,7 +67,7 @@ def boards(validities: Iterable[Validity]) -> list[Board]:
         record = one.claim.record
         if not one.valid or record.get("trial") != "episode" or record["error"] or record["subject"] not in subjects:
             continue
-        key = record["settings"]["goal"], _conditions(record)
+        key = record["settings"].get("goal", ""), _conditions(record)
         runs = found.setdefault(key, {}).setdefault(record["arm"], {}).setdefault(record["subject"], {})
         runs[record["seed"]] = record["measures"]["value"]
     return [Board(goal, conditions, values, subjects) for (goal, conditions), values in sorted(found.items())]
@@ -93,5 +91,8 @@ def markdown(found: list[Board]) -> str:
 
 
 def _conditions(record: Mapping[str, Any]) -> str:
+    """The settings that all runs of one board share besides the goal, in words."""
     settings = record["settings"]
-    return ", ".join([record["budget"], *(f"{name.replace('_', ' ')} {settings[name]}" for name in _SAME)])
+    env = [] if settings["env"] == DEFAULT_ENV else [f"env {settings['env']}"]
+    shared = [name for name in ("reward", *defaults(EngineOptions), "generations_per_step") if name in settings]
+    return ", ".join([record["budget"], *env, *(f"{name.replace('_', ' ')} {settings[name]}" for name in shared)])

@@ -1,7 +1,7 @@
 """Training: an agent learns across the subjects of a corpus, and is saved with all that is needed to repeat it.
 
     from fitgym.training import Training, train
-    train(Training("ppo", "stdlib-v1:train", goal="exceptions", steps=20_000, output="policies/mine", envs=2))
+    train(Training.of("ppo", "stdlib-v1:train", goal="exceptions", steps=20_000, output="policies/mine", envs=2))
 
 The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions, subjects that
 could not be used) and `episodes.jsonl`, a line for each episode; of a deep agent also `log/progress.jsonl`, losses and the
@@ -20,7 +20,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -32,11 +32,14 @@ from gymnasium.wrappers import NormalizeReward
 
 import fitgym
 from fitgym.agents._deep import Deep
-from fitgym.agents.base import Agent, Transition, kind, make
+from fitgym.agents.base import Agent, kind
+from fitgym.agents.base import make as make_agent
+from fitgym.agents.transition import Transition
 from fitgym.envs.across_subjects import AcrossSubjects
-from fitgym.envs.fitness_selection import GOALS, FitnessSelection
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
+from fitgym.run.environment import has_subject, make, options_of
+from fitgym.run.setting import DEFAULT_ENV, Setting, plain
 from fitgym.subject.corpus import Corpus
 from fitgym.subject.source import locate
 from fitgym.suite.export import write
@@ -47,9 +50,8 @@ Progress = Callable[["Episode"], None]
 _Env = gymnasium.Env[Any, Any]
 
 _PROGRESS = "progress.json"  # of a checkpoint: what was asked for, and the episodes until then
-_THE_SAME = (  # what a training that goes on must have in common with the one before
-    *("agent", "subjects", "goal", "budget", "reward", "actions", "features", "population", "seed", "normalise"),
-)
+BUDGET = "100g"
+"""The budget of an episode on a subject for which none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,44 +59,46 @@ class Training:
     """What is asked for.
 
     Attributes:
-        agent: `name`, `name:argument` or the folder of a saved agent, which goes on learning.
-        subjects: a corpus or a split of one, or texts of subjects with a comma after each.
-        goal: name of the goal.
+        setting: environment with its options, agent, seed, and the budget of an episode. The agent is `name`,
+            `name:argument` or the folder of a saved agent, which goes on learning. The subject of each episode is drawn
+            from `subjects`.
+        subjects: a corpus or a split of one, or texts of subjects with a comma after each; "" for an environment without
+            a subject.
         steps: decisions to learn from, over all environments.
         output: folder for the agent; an agent that is there already is replaced.
-        budget: of an episode, in generations or executions.
-        reward: "paper" or "gain".
-        actions: name of a catalogue, None for the goal's own.
-        features: name of the feature set; what uses the agent later must have the same.
-        population: individuals of the search.
-        seed: of the agent and of the environments.
         envs: environments at a time, each in a process of its own if there are several; deep agents only.
-        path: a folder to look in first for the subjects; the corpus's own if it has one.
         checkpoint: steps between two checkpoints, 0 for none.
         resume: go on from the last checkpoint in `output`, if there is one.
         tensorboard: also write events for TensorBoard; deep agents only.
-        normalise: divide rewards by the deviation of the discounted return so far, as `gymnasium.wrappers.NormalizeReward`
-            does: what one goal counts in units another counts in millions, and a network learns from neither. Deep agents
-            only; episodes are told with the rewards as they came.
+        normalise: divide rewards by the standard deviation of the discounted return so far, as
+            `gymnasium.wrappers.NormalizeReward` does: the scales of goals differ by orders of magnitude, which hinders
+            training. Deep agents only; episodes are reported with the original rewards.
     """
 
-    agent: str
-    subjects: str
-    goal: str = "exceptions"
+    setting: Setting
+    subjects: str = ""
     steps: int = 2000
     output: str = "policy"
-    budget: str = "100g"
-    reward: str = "gain"
-    actions: str | None = None
-    features: str = "full-v1"
-    population: int = 50
-    seed: int = 0
     envs: int = 1
-    path: str | None = None
     checkpoint: int = 0
     resume: bool = False
     tensorboard: bool = False
     normalise: bool = True
+
+    @classmethod
+    def of(cls, agent: str, subjects: str = "", **keywords: Any) -> Training:
+        """A training from keywords: those of `Training` and of `Setting`, and the options of the environment."""
+        own = {each.name for each in fields(cls)}
+        mine = {name: value for name, value in keywords.items() if name in own}
+        rest = {name: value for name, value in keywords.items() if name not in own}
+        if has_subject(rest.get("env") or DEFAULT_ENV):
+            rest = {**rest, "budget": rest.get("budget") or BUDGET}
+        return cls(Setting.from_keywords(agent=agent, **rest), subjects, **mine)
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as JSON-ready values."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**found, "setting": self.setting.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,19 +149,20 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
             nothing is written then.
         SubjectError: none of the subjects can be used.
     """
-    usable, unusable, path = _subjects(request)
     _check(request)
+    usable, unusable, path = _subjects(request)
     earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
     # Whoever goes on does not want to see the same episodes again.
     before = () if earlier is None else _gone_on_from(earlier, request)
-    seed = request.seed if earlier is None else int(np.random.SeedSequence((request.seed, done)).generate_state(1)[0])
+    own = request.setting.seed
+    seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
     env: Any = makers[0]() if request.envs == 1 else _side_by_side(makers)
     try:
-        names, features = _told(env, "names")[0]
-        text = request.agent if earlier is None else str(earlier)
-        agent = make(text, env.action_space, action_names=names, seed=request.seed)
+        names, features, bound = _told(env, "names")[0]
+        text = request.setting.agent if earlier is None else str(earlier)
+        agent = make_agent(text, env.action_space, action_names=names, seed=own, environment=bound)
         watcher = _Watcher(request, progress, done, before)
         if request.steps > done:
             log = {"log": Path(request.output) / "log", "tensorboard": request.tensorboard}
@@ -170,8 +175,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         env.close()
     folder = agent.save(request.output)
     bundle = {
-        "request": asdict(request),
-        "environment": {"subjects": list(usable), "path": path, **_arguments(request)},
+        "request": request.to_json(),
+        "environment": {"subjects": list(usable), "path": path, "bound": bound},
         "hyper_parameters": agent.hyper_parameters(),
         "action_names": list(names),
         "feature_names": list(features),
@@ -194,13 +199,22 @@ def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
         InputError: it belongs to another training than the one that is asked for.
     """
     saved = json.loads((checkpoint / _PROGRESS).read_text("utf-8"))
-    for name in _THE_SAME:
-        if saved["request"][name] != (asked := getattr(request, name)):
+    theirs, ours = _compared(saved["request"]), _compared(request.to_json())
+    for name in {**theirs, **ours}:
+        if theirs.get(name) != (asked := ours.get(name)):
             raise InputError(
-                f"checkpoint '{checkpoint}' was made with {name} '{saved['request'][name]}', not with '{asked}': ask for the "
+                f"checkpoint '{checkpoint}' was made with {name} '{theirs.get(name)}', not with '{asked}': ask for the "
                 "same, or train anew in another folder"
             )
     return tuple(Episode(**episode) for episode in saved["episodes"])
+
+
+def _compared(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What a resumed training must have in common with the one before, by name."""
+    setting = request["setting"]
+    options = plain({**options_of(setting["env"]), **setting["options"]})
+    own = {name: setting[name] for name in ("agent", "env", "seed", "budget")}
+    return {**own, **options, **{name: request[name] for name in ("subjects", "normalise")}}
 
 
 def last_checkpoint(request: Training) -> Path | None:
@@ -229,7 +243,11 @@ class _Watcher:
         rewards.append(float(info["reward"]))
         if transition.terminated or transition.truncated:
             episode = Episode(
-                self._steps, str(info["subject"]), float(info["goal_value"]), float(np.sum(rewards)), len(rewards)
+                self._steps,
+                str(info.get("subject", "")),
+                float(info.get("goal_value", np.sum(rewards))),
+                float(np.sum(rewards)),
+                len(rewards),
             )
             rewards.clear()
             self.episodes.append(episode)
@@ -241,7 +259,7 @@ class _Watcher:
         """Under its name only when it is whole, so that no training goes on from half of one."""
         folder = self._checkpoints / str(self._steps)
         unfinished = agent.save(self._checkpoints / f"{self._steps}.unfinished")
-        progress = {"request": asdict(self._request), "episodes": [asdict(episode) for episode in self.episodes]}
+        progress = {"request": self._request.to_json(), "episodes": [asdict(episode) for episode in self.episodes]}
         write(json.dumps(progress) + "\n", unfinished / _PROGRESS)
         if folder.exists():
             shutil.rmtree(folder)
@@ -267,16 +285,20 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     @property
     def failures(self) -> dict[str, str]:
-        """Of the environment inside."""
-        found: dict[str, str] = self.env.get_wrapper_attr("failures")
+        """The subjects that could not be used; none where there is no subject."""
+        found: dict[str, str] = getattr(self.env, "failures", {})
         return found
 
     @property
-    def names(self) -> tuple[list[str], list[str]]:
-        """Of the actions and of the features."""
-        inner = self.unwrapped
-        assert isinstance(inner, FitnessSelection)
-        return list(inner.action_names), list(inner.feature_names)
+    def names(self) -> tuple[list[str] | None, list[str], dict[str, str]]:
+        """Of the actions and of the features, and of the catalogue and feature set that a policy is bound to."""
+        inner: Any = self.unwrapped
+        actions = getattr(inner, "action_names", None)
+        return (
+            None if actions is None else list(actions),
+            list(getattr(inner, "feature_names", ())),
+            dict(getattr(inner, "environment", {})),
+        )
 
     def action_masks(self) -> Any:
         """Of the environment inside."""
@@ -284,20 +306,14 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
-    inner = FitnessSelection(subjects[0], path=path, **_arguments(request))
-    env = _Numbered(AcrossSubjects(inner, subjects, path), number)
-    return NormalizeReward(env) if request.normalise and issubclass(kind(request.agent), Deep) else env
+    inner = make(replace(request.setting, subject=subjects[0] if subjects else ""))
+    env: _Env = _Numbered(AcrossSubjects(inner, subjects, path) if subjects else inner, number)
+    return NormalizeReward(env) if request.normalise and issubclass(kind(request.setting.agent), Deep) else env
 
 
 def _told(env: Any, name: str) -> list[Any]:
     """An attribute of every environment inside."""
     return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
-
-
-def _arguments(request: Training) -> dict[str, Any]:
-    """What makes the environments, but for their subjects."""
-    names = ("goal", "budget", "reward", "actions", "features", "population")
-    return {name: getattr(request, name) for name in names}
 
 
 def _side_by_side(makers: Sequence[Callable[[], _Env]]) -> Any:
@@ -314,7 +330,9 @@ def _side_by_side(makers: Sequence[Callable[[], _Env]]) -> Any:
 
 def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
     """Those that can be found, why the others cannot, and the folder to look in first."""
-    corpus = Corpus.of(request.subjects, request.path)
+    if not has_subject(request.setting.env):
+        return (), {}, None
+    corpus = Corpus.of(request.subjects, request.setting.options.get("path"))
     texts, path = corpus.subjects, corpus.path
     unusable = {}
     for text in texts:
@@ -330,15 +348,18 @@ def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str |
 
 
 def _check(request: Training) -> None:
-    if not Budget.parse(request.budget).deterministic:
+    setting = request.setting
+    if setting.budget and not Budget.parse(setting.budget).deterministic:
         raise BudgetError(
-            f"budget '{request.budget}' counts seconds, so no episode could be repeated: use 100g or 3000x"
+            f"budget '{setting.budget}' counts seconds, so no episode could be repeated: use 100g or 3000x"
         )
-    GOALS.load(request.goal)
-    cls = kind(request.agent)
+    if request.subjects and not has_subject(setting.env):
+        raise InputError(f"environment '{setting.env}' has no subject: leave the subjects out")
+    make(replace(setting, subject="")).close()
+    cls = kind(setting.agent)
     deep = issubclass(cls, Deep)
     if not (cls.learns or deep):
-        raise InputError(f"agent '{request.agent}' learns nothing: it is used as it is")
+        raise InputError(f"agent '{setting.agent}' learns nothing: it is used as it is")
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")
@@ -346,10 +367,10 @@ def _check(request: Training) -> None:
         raise InputError(f"checkpoint is {request.checkpoint}, expected a number of steps, or 0 for none")
     if request.envs > 1 and not deep:
         raise InputError(
-            f"agent '{request.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
+            f"agent '{setting.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
         )
     if request.tensorboard and not deep:
-        raise InputError(f"agent '{request.agent}' writes nothing for TensorBoard: its episodes are in episodes.jsonl")
+        raise InputError(f"agent '{setting.agent}' writes nothing for TensorBoard: its episodes are in episodes.jsonl")
     output = Path(request.output)
     if output.exists() and not output.is_dir():
         raise InputError(f"output '{output}' is a file, expected the name of a folder")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from fitgym.agents.base import kind, make
-from fitgym.evaluation import Cell, Row
+from fitgym.evaluation import Row
+from fitgym.run.setting import Setting
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -33,7 +34,7 @@ def test_every_setting_makes_an_agent_and_the_first_is_the_default(sweep: Any) -
 def test_settings_are_ordered_by_their_share_and_put_beside_the_default(sweep: Any) -> None:
     goals = {
         goal: [
-            Row(Cell(agent, subject, seed, goal), value + seed)
+            Row(Setting.from_keywords(agent=agent, subject=subject, seed=seed, goal=goal), value + seed)
             for agent, value in (("ucb", 8.0), ("ucb:c=0.1", 18.0), ("ucb:c=0.5", 4.0))
             for subject in ("colorsys", "html", "this")
             for seed in (0, 1)

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from fitgym.agents.base import make
-from fitgym.envs.fitness_selection import GOALS, FitnessSelection
+from fitgym.envs.base import GOALS
+from fitgym.run.environment import make as make_env
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -40,10 +41,10 @@ def run(script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 def test_every_agent_of_the_table_can_act_for_every_goal(script: Any, goal: str) -> None:
     assert set(script.BASELINES) <= set(script.AGENTS)
     for name in script.AGENTS:
-        cell = script.Contestant(name, goal).cell("colorsys", 0)
-        env = FitnessSelection("colorsys", goal=cell.goal, actions=cell.actions, features=cell.features)
+        setting = script.Contestant(name, goal).setting("colorsys", 0)
+        env: Any = make_env(setting).unwrapped
         try:
-            agent = make(cell.agent, env.action_space, action_names=env.action_names)
+            agent = make(setting.agent, env.action_space, action_names=env.action_names)
             assert agent.ready
             if name == "fixed all":
                 assert env.action_names[agent.act(None, {})].split("+") == list(env.goal.functions)

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from fitgym.comparison import a12, contrasts
 from fitgym.errors import InputError
-from fitgym.evaluation import Cell, Row
+from fitgym.evaluation import Row
+from fitgym.run.setting import Setting
 
 
 def rows(**values: dict[str, list[float]]) -> list[Row]:
     """By agent and subject what the runs reached."""
     return [
-        Row(Cell(agent, subject, seed), value)
+        Row(Setting(agent=agent, subject=subject, seed=seed), value)
         for agent, subjects in values.items()
         for subject, found in subjects.items()
         for seed, value in enumerate(found)
@@ -148,7 +149,7 @@ def test_the_same_rows_give_the_same_intervals() -> None:
     ("found", "message"),
     [
         (rows(a={"x": [1]}), "no run of the baseline 'b', expected one of a"),
-        ([Row(Cell("b", "x", 0), error="no")], "no run of the baseline 'b', expected one of none"),
+        ([Row(Setting(agent="b", subject="x"), error="no")], "no run of the baseline 'b', expected one of none"),
         (rows(a={"x": [1]}, b={"y": [1]}), "no subject and seed in common"),
     ],
 )

@@ -14,18 +14,20 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 
 from fitgym.agents.base import make
 from fitgym.envs.toy import Toy, optimum
 from fitgym.errors import InputError
-from fitgym.evaluation import Cell, Row, evaluate, first_tries, play, summary
+from fitgym.evaluation import Row, evaluate, first_tries, play, summary
+from fitgym.run.setting import Setting
 
 SMALL: dict[str, Any] = {"budget": "150x", "seeds": [0, 1]}
 
 
 def test_every_cell_gives_a_row_agent_by_agent() -> None:
     rows = list(evaluate(["ucb", "uniform"], ("colorsys", "html"), **SMALL))
-    assert [(row.cell.agent, row.cell.subject, row.cell.seed) for row in rows] == [
+    assert [(row.setting.agent, row.setting.subject, row.setting.seed) for row in rows] == [
         (agent, subject, seed) for agent in ("ucb", "uniform") for subject in ("colorsys", "html") for seed in (0, 1)
     ]
     assert all(row.executions >= 150 and row.steps >= 1 and not row.error for row in rows)
@@ -33,8 +35,8 @@ def test_every_cell_gives_a_row_agent_by_agent() -> None:
 
 def test_the_same_cell_gives_the_same_row_in_any_process() -> None:
     alone = list(evaluate(["thompson"], ("colorsys", "html"), **SMALL))
-    together = sorted(evaluate(["thompson"], ("colorsys", "html"), jobs=2, **SMALL), key=lambda row: str(row.cell))
-    assert together == sorted(alone, key=lambda row: str(row.cell))
+    together = sorted(evaluate(["thompson"], ("colorsys", "html"), jobs=2, **SMALL), key=lambda row: str(row.setting))
+    assert together == sorted(alone, key=lambda row: str(row.setting))
 
 
 def test_actions_with_populations_of_their_own_give_another_run() -> None:
@@ -43,7 +45,7 @@ def test_actions_with_populations_of_their_own_give_another_run() -> None:
         next(iter(evaluate(["uniform"], ("colorsys",), populations=kind, **options)))
         for kind in ("shared", "per-action")
     )
-    assert not own.error and own.cell.populations == "per-action"
+    assert not own.error and own.setting.option("populations") == "per-action"
     assert own.steps > 9 and (own.rewards, own.executions) != (shared.rewards, shared.executions)
 
 
@@ -151,9 +153,9 @@ def test_the_evaluator_of_stable_baselines_accepts_every_agent() -> None:
     evaluation = pytest.importorskip(
         "stable_baselines3.common.evaluation", reason="Stable-Baselines3 is in the extra 'deep'"
     )
-    from fitgym.agents.base import agents
+    from fitgym.agents.base import agents_for
 
-    for name in agents().names():
+    for name in agents_for(Discrete):
         agent = make(name, 5, seed=0)
         if name == "oracle":  # it looks at the environment it was shown, not at the one it is asked about
             continue
@@ -165,14 +167,22 @@ def test_the_evaluator_of_stable_baselines_accepts_every_agent() -> None:
 
 
 def row(agent: str, subject: str, seed: int, value: float | None) -> Row:
-    return Row(Cell(agent, subject, seed), value, error="" if value is not None else "broken")
+    return Row(Setting(agent=agent, subject=subject, seed=seed), value, error="" if value is not None else "broken")
 
 
 def test_agents_that_had_no_time_to_learn_are_told() -> None:
     def run(agent: str, steps: int) -> Row:
-        return Row(Cell(agent, "html", 0, actions=("branch", "line", "exception")), 1.0, 0.0, steps)
+        return Row(
+            Setting(agent=agent, subject="html", options={"actions": ("branch", "line", "exception")}), 1.0, 0.0, steps
+        )
 
-    rows = [run("ucb", 3), run("ucb", 2), run("linucb", 4), run("uniform", 2), Row(Cell("dsg_sarsa", "html", 0))]
+    rows = [
+        run("ucb", 3),
+        run("ucb", 2),
+        run("linucb", 4),
+        run("uniform", 2),
+        Row(Setting(agent="dsg_sarsa", subject="html")),
+    ]
     assert first_tries(rows) == {"ucb": (2, 3)}
 
 
@@ -216,7 +226,7 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
     assert head.split() == ["agent", "share", "of", "best", "median", "runs", "failed"] and len(lines) == 2
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert [bool(found["error"]) for found in rows] == [False, True, False, True]
-    assert rows[0]["cell"]["agent"] == "uniform" and rows[0]["value"] is not None
+    assert rows[0]["setting"]["agent"] == "uniform" and rows[0]["value"] is not None
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_a_suite_of_a_real_module_could_be_committed(module: str, tmp_path: Path
     assert all(len(name) <= MAX_LENGTH for name in names)
     assert [test.name for test in tests if not any(map(is_check, test.body))] == []
     assert not re.search(r"xfail|skip|/tmp|/home", run.source)
-    assert f"fitgym generate {module} --goal {MODULES[module]} --budget 300x --seed 0 --population 10" in run.source
+    assert f"fitgym generate {module} --goal {MODULES[module]} --population 10 --budget 300x --seed 0" in run.source
 
 
 def functions(source: str) -> list[ast.FunctionDef]:

@@ -44,7 +44,7 @@ def branches_by_coverage(file, source, folder):
 def coverage_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("coverage")
     return generate_request(
-        Request(TRIANGLE, goal="coverage", budget="60g", population=20, output=folder, json=folder / "record.json")
+        Request.of(TRIANGLE, goal="coverage", budget="60g", population=20, output=folder, json=folder / "record.json")
     )
 
 
@@ -52,7 +52,7 @@ def coverage_run(tmp_path_factory):
 def exceptions_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exceptions")
     return generate_request(
-        Request(ACCOUNT, goal="exceptions", agent="ucb", budget="60g", population=20, output=folder)
+        Request.of(ACCOUNT, goal="exceptions", agent="ucb", budget="60g", population=20, output=folder)
     )
 
 
@@ -88,11 +88,11 @@ def test_the_record_has_the_documented_keys_and_is_valid_json(coverage_run):
     for key in [
         "fitgym_version",
         "python",
+        "env",
+        "options",
         "subject",
         "source_sha256",
-        "goal",
         "agent",
-        "search",
         "budget",
         "seed",
         "steps",
@@ -159,12 +159,12 @@ def test_same_seed_same_bytes_in_two_processes_with_different_hash_seeds(tmp_pat
 def test_bad_requests_are_refused_before_anything_is_written(tmp_path, options, error, message):
     output = tmp_path / "out"
     with pytest.raises(error, match=message):
-        generate_request(Request(**{"subject": TRIANGLE, "output": output, "json": output / "r.json", **options}))
+        generate_request(Request.of(**{"subject": TRIANGLE, "output": output, "json": output / "r.json", **options}))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_suite_replaces_an_older_one_but_nothing_written_by_hand(tmp_path):
-    request = Request(TRIANGLE, goal="coverage", budget="2g", population=5, output=tmp_path)
+    request = Request.of(TRIANGLE, goal="coverage", budget="2g", population=5, output=tmp_path)
     run = generate_request(request)
     assert run.suite_path is not None
     run.suite_path.write_text(run.suite_path.read_text() + "# old\n")
@@ -180,7 +180,7 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
     taken = tmp_path / "taken"
     taken.write_text("mine")
     with pytest.raises(InputError, match="cannot be a folder"):
-        generate_request(Request(TRIANGLE, output=taken))
+        generate_request(Request.of(TRIANGLE, output=taken))
     assert taken.read_text() == "mine"
 
 
@@ -236,7 +236,7 @@ def test_ctrl_c_while_finishing_finishes_in_a_hurry(tmp_path, monkeypatch):
         return finish(*arguments, deadline=deadline, **options)
 
     monkeypatch.setattr("fitgym.generation.finish", interrupted_once)
-    run = generate_request(Request(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path))
+    run = generate_request(Request.of(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path))
     assert run.interrupted
     assert run.suite_path is not None and run.suite_path.exists()
     assert deadlines[0] == Deadline() and deadlines[1].left < deadlines[1].rest <= FINISHING_S
@@ -248,11 +248,11 @@ def test_ctrl_c_twice_gives_it_up_and_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("fitgym.generation.finish", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        generate_request(Request(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path / "out"))
+        generate_request(Request.of(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path / "out"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_executions_are_those_of_the_search(tmp_path):
-    run = generate_request(Request(ACCOUNT, goal="coverage", budget="400x", population=10, output=tmp_path))
+    run = generate_request(Request.of(ACCOUNT, goal="coverage", budget="400x", population=10, output=tmp_path))
     # A generation is finished before the budget is looked at: it proposes at most ten suites of new tests.
     assert run.record["executions"] < 400 + 10 * 10

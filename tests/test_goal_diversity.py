@@ -95,7 +95,7 @@ def test_the_released_variant_can_be_asked_for():
         env.reset(seed=4)
         env.step(0)
         assert env.engine.measurements.fitness["diversity"].last_two
-        assert env.record()["variants"] == variants
+        assert env.record()["options"]["variants"] == variants
 
 
 def test_a_suite_is_generated_that_enters_every_operation(tmp_path):

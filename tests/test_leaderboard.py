@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fitgym.leaderboard import boards, markdown
+from fitgym.run.validation import Claim, Validity
 from fitgym.study.trials.episode import Episode
 from fitgym.subject.corpus import Corpus
-from fitgym.validation import Claim, Validity
 
 SUBJECTS = Corpus.load("stdlib-v1:test").subjects
 

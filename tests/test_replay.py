@@ -13,7 +13,8 @@ import pytest
 
 import fitgym
 from fitgym.errors import InputError, SubjectError
-from fitgym.replay import read, replay
+from fitgym.run.record import read
+from fitgym.run.replay import replay
 
 Recorded = tuple[dict[str, Any], Path]
 
@@ -38,7 +39,7 @@ def test_every_reward_comes_again_and_the_suite_passes(recorded: Recorded) -> No
 def test_a_run_with_another_search_and_another_secondary_objective_is_replayed_too(tmp_path: Path) -> None:
     options: dict[str, Any] = {"goal": "coverage", "agent": "fixed:branch+line", "smart": True, "budget": "300x"}
     run = fitgym.generate("html", search="adynamosa", secondary="performance", output=tmp_path, **options)
-    assert run.record["smart"] and run.record["secondary"] == "performance"
+    assert run.record["options"]["smart"] and run.record["options"]["secondary"] == "performance"
     assert "--search adynamosa --smart --secondary performance --budget 300x" in run.source
     assert replay(run.record, suite=tmp_path).differences == ()
 
@@ -52,9 +53,11 @@ def test_actions_with_populations_of_their_own_are_replayed_too(tmp_path: Path) 
         "generations_per_step": 2,
     }
     run = fitgym.generate("textwrap", output=tmp_path, **options)
-    assert "--population 5 --populations per-action --generations-per-step 2" in run.source
+    assert "--population 5 --generations-per-step 2 --populations per-action" in run.source
     assert replay(run.record, suite=tmp_path).differences == ()
-    assert replay({**run.record, "populations": "shared"}).differences  # which makes it another run
+    assert replay(
+        {**run.record, "options": {**run.record["options"], "populations": "shared"}}
+    ).differences  # which makes it another run
 
 
 def test_an_agent_that_is_fixed_is_replayed_too(tmp_path: Path) -> None:
@@ -69,7 +72,7 @@ def test_an_agent_that_is_fixed_is_replayed_too(tmp_path: Path) -> None:
         ({"seed": 5}, "the reward is|generations|goal value|ends after"),
         ({"generations": 1}, r"generations: \d+, recorded was 1"),
         ({"goal_value": -1.0}, r"goal value: .*, recorded was -1\.0"),
-        ({"source_sha256": "0" * 64}, "the source of 'colorsys' is another one than was recorded"),
+        ({"source_sha256": "0" * 64}, "the source of 'colorsys' is not the recorded one"),
     ],
 )
 def test_what_was_changed_is_found(recorded: Recorded, change: dict[str, Any], difference: str) -> None:
@@ -84,7 +87,7 @@ def test_a_budget_in_seconds_is_compared_up_to_its_last_step(recorded: Recorded)
     record, _ = recorded
     found = replay({**record, "budget": "30s"})
     assert found.differences == () and found.steps == record["steps"] - 1
-    assert "what the clock cut off at the end cannot be compared" in found.notes[0]
+    assert "the step that the clock cut off cannot be compared" in found.notes[0]
 
 
 def test_another_version_is_a_note(recorded: Recorded) -> None:

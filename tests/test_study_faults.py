@@ -59,7 +59,7 @@ def test_tests_that_are_flaky_or_fail_on_the_fixed_version_are_left_out(pair: Pa
 
 
 def test_a_suite_is_generated_for_the_fixed_version_and_run_on_the_buggy_one(pair: Path) -> None:
-    found = FaultTrial(goal="coverage", agent="own", population=6).measure("empty", 0, "150x", str(pair))
+    found = FaultTrial.of({"goal": "coverage", "agent": "own", "population": 6}).measure("empty", 0, "150x", str(pair))
     assert found.measures["detected"] == 1.0 and found.measures["failing"] >= 1
     assert found.measures["tests"] >= 2 and found.measures["value"] == 1.0
     assert "from tool import size" in found.run["suite"]

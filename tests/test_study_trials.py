@@ -16,8 +16,8 @@ from fitgym.study.trials.search import SearchTrial
 
 SMALL: list[tuple[Trial, str, str]] = [
     (Artificial(), "gradient:3+plateau:1", "60x"),
-    (Episode(population=4), "colorsys", "60x"),
-    (Episode(population=4, agent="all", goal="coverage"), "colorsys", "8g"),
+    (Episode.of({"population": 4}), "colorsys", "60x"),
+    (Episode.of({"population": 4, "agent": "all", "goal": "coverage"}), "colorsys", "8g"),
     (SearchTrial(population=6, fitness="line+branch+exception"), "colorsys", "60x"),
     (SearchTrial(population=6, search="mio", smart=True, fitness="line+branch"), "colorsys", "60x"),
 ]
@@ -32,7 +32,7 @@ def test_the_same_run_is_the_same_again_and_has_its_metrics(trial: Trial, subjec
 
 
 def test_an_episode_tells_its_course() -> None:
-    found = Episode(population=4, agent="uniform").measure("textwrap", 0, "100x", None)
+    found = Episode.of({"population": 4, "agent": "uniform"}).measure("textwrap", 0, "100x", None)
     steps = int(found.measures["steps"])
     assert len(found.series["action"]) == len(found.series["reward"]) == steps
     assert len(found.series["value"]) == len(found.series["executions"]) == steps + 1
@@ -43,15 +43,15 @@ def test_an_episode_tells_its_course() -> None:
 
 
 def test_own_and_all_are_the_functions_of_the_goal() -> None:
-    own = Episode(population=4, agent="own", goal="coverage").measure("colorsys", 0, "40x", None)
-    every = Episode(population=4, agent="all", goal="coverage").measure("colorsys", 0, "40x", None)
+    own = Episode.of({"population": 4, "agent": "own", "goal": "coverage"}).measure("colorsys", 0, "40x", None)
+    every = Episode.of({"population": 4, "agent": "all", "goal": "coverage"}).measure("colorsys", 0, "40x", None)
     assert set(own.series["action"]) == {"branch"}
     (names,) = set(every.series["action"])
     assert len(names.split("+")) == 8
 
 
 def test_an_episode_may_be_limited_by_the_clock() -> None:
-    found = Episode(population=4, agent="own").measure("textwrap", 0, "1.5s", None)
+    found = Episode.of({"population": 4, "agent": "own"}).measure("textwrap", 0, "1.5s", None)
     assert found.measures["steps"] >= 1 and found.seconds["run"] < 10.0
 
 

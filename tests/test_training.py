@@ -23,7 +23,7 @@ TWO = "colorsys,html"
 
 def request(folder: Path, agent: str = "dsg_sarsa", subjects: str = TWO, **more: Any) -> Training:
     options = {"steps": 8, "budget": "9g", "population": 4, "output": str(folder / "policy"), **more}
-    return Training(agent, subjects, **options)
+    return Training.of(agent, subjects, **options)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -36,7 +36,7 @@ def test_the_folder_holds_the_agent_and_all_that_is_needed_to_repeat_it(tmp_path
     assert sorted(contents(folder)) == ["agent.json", "arrays.npz", "bundle.json", "episodes.jsonl"]
     bundle = json.loads((folder / "bundle.json").read_text())
     assert bundle["request"]["subjects"] == TWO and bundle["environment"]["subjects"] == ["colorsys", "html"]
-    assert bundle["environment"]["budget"] == "9g" and bundle["seeds"] == {"agent": 0, "environments": [0]}
+    assert bundle["request"]["setting"]["budget"] == "9g" and bundle["seeds"] == {"agent": 0, "environments": [0]}
     assert bundle["hyper_parameters"]["alpha"] == 0.05
     assert bundle["action_names"] == list(agent.action_names) and "remaining_budget" in bundle["feature_names"]
     assert bundle["versions"].keys() >= {"fitgym", "python", "numpy", "gymnasium"}

@@ -13,10 +13,10 @@ import pytest
 
 import fitgym
 from fitgym.errors import InputError
+from fitgym.run.validation import Claim, claims, validate
 from fitgym.study.cell import record
 from fitgym.study.plan import Cell
 from fitgym.study.trials.episode import Episode
-from fitgym.validation import Claim, claims, validate
 
 SETTINGS = {**Episode.settings(), "population": 4, "goal": "coverage", "suite": True}
 
@@ -49,14 +49,16 @@ def test_what_was_touched_is_found(made: dict[str, Any]) -> None:
     assert "value is" in reasons(touched("measures", "value", value=1.0))
     assert "goal value" in reasons(touched("run", "goal_value", value=0.5))
     assert "the reward is" in reasons(touched("run", "rewards", value=[9.0, *run["rewards"][1:]]))
-    assert "the source of 'colorsys' is another one" in reasons(touched("run", "source_sha256", value="0" * 64))
+    assert "the source of 'colorsys' is not the recorded one" in reasons(
+        touched("run", "source_sha256", value="0" * 64)
+    )
     wrong = run["suite"] + "\n\ndef test_of_my_own():\n    assert False\n"
     assert "test_of_my_own fails" in reasons(touched("run", "suite", value=wrong))
     more = run["suite"] + "\n\ndef test_of_my_own():\n    assert True\n"
     assert f"has {run['tests'] + 1} tests, recorded were {run['tests']}" in reasons(touched("run", "suite", value=more))
     other = next(name for name in run["actions"] if name != run["actions"][0])
     assert reasons(touched("run", "actions", value=[other, *run["actions"][1:]]))
-    assert "the record has no 'subject'" in reasons(touched("run", value={}))
+    assert "the record has no 'env'" in reasons(touched("run", value={}))
     assert "lacks something" in reasons({**made, "measures": None})
     assert "seed of the run is 5, claimed is 6" in reasons(touched("seed", value=6))
     assert "goal of the run is 'coverage', claimed is 'diversity'" in reasons(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View
 
 __all__ = ["Active"]
@@ -14,6 +14,6 @@ class Active(Block):
     def names(self, view: View) -> list[str]:
         return [f"active_{name}" for name in view.functions]
 
-    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
         active = engine.active
         return [1.0 if name in active else 0.0 for name in view.functions]

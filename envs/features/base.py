@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.registry import Registry
 
 __all__ = ["Block", "Moment", "View", "blocks", "coverage", "squash"]
@@ -67,7 +67,7 @@ class Block(ABC):
         """The names of the numbers, in order."""
 
     @abstractmethod
-    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
         """The numbers now, one for each name, after at least one generation."""
 
 
@@ -81,7 +81,7 @@ def squash(x: float, half: float) -> float:
     return x / (x + half)
 
 
-def coverage(engine: Engine, name: str) -> float:
+def coverage(engine: Queries, name: str) -> float:
     """The share of a function's targets that the archive covers; 0.0 without targets or measurements."""
     if not engine.measures(name):
         return 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, coverage
 
 __all__ = ["CombinedCoverage"]
@@ -14,6 +14,6 @@ class CombinedCoverage(Block):
     def names(self, view: View) -> list[str]:
         return ["coverage"]
 
-    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
         active = engine.active
         return [sum([coverage(engine, name) for name in active]) / len(active)]

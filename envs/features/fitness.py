@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View
 
 __all__ = ["CombinedFitness"]
@@ -14,6 +14,6 @@ class CombinedFitness(Block):
     def names(self, view: View) -> list[str]:
         return ["fitness"]
 
-    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
         best, active = engine.best, engine.active
         return [sum([engine.fitness_of(name, best) for name in active]) / len(active)]

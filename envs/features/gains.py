@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
 
 __all__ = ["Gains"]
@@ -14,6 +14,6 @@ class Gains(Block):
     def names(self, view: View) -> list[str]:
         return [f"gain_{k}" for k in (1, 2, 3)]
 
-    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
         gains = [*moment.gains, 0.0, 0.0, 0.0][:3]
         return [squash(max(0.0, gain), 1.0) for gain in gains]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
 
 __all__ = ["GoalValue"]
@@ -14,5 +14,5 @@ class GoalValue(Block):
     def names(self, view: View) -> list[str]:
         return ["goal"]
 
-    def values(self, engine: Engine, view: View, moment: Moment) -> list[float]:
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
         return [squash(moment.value, moment.scale)]

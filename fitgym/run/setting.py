@@ -21,15 +21,18 @@ from msgspec import Meta
 from fitgym.errors import InputError
 
 __all__ = [
+    "DEFAULT_ENV",
     "EngineOptions",
     "FitnessOptions",
     "GuidedOptions",
     "Options",
     "SearchOptions",
     "Setting",
+    "checked",
     "defaults",
     "hints",
     "option",
+    "plain",
     "read",
 ]
 
@@ -39,8 +42,8 @@ DEFAULT_ENV = "fitgym/FitnessSelection-v0"
 WholeNumber = Annotated[int, Meta(ge=1)]
 Name = Annotated[str, Meta(min_length=1)]
 
-Read = TypeVar("Read", bound="Options")
-Built = TypeVar("Built")
+K = TypeVar("K", bound="Options")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +58,9 @@ class Options:
 
     def recorded(self) -> dict[str, Any]:
         """The fields that a result depends on, as JSON-ready values."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))  # lists instead of tuples
-        return {name: value for name, value in found.items() if name not in self.local and name not in self.without}
+        found = plain({name: value for name, value in vars(self).items() if name not in (*self.local, *self.without)})
+        assert isinstance(found, dict)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +93,10 @@ class SearchOptions(EngineOptions):
         goal: what the tester wants in the end: exceptions, coverage, diversity or strong_mutation.
         functions: fitness functions to use instead of the goal's own list: exception,branch,loop_twice.
         variants: arguments of fitness functions by name, such as {"diversity": {"last_two": true}}.
-        reward: gain, the change of the goal's value; or paper, as published for the goal.
+        reward: what agents learn from: gain (the change of the goal's value) or paper (as published for the goal).
         features: what the agent sees: a feature set, or feature blocks joined by +.
         generations_per_step: how many generations a decision holds.
-        budget: 200g generations or 20000x executions of test cases; None for no limit.
+        budget: of an episode: 200g (generations) or 20000x (executions of test cases).
         timeout_s: seconds that one test case may take.
     """
 
@@ -112,9 +116,10 @@ class FitnessOptions(SearchOptions):
     """The options of environments in which an agent chooses fitness functions.
 
     Attributes:
-        actions: catalogue of combinations to choose from, a list of combinations, bits or weights; the goal's own if None.
-        populations: shared, or per-action: every action resumes the population that it left, as in the code released with
-            the paper.
+        actions: what can be chosen: a catalogue of combinations, a list of them, bits or weights; by default the goal's
+            own catalogue.
+        populations: one population, shared by all actions; or per-action, where each action resumes the population that
+            it left, as in the code released with the paper.
     """
 
     actions: str | tuple[str, ...] | None = None
@@ -160,9 +165,23 @@ class Setting:
         """
         return self.options[name] if name in self.options else defaults(FitnessOptions)[name]
 
+    @classmethod
+    def from_keywords(cls, **keywords: Any) -> Setting:
+        """A setting from one list of keywords: the attributes of `Setting`, all others are options of the environment.
+
+        None stands for the default.
+
+        Raises:
+            InputError: an attribute is of another type or out of range.
+        """
+        own = {each.name for each in dataclasses.fields(cls)}
+        given = {name: value for name, value in keywords.items() if value is not None}
+        options = {name: value for name, value in given.items() if name not in own}
+        return cls.of({**{name: value for name, value in given.items() if name in own}, "options": options})
+
     def to_json(self) -> dict[str, Any]:
         """The setting as JSON-ready values."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
+        found: dict[str, Any] = plain(self)
         return found
 
     @classmethod
@@ -175,7 +194,7 @@ class Setting:
         return _build(cls, values, "the setting")
 
 
-def read(kind: type[Read], given: Mapping[str, Any], who: str) -> Read:
+def read(kind: type[K], given: Mapping[str, Any], who: str) -> K:
     """Check keyword arguments of an environment.
 
     Args:
@@ -205,8 +224,13 @@ def option(kind: type[Any], name: str, text: str) -> Any:
     except msgspec.DecodeError:
         value = text
     if name in (known := hints(kind)):
-        return _converted(name, value, known[name])
+        return checked(name, value, known[name])
     return value
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: tables, lists, texts, numbers, true, false and none."""
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def defaults(kind: type[Any]) -> dict[str, Any]:
@@ -222,22 +246,27 @@ def hints(kind: type[Any]) -> dict[str, Any]:
     return {each.name: found[each.name] for each in dataclasses.fields(kind) if each.name not in without}
 
 
-def _build(kind: type[Built], given: Mapping[str, Any], who: str) -> Built:
+def checked(name: str, value: Any, kind: Any) -> Any:
+    """The value of an option, converted to its type: lists become tuples.
+
+    Raises:
+        InputError: it does not fit the type.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        shown = f"'{value}'" if isinstance(value, str) else value
+        raise InputError(f"{name} is {shown}, expected {_noun(kind)}") from None
+
+
+def _build(kind: type[T], given: Mapping[str, Any], who: str) -> T:
     known = hints(kind)
     for name in given:
         if instead := getattr(kind, "without", {}).get(name):
             raise InputError(f"{who} has no option '{name}': {instead}")
         if name not in known:
             raise InputError(f"{who} has no option '{name}'{_nearest(name, known)}")
-    return kind(**{name: _converted(name, value, known[name]) for name, value in given.items()})
-
-
-def _converted(name: str, value: Any, kind: Any) -> Any:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        shown = f"'{value}'" if isinstance(value, str) else value
-        raise InputError(f"{name} is {shown}, expected {_noun(kind)}") from None
+    return kind(**{name: checked(name, value, known[name]) for name, value in given.items()})
 
 
 def _noun(kind: Any) -> str:

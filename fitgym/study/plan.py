@@ -40,7 +40,8 @@ import difflib
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -240,11 +241,11 @@ class Plan:
 
 
 def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, Any], budget: str) -> tuple[Arm, ...]:
-    known = trial.settings()
-    _known(common, known, "settings.")
     tables = document.get("arms")
     if not (isinstance(tables, list) and tables and all(isinstance(table, dict) for table in tables)):
         raise InputError("it has no arms: expected tables that begin with [[arms]], each with a name")
+    with _below("settings."):
+        of_all = trial.settings(common)
     arms: dict[str, Arm] = {}
     for number, table in enumerate(tables):
         where = f"arms[{number}]."
@@ -255,8 +256,12 @@ def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, 
             raise InputError(f"{where}name is 'source', which has a meaning of its own under [published]")
         if "budget" in table:
             raise InputError(f"{where}budget: all arms have the budget of the study, so that they can be compared")
+        with _below(where):
+            known = trial.settings({**common, **table})
         _known(table, ["name", *known], where)
-        settings = {**known, **common, **{key: value for key, value in table.items() if key != "name"}}
+        shared = {key: value for key, value in common.items() if key in known or key not in of_all}
+        _known(shared, known, "settings.")
+        settings = {**known, **shared, **{key: value for key, value in table.items() if key != "name"}}
         try:
             trial.of(settings).check(budget)
         except FitgymError as problem:
@@ -265,6 +270,15 @@ def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, 
             raise InputError(f"{where if key in table or key not in common else 'settings.'}{problem}") from None
         arms[name] = Arm(name, settings)
     return tuple(arms.values())
+
+
+@contextmanager
+def _below(where: str) -> Iterator[None]:
+    """Say in an error in which table the key stands."""
+    try:
+        yield
+    except FitgymError as problem:
+        raise InputError(f"{where}{problem}") from None
 
 
 def _subjects(document: Mapping[str, Any], path: str | None, folder: Path) -> tuple[tuple[str, ...], str | None]:

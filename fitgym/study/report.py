@@ -13,11 +13,11 @@ from typing import Any
 from fitgym.comparison import Contrast
 from fitgym.study.analysis import ALPHA, Analysis
 from fitgym.study.figures import figures
-from fitgym.study.plan import Plan
+from fitgym.study.plan import Arm, Plan
 from fitgym.study.results import Reach, Results
 from fitgym.study.statistics import Interval
 from fitgym.study.store import Store
-from fitgym.study.trials.base import trials
+from fitgym.study.trials.base import Trial, trials
 from fitgym.suite.export import write
 
 __all__ = ["Entry", "Table", "report"]
@@ -221,15 +221,11 @@ def _failures(analysis: Analysis) -> Table:
 def methods(plan: Plan) -> list[str]:
     """What was done, as a paper would say it, from the plan alone."""
     kind = trials().load(plan.trial)
-    told = {key: None if key in _TOLD else default for key, default in kind.settings().items()}
-    common = {
-        key: value
-        for key, value in plan.arms[0].settings.items()
-        if value != told[key] and all(arm.settings[key] == value for arm in plan.arms)
-    }
+    first = _special(kind, plan.arms[0])
+    common = {key: value for key, value in first.items() if all(arm.settings.get(key) == value for arm in plan.arms)}
     arms = []
     for arm in plan.arms:
-        own = {key: value for key, value in arm.settings.items() if value != told[key] and key not in common}
+        own = {key: value for key, value in _special(kind, arm).items() if key not in common}
         arms.append(f"{arm.name} ({_settings(own)})" if own else f"{arm.name} (defaults)")
     summary = (kind.__doc__ or "").strip().splitlines()[0].rstrip(".")
     unit = {"x": "executions of test cases", "g": "generations", "s": "seconds by the clock"}[plan.budget[-1]]
@@ -263,6 +259,12 @@ def provenance(analysis: Analysis) -> dict[str, str]:
         "seeds": ", ".join(map(str, plan.seeds)),
         "subjects": ", ".join(plan.subjects),
     }
+
+
+def _special(kind: type[Trial], arm: Arm) -> dict[str, Any]:
+    """The settings of an arm that differ from their defaults, and those that are always told."""
+    usual = kind.settings(arm.settings)
+    return {key: value for key, value in arm.settings.items() if value != (None if key in _TOLD else usual[key])}
 
 
 def _settings(found: dict[str, Any]) -> str:

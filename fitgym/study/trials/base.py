@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from fitgym.errors import FitgymError, InputError
 from fitgym.evolution.budget import Budget
 from fitgym.registry import Registry
+from fitgym.run.setting import checked, hints
 
-__all__ = ["Measured", "Trial", "about", "trials"]
+__all__ = ["Measured", "Trial", "about", "convert", "trials"]
 
 _START_S = 0.5
 _EXECUTION_S = 0.002
@@ -112,28 +113,36 @@ class Trial(ABC):
         ]
 
     @classmethod
-    def settings(cls) -> dict[str, Any]:
-        """The names of the settings with their defaults."""
-        return {field.name: field.default for field in dataclasses.fields(cls)}
+    def settings(cls, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The names of the settings with their defaults.
+
+        Args:
+            given: what a study says already; the settings of some trials depend on it.
+        """
+        blank = cls()
+        return {each.name: getattr(blank, each.name) for each in dataclasses.fields(cls)}
 
     @classmethod
-    def of(cls, settings: dict[str, Any]) -> Trial:
+    def of(cls, settings: Mapping[str, Any]) -> Self:
         """The trial with these settings.
 
         Raises:
-            InputError: a value is of another type than its default; the message begins with the name and a colon.
+            InputError: a value is of another type or out of range; the message begins with the name and a colon.
         """
-        known = cls.settings()
-        for name, value in settings.items():
-            default = known[name]
-            wanted = str if default is None else type(default)
-            fits = type(value) is wanted or (wanted is float and type(value) is int)
-            if not fits:
-                raise InputError(f"{name}: {value!r} is no {_NOUNS.get(wanted, wanted.__name__)}")
-        return cls(**settings)
+        known = hints(cls)
+        return cls(**{name: convert(name, value, known[name]) for name, value in settings.items()})
 
 
-_NOUNS = {str: "text", int: "whole number", float: "number", bool: "true or false", list: "list"}
+def convert(name: str, value: Any, kind: Any) -> Any:
+    """The value of a setting, checked against its type.
+
+    Raises:
+        InputError: it does not fit; the message begins with the name and a colon.
+    """
+    try:
+        return checked(name, value, kind)
+    except InputError as problem:
+        raise InputError(f"{name}: {str(problem).removeprefix(f'{name} is ')}") from None
 
 
 @contextmanager

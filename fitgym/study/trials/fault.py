@@ -6,50 +6,40 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar
 
 from fitgym.errors import InputError, UnknownName
 from fitgym.generation import Request, generate_request
-from fitgym.replay import replay
+from fitgym.run.environment import has_subject
+from fitgym.run.replay import replay
 from fitgym.study.faults import Fault as Pair
 from fitgym.study.faults import cache_folder, detect, load
-from fitgym.study.trials._goal import agent_text, check_names
-from fitgym.study.trials.base import Measured, Trial
+from fitgym.study.trials._setting import SettingTrial
+from fitgym.study.trials.base import Measured
 from fitgym.subject.source import locate
 
 __all__ = ["Fault"]
 
 
 @dataclass(frozen=True)
-class Fault(Trial):
+class Fault(SettingTrial):
     """One suite, generated for the fixed version of a subject and run on the buggy one.
 
     Its subjects are the ids of a list of faults, and its path is that list.
 
     Attributes:
-        goal: name of the goal.
-        agent: as for `episode`: a name, or "own" or "all".
-        search, secondary, populations, population, generations_per_step: as for `fitgym generate`.
+        env, agent: see `SettingTrial`; the options of the environment are settings too.
     """
-
-    goal: str = "exceptions"
-    agent: str = "ucb"
-    search: str = "whole_suite"
-    secondary: str = "length"
-    populations: str = "shared"
-    population: int = 50
-    generations_per_step: int = 3
 
     metrics: ClassVar[dict[str, bool]] = {"detected": True, "failing": True, "value": True}
     likelihoods: ClassVar[frozenset[str]] = frozenset({"detected"})
     units: ClassVar[str] = "xgs"
 
     def check(self, budget: str) -> None:
-        """The names must be known, and the numbers make sense."""
-        check_names(self.goal, self.agent, self.search)
-        for name, least in (("population", 2), ("generations_per_step", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name}: {getattr(self, name)} is below {least}")
+        """As for every environment with an agent; there must be a subject, so that there is a suite."""
+        super().check(budget)
+        if not has_subject(self.env):
+            raise InputError(f"env: environment '{self.env}' has no subject, so it gives no suite")
 
     def check_subject(self, subject: str, path: str | None) -> None:
         """It must be in the list; nothing is installed yet."""
@@ -69,22 +59,8 @@ class Fault(Trial):
         pair = _pair(subject, path)
         fixed, buggy = pair.folders(cache_folder())
         ready = time.monotonic()
-        run = generate_request(
-            Request(
-                pair.subject,
-                path=fixed,
-                goal=self.goal,
-                agent=agent_text(self.goal, self.agent),
-                search=self.search,
-                secondary=self.secondary,
-                populations=cast(Literal["shared", "per-action"], self.populations),
-                population=self.population,
-                generations_per_step=self.generations_per_step,
-                budget=budget,
-                seed=seed,
-                output=None,
-            )
-        )
+        setting = self.setting(pair.subject, seed, budget, str(fixed))
+        run = generate_request(Request(setting, output=None))
         generated = time.monotonic()
         measures = {"detected": 0.0, "failing": 0, "tests": 0, "flaky": 0}
         if run.source:

@@ -12,6 +12,7 @@ from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.budget import Budget
 from fitgym.evolution.proxies import PROXIES
 from fitgym.execution.executor import Executor
+from fitgym.run.setting import EngineOptions
 from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials.base import Measured, Trial, about
 from fitgym.subject.source import locate
@@ -22,25 +23,18 @@ __all__ = ["SearchTrial"]
 _IDLE = 200  # generations in a row that execute nothing, after which there is nothing left to find
 
 
-@dataclass(frozen=True)
-class SearchTrial(Trial):
-    """One run of a search algorithm, which is worth what its suite covers.
+@dataclass(frozen=True, kw_only=True)
+class SearchTrial(EngineOptions, Trial):
+    """One run of a search algorithm, measured by the coverage of its suite.
 
     Attributes:
-        search: algorithm with options.
+        search, smart, secondary, population: see `fitgym.run.setting.EngineOptions`.
         fitness: the functions that guide it and by which its suite is judged, joined by +.
-        smart: with smart selection.
-        secondary: name of the secondary objective.
-        population: individuals, unless `search` says so.
         rates: what test cases are made of, a name in `fitgym.testcase.rates.RATES`: "fitgym", or "one_call" for a single call
             with random numbers that take nothing from the subject.
     """
 
-    search: str = "whole_suite"
     fitness: str = "branch"
-    smart: bool = False
-    secondary: str = "length"
-    population: int = 50
     rates: str = "fitgym"
 
     metrics: ClassVar[dict[str, bool]] = {
@@ -92,11 +86,8 @@ class SearchTrial(Trial):
             engine = Engine(
                 executor,
                 fitness=functions,
-                search=self.search,
-                smart=self.smart,
-                secondary=self.secondary,
+                **self.engine(),
                 seed=seed,
-                population=self.population,
                 budget=spent if spent.deterministic else None,
                 deadline=None if spent.deterministic else began + spent.amount,
                 rates=RATES[self.rates],

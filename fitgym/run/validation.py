@@ -1,4 +1,4 @@
-"""Validation: are records what they claim to be? Every run is repeated, and its suite run by a stranger's interpreter."""
+"""Validation: repeats the run of a record and compares every claim with the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fitgym.errors import FitgymError, InputError
-from fitgym.replay import replay
+from fitgym.run.replay import replay
 from fitgym.study.store import Store
 from fitgym.study.trials.base import trials
 

@@ -1,0 +1,176 @@
+"""The environment of a setting: found by its id, checked, and made."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec, load_env_creator
+
+import fitgym.envs  # noqa: F401  (registers the environments)
+from fitgym.agents.base import Agent, is_saved, trained
+from fitgym.agents.base import make as make_agent
+from fitgym.envs.base import SearchEnv
+from fitgym.errors import InputError, UnknownName
+from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor
+from fitgym.registry import keywords
+from fitgym.run.setting import Options, Setting, defaults
+
+__all__ = ["agent_of", "check", "has_subject", "kind", "make", "options_of", "resolved"]
+
+Env = gymnasium.Env[Any, Any]
+
+
+def kind(env: str) -> type[Env]:
+    """The class of an environment.
+
+    Args:
+        env: id of a registered environment, `module:id` to import a module first, or `module:Class`.
+
+    Raises:
+        InputError: there is no such environment.
+    """
+    return _found(env)[1]
+
+
+def has_subject(env: str) -> bool:
+    """Whether the environment is a search on a subject, so that there can be a suite."""
+    return issubclass(kind(env), SearchEnv)
+
+
+def options_of(env: str) -> dict[str, Any]:
+    """The options of an environment with their defaults, those that its registration fixes included.
+
+    Raises:
+        InputError: there is no such environment.
+    """
+    spec, cls = _found(env)
+    known = defaults(declared) if (declared := _declared(cls)) is not None else keywords(cls)
+    return {**known, **({} if spec is None else spec.kwargs)}
+
+
+def make(setting: Setting, *, executor: Executor | None = None, render_mode: str | None = None) -> Env:
+    """The environment of a setting; nothing is started before its `reset`.
+
+    A budget in seconds is left to whoever runs the episode: the environment then has none.
+
+    Args:
+        setting: of the run.
+        executor: of the subject, if one has been started already.
+        render_mode: as for `gymnasium.make`.
+
+    Raises:
+        InputError: the environment does not exist or does not have these options.
+        SubjectError: the subject cannot be found.
+    """
+    spec, cls = _found(setting.env)
+    options = {**setting.options}
+    if setting.budget:
+        options["budget"] = setting.budget if Budget.parse(setting.budget).deterministic else None
+    if issubclass(cls, SearchEnv):
+        given = {**({} if spec is None else spec.kwargs), **options}
+        env = cls(setting.subject, render_mode=render_mode, executor=executor, **cls.for_agents(given))
+        env.spec = spec
+        return env
+    if setting.subject:
+        raise InputError(f"environment '{setting.env}' has no subject, so '{setting.subject}' has no place in it")
+    known = options_of(setting.env)
+    for name in options:
+        if name not in known:
+            raise InputError(f"{UnknownName(f'option of environment {setting.env}', name, known)}")
+    if render_mode is not None:
+        options["render_mode"] = render_mode
+    return cls(**options) if spec is None else gymnasium.make(spec.id, disable_env_checker=True, **options)
+
+
+def resolved(setting: Setting) -> Setting:
+    """The same setting with its agent named, and for a fixed combination a catalogue that has it alone.
+
+    A fixed agent may take any combination of the functions, also one that no catalogue has.
+
+    Raises:
+        InputError: see `make`.
+    """
+    with_agent = setting if setting.agent else replace(setting, agent=_default_agent(setting))
+    name, _, combination = with_agent.agent.partition(":")
+    if name != "fixed" or not combination or is_saved(with_agent.agent):
+        return with_agent
+    if "actions" not in (known := options_of(setting.env)) or (known | dict(setting.options))["actions"] is not None:
+        return with_agent
+    if not has_subject(setting.env):
+        return with_agent
+    return replace(with_agent, options={**setting.options, "actions": (combination,)})
+
+
+def agent_of(setting: Setting, env: Env) -> Agent:
+    """The agent of a setting, made for an environment and able to act there.
+
+    Raises:
+        InputError: there is no such agent, it cannot act there, or it has to be trained first.
+    """
+    inner = env.unwrapped
+    return trained(
+        make_agent(
+            setting.agent,
+            inner.action_space,
+            action_names=getattr(inner, "action_names", None),
+            seed=setting.seed,
+            reseed=True,
+            environment=getattr(inner, "environment", None),
+        )
+    )
+
+
+def check(setting: Setting) -> None:
+    """Make sure that the environment has these options and that the agent can act there; the subject is not looked at.
+
+    Raises:
+        InputError: see `make` and `agent_of`.
+    """
+    blank = make(replace(setting, subject=""))
+    try:
+        agent_of(setting, blank)
+    finally:
+        blank.close()
+
+
+def _default_agent(setting: Setting) -> str:
+    blank = replace(setting, subject="")
+    env = make(blank)
+    try:
+        return str(getattr(env.unwrapped, "default_agent", "uniform"))
+    finally:
+        env.close()
+
+
+def _declared(cls: type[Env]) -> type[Options] | None:
+    found: type[Options] | None = getattr(cls, "Options", None)
+    return found
+
+
+def _found(env: str) -> tuple[EnvSpec | None, type[Env]]:
+    module, colon, name = env.rpartition(":")
+    try:
+        if colon:
+            importlib.import_module(module)
+        if colon and not name.rpartition("-v")[2].isdigit():
+            return None, _class(env)
+        if name not in gymnasium.registry and f"fitgym/{name}" in gymnasium.registry:
+            name = f"fitgym/{name}"
+        spec = gymnasium.spec(name)
+        return spec, _class(spec.entry_point)
+    except gymnasium.error.Error as problem:
+        known = [one for one in gymnasium.registry if one.startswith("fitgym/")]
+        raise InputError(f"{UnknownName('environment', env, known)}") from problem
+    except (ImportError, AttributeError) as problem:
+        raise InputError(f"environment '{env}' cannot be imported: {problem}") from problem
+
+
+def _class(entry_point: Any) -> type[Env]:
+    found: Any = load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
+    if not (isinstance(found, type) and issubclass(found, gymnasium.Env)):
+        raise InputError(f"'{entry_point}' is no class of environments, expected a subclass of gymnasium.Env")
+    return found

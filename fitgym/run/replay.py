@@ -1,0 +1,150 @@
+"""Replay: repeats a recorded run, decision by decision, and compares every number with the record."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fitgym import __version__
+from fitgym.errors import InputError
+from fitgym.evolution.budget import Budget
+from fitgym.run.environment import make
+from fitgym.run.setting import Setting
+from fitgym.subject.source import locate
+from fitgym.subject.source import read as read_source
+from fitgym.suite.rerun import Rerun
+
+__all__ = ["Replay", "replay"]
+
+_NEEDED = ("env", "options", "subject", "seed", "budget", "actions", "rewards")
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a replay has found.
+
+    Attributes:
+        steps: number of decisions that were repeated.
+        differences: a sentence for each number that differs from the record.
+        notes: a sentence for each thing that could not be compared.
+        tests: number of tests of the suite that passed in a fresh interpreter; None without a suite.
+    """
+
+    steps: int
+    differences: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    tests: int | None = None
+
+
+def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path | None = None) -> Replay:
+    """Repeat a run from its record: the same environment, subject, seed and actions.
+
+    Every reward must equal the recorded one to the last bit. So must the generations and the goal's value of a run with
+    a budget in generations or executions. The clock cuts off a run with a budget in seconds at a place that no other run
+    reproduces: all its rewards but the last are compared, and nothing else is.
+
+    Args:
+        record: as `fitgym generate --json` writes it.
+        path: a folder to look in first for the subject.
+        suite: the exported file or its folder; run in a fresh interpreter, where every test must pass. Without one the
+            text in the record is run, if there is any.
+
+    Raises:
+        InputError: the record lacks something, or the suite is not there.
+        SubjectError: the subject cannot be found, imported or tested.
+    """
+    setting = _setting(record, path)
+    differences, notes = _beforehand(record, setting)
+    actions, rewards = list(record["actions"]), list(record["rewards"])
+    timed = bool(setting.budget) and not Budget.parse(setting.budget).deterministic
+    if timed:
+        notes.append(f"the budget was {setting.budget}: the step that the clock cut off cannot be compared")
+        actions, rewards = actions[:-1], rewards[:-1]
+    env = make(setting)
+    inner: Any = env.unwrapped
+    try:
+        _, info = env.reset(seed=setting.seed)
+        for step, (action, expected) in enumerate(zip(actions, rewards, strict=True), 1):
+            _, reward, terminated, truncated, info = env.step(inner.action_of(action))
+            if float(reward) != expected:
+                differences.append(f"step {step}, {action}: the reward is {float(reward)!r}, recorded was {expected!r}")
+                break
+            if (terminated or truncated) and step < len(actions):
+                differences.append(f"the run ends after step {step}, recorded were {len(actions)}")
+                break
+        else:
+            if not timed:
+                differences += _end(info, record)
+    finally:
+        env.close()
+    tests = None
+    text = record.get("suite", "") if suite is None else _text(record, Path(suite))
+    if text:
+        tests, failures = _rerun(record, path, text)
+        differences += failures
+    return Replay(len(actions), tuple(differences), tuple(notes), tests)
+
+
+def _setting(record: dict[str, Any], path: str | None) -> Setting:
+    """The setting of a recorded run, on this machine."""
+    missing = [key for key in _NEEDED if key not in record]
+    if missing:
+        raise InputError(f"the record has no '{missing[0]}', expected one that `fitgym generate --json` has written")
+    values: dict[str, Any] = {key: record[key] for key in ("env", "subject", "agent", "seed") if key in record}
+    options = {**record["options"], **({} if path is None else {"path": path})}
+    return Setting.of({**values, "budget": record["budget"] or "", "options": options})
+
+
+def _beforehand(record: dict[str, Any], setting: Setting) -> tuple[list[str], list[str]]:
+    """What has changed since the recording: differences that matter for sure, and notes about those that may."""
+    differences, notes = [], []
+    if setting.subject:
+        source = read_source(locate(setting.subject, setting.options.get("path")))
+        if hashlib.sha256(source.encode()).hexdigest() != record.get("source_sha256"):
+            differences.append(f"the source of '{setting.subject}' is not the recorded one")
+    if record.get("fitgym_version") != __version__:
+        notes.append(f"recorded by fitgym {record.get('fitgym_version')}, replayed by {__version__}")
+    return differences, notes
+
+
+def _end(info: Mapping[str, Any], record: dict[str, Any]) -> list[str]:
+    """Differences at the end of the run."""
+    found = {
+        "generations": int(info["generation"]),
+        "executions": int(info["executions"]),
+        "goal_value": float(info["goal_value"]),
+    }
+    return [
+        f"{key.replace('_', ' ')}: {value!r}, recorded was {record[key]!r}"
+        for key, value in found.items()
+        if key in record and record[key] != value
+    ]
+
+
+def _text(record: dict[str, Any], suite: Path) -> str:
+    """The exported file."""
+    if suite.is_dir() and record.get("suite_path"):
+        suite = suite / record["suite_path"]
+    try:
+        return suite.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"the suite '{suite}' cannot be read: {problem}") from None
+
+
+def _rerun(record: dict[str, Any], path: str | None, text: str) -> tuple[int, list[str]]:
+    """How many tests of a suite pass in a fresh interpreter, and what is wrong with the others."""
+    rerun = Rerun(text, locate(record["subject"], path))
+    try:
+        rerun.wait()
+        if rerun.unusable:
+            return 0, [f"the suite cannot be run: {rerun.unusable}"]
+        failed = [f"{name} fails: {verdict.error}" for name, verdict in rerun.verdicts.items() if not verdict.passed]
+        passed = len(rerun.verdicts) - len(failed)
+    finally:
+        rerun.close()
+    if not failed and passed != record.get("tests", passed):
+        failed = [f"the suite has {passed} tests, recorded were {record['tests']}"]
+    return passed, failed
