@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cyclopts import App
 
+from fitgym.codes import DONE, FINDING
 from fitgym.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["study"]
 
-DONE, FINDING = 0, 1
 
 EXAMPLES = """Examples:
   fitgym study run studies/mio.toml --size small

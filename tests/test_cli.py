@@ -42,7 +42,7 @@ BAD = {
     "unreadable budget": ([TRIANGLE, "--budget", "5 minutes"], "5 minutes"),
     "unknown option": ([TRIANGLE, "--bugdet", "5g"], "--bugdet"),
     "seed that is no number": ([TRIANGLE, "--seed", "x"], "seed"),
-    "negative seed": ([TRIANGLE, "--seed", "-1"], "seed -1"),
+    "negative seed": ([TRIANGLE, "--seed", "-1"], "seed is -1"),
     "no population": ([TRIANGLE, "--population", "0"], "population 0"),
     "option instead of a file": ([TRIANGLE, "--json", "-q"], "--json is followed by '-q'"),
     "no subject": ([], "subject"),
@@ -99,7 +99,7 @@ def test_json_to_stdout_is_for_machines(tmp_path):
     result = fitgym(
         "generate", TRIANGLE, "--goal", "coverage", "--budget", "2g", "--json", "-", "--quiet", cwd=tmp_path
     )
-    assert json.loads(result.stdout)["goal"] == "coverage"
+    assert json.loads(result.stdout)["options"]["goal"] == "coverage"
     assert result.stderr == ""
 
 

@@ -41,16 +41,18 @@ ROOMS = {
     "fitgym.envs": 9,
     "fitgym.agents": 10,
     "fitgym.testing": 10,
+    "fitgym.run.episode": 10,
     "fitgym.run": 11,
     "fitgym.generation": 11,
     "fitgym.evaluation": 11,
     "fitgym.comparison": 11,
-    "fitgym.replay": 11,
     "fitgym.training": 11,
     "fitgym.study": 11,
     "fitgym.leaderboard": 11,
-    "fitgym.validation": 11,
     "fitgym.cli": 12,
+    "fitgym.agent_commands": 12,
+    "fitgym.codes": 12,
+    "fitgym.flags": 12,
     "fitgym.study_commands": 12,
     "fitgym.doctor": 12,
     "fitgym.listing": 12,
@@ -81,7 +83,7 @@ FACES = ("fitgym.engine",)
 
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
-    "fitgym.training",
+    *("fitgym.training", "fitgym.run.episode", "fitgym.run.environment", "fitgym.run.record", "fitgym.run.replay"),
     *("fitgym.study", "fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
