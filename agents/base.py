@@ -10,19 +10,19 @@ writes `update`, `arrays` and `restore`. If it acts in other spaces than `Discre
 
 from __future__ import annotations
 
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-from zipfile import BadZipFile
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete, Space
 from numpy.typing import ArrayLike, NDArray
 
+from fitgym.agents._batches import batch_of, each_of
 from fitgym.agents._numbers import whole
+from fitgym.agents._saved import arrays_of, description_of, same_environment, write
 from fitgym.agents._space import KNOWN, allowed_by, checked, n_of, parts, plain, read, stacked, usual
 from fitgym.agents.transition import Action, Transition
 from fitgym.errors import InputError
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     import gymnasium
 
 __all__ = ["Agent", "Callback", "Transition", "agents", "agents_for", "is_saved", "kind", "make", "trained"]
-
-FORMAT = 1
-"""Version of the saved form; `load` refuses any other."""
 
 
 def agents() -> Registry[Agent]:
@@ -102,7 +99,7 @@ def kind(text: str) -> type[Agent]:
         InputError: the agent does not understand the argument, or the folder does not hold one.
     """
     if is_saved(text):
-        return agents().load(str(_description(Path(text))["agent"]))
+        return agents().load(str(description_of(Path(text))["agent"]))
     name, _, argument = text.partition(":")
     cls = agents().load(name)
     cls.options(argument)
@@ -245,7 +242,7 @@ class Agent(ABC):
             The actions and the state. Actions of `Discrete` have shape `()` for one observation and `(batch,)` for a
             batch, others `(n_actions,)` and `(batch, n_actions)`. Their type is that of the space.
         """
-        batch = _batch(observation, episode_start)
+        batch = batch_of(observation, episode_start)
         n = 1 if batch is None else batch
         rng = None if deterministic else self._predict_rng
         given = None if isinstance(self.action_space, Box) else action_masks
@@ -255,7 +252,7 @@ class Agent(ABC):
         rows = masks if masks.ndim == 2 else np.broadcast_to(masks, (n, masks.size))
         if len(rows) != n:
             raise InputError(f"{len(rows)} action masks were given for {n} observations")
-        seen = [observation] if batch is None else _each(observation, batch)
+        seen = [observation] if batch is None else each_of(observation, batch)
         starts = np.broadcast_to(False if episode_start is None else np.asarray(episode_start, bool).reshape(-1), n)
         chosen, state = self.choose_each(seen, [self._checked(row) for row in rows], rng, state, starts)
         return stacked(self.action_space, chosen, batch), state
@@ -380,7 +377,7 @@ class Agent(ABC):
         Raises:
             InputError: the space, the number of actions, their names or the environment differ.
         """
-        _same_environment("this agent", self.environment, environment)
+        same_environment("this agent", self.environment, environment)
         space = self._accepted(action_space)
         n, what = n_of(space), parts(space)
         if type(space) is type(self.action_space) and n != self.n_actions:
@@ -423,10 +420,7 @@ class Agent(ABC):
 
         A loaded agent goes on exactly as this one would, its generators included.
         """
-        folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
         description = {
-            "format": FORMAT,
             "agent": _name(type(self)),
             "space": plain(self.action_space),
             "action_names": self.action_names,
@@ -436,11 +430,7 @@ class Agent(ABC):
             "n_updates": self.n_updates,
             "generators": [self.rng.bit_generator.state, self._predict_rng.bit_generator.state],
         }
-        text = json.dumps(description, indent=2, default=np.generic.item)  # hyper-parameters may be numbers of numpy
-        (folder / "agent.json").write_text(text + "\n", encoding="utf-8")
-        arrays: dict[str, Any] = self.arrays()
-        np.savez(folder / "arrays.npz", **arrays)
-        return folder
+        return write(Path(path), description, self.arrays())
 
     @classmethod
     def load(
@@ -463,19 +453,15 @@ class Agent(ABC):
                 environment.
         """
         folder = Path(path)
-        description = _description(folder)
-        try:
-            with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-        except (OSError, ValueError, EOFError, BadZipFile) as error:
-            raise InputError(f"no saved agent in '{folder}': {error}") from None
+        description = description_of(folder)
+        arrays = arrays_of(folder)
         name = description["agent"]
         # A class asked for by name loads its own kind only; `Agent.load` finds the kind in the registry.
         found = agents().load(name) if cls is Agent else cls
         if _name(found) != name or not issubclass(found, cls):
             raise InputError(f"'{folder}' holds the agent '{name}', not '{_name(cls)}'")
         names, known = description["action_names"], description.get("environment", {})
-        _same_environment(f"the policy in '{folder}'", known, environment)
+        same_environment(f"the policy in '{folder}'", known, environment)
         # Files of earlier versions do not name the space: it is Discrete.
         space = read(description.get("space", {"kind": "Discrete", "n": len(names)}))
         agent = found(space, names, description["seed"], **description["hyper_parameters"])
@@ -489,17 +475,6 @@ class Agent(ABC):
         return agent
 
 
-def _description(folder: Path) -> dict[str, Any]:
-    """What `save` wrote about an agent."""
-    try:
-        description: dict[str, Any] = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"no saved agent in '{folder}': {error}") from None
-    if description.get("format") != FORMAT:
-        raise InputError(f"'{folder}' holds format {description.get('format')}, this version reads {FORMAT}")
-    return description
-
-
 def _generators(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
     """One for `act` and one for `predict`."""
     acting, predicting = np.random.SeedSequence(seed).spawn(2)
@@ -508,34 +483,3 @@ def _generators(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
 
 def _name(cls: type[Agent]) -> str:
     return cls.__module__.rpartition(".")[2]
-
-
-def _same_environment(who: str, known: Mapping[str, str], given: Mapping[str, str] | None) -> None:
-    """Compare the names that both sides have.
-
-    Raises:
-        InputError: one of them differs.
-    """
-    for part, theirs in (given or {}).items():
-        ours = known.get(part, theirs)
-        if ours != theirs:
-            raise InputError(
-                f"{who} was trained for {part} '{ours}', this environment has '{theirs}': train one for it, or ask for "
-                f"the {part} it knows"
-            )
-
-
-def _batch(observation: Any, episode_start: ArrayLike | None) -> int | None:
-    """How many observations there are, None for a single one that is not in a batch."""
-    if episode_start is not None and np.ndim(episode_start) == 1:
-        return len(np.atleast_1d(episode_start))
-    if isinstance(observation, Mapping):
-        observation = next(iter(observation.values()))
-    return len(observation) if np.ndim(observation) >= 2 else None
-
-
-def _each(observation: Any, batch: int) -> list[Any]:
-    """The observations of a batch one by one; the same for all where there is no batch to take apart."""
-    if isinstance(observation, Mapping):
-        return [{key: values[i] for key, values in observation.items()} for i in range(batch)]
-    return list(observation) if np.ndim(observation) and len(observation) == batch else [observation] * batch

@@ -22,11 +22,12 @@ from subject_by_hand import BOOL, CART, COLOR, FLOAT, INT, NONE, STR, VERSION, b
 from fitgym.subject.affixes import Affixes
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Parameter
+from fitgym.testcase.constants import KINDS, canonical, kind_of_text, text_of
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref, refs
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.knowledge import kind_of
-from fitgym.testcase.literals import KINDS, Literals, _letters, _normal, canonical, kind_of_text, text_of
+from fitgym.testcase.literals import Literals, _letters, _normal
 from fitgym.testcase.mixture import ANY_KINDS
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import Statement, StatementTable

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from fitgym.subject.subject import Subject
+from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
-from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.statement import Statement
 
 __all__ = ["LONGEST", "last_two", "texts"]

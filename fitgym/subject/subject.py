@@ -227,6 +227,19 @@ class Operation:
         """The operation acts on an object of the class `owner`."""
         return self.kind in ("method", "property", "setter", "operator")
 
+    def takes(self, count: int) -> bool:
+        """Whether it can be called with `count` positional arguments and nothing else."""
+        least = most = 0
+        for parameter in self.parameters:
+            if parameter.kind in ("positional_only", "positional_or_keyword"):
+                most += 1
+                least += parameter.required
+            elif parameter.kind == "var_positional":
+                most = count
+            elif parameter.kind == "keyword_only" and parameter.required:
+                return False
+        return least <= count <= most
+
 
 @immutable
 @dataclass(frozen=True, slots=True)

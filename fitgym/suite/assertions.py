@@ -11,8 +11,8 @@ from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.kills import Kills, fewest
 from fitgym.suite.messages import MESSAGE, pattern
 from fitgym.suite.names import Description, description, test_names
+from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Literal, Name
-from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.statement import Statement
 
 __all__ = [

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation
-from fitgym.suite.plainness import Change, arguments, changed, plainer, weight
+from fitgym.suite.dependencies import connected, needed, without
+from fitgym.suite.makers import Means, makers_of
+from fitgym.suite.plainness import Change, arguments, changed, plainer
 from fitgym.testcase.expression import Expression, Ref
-from fitgym.testcase.statement import Statement, StatementTable, TestCase
+from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["Covered", "Endings", "Kills", "Seen", "connected", "minimize", "needed", "without"]
+__all__ = ["Covered", "Endings", "Kills", "Seen", "minimize"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 """Runs test cases and says which targets each covers: booleans of shape `(n_testcases, n_targets)`.
@@ -54,8 +56,6 @@ each kills."""
 Steps = Generator[list[TestCase], list["_Row"], None]
 Made = TypeVar("Made")
 
-MAKERS = 3  # statements for each class that are tried in the place of others
-PRIVATE = 10_000  # what a private name costs
 MUTANTS = 12  # that a test has to go on killing at most; each is run with everything that is tried
 WAVE = 16  # targets worked on at once; changes how many executions share a batch, never the result
 
@@ -139,7 +139,7 @@ def minimize(
     pending = list(source)
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
-        active = [_Reduction(tests[source[t]], [t], rows[source[t]], _Means(table)) for t in now]
+        active = [_Reduction(tests[source[t]], [t], rows[source[t]], Means(table)) for t in now]
         _in_step([(one, one.shorter()) for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
@@ -148,8 +148,8 @@ def minimize(
 
     kept: list[_Reduction] = []
     essential = _essential(chosen, wanted)
-    means = _Means(table, operations)
-    makers = _makers((statement for one in essential for statement in table.statements(one.best)), means)
+    means = Means(table, operations)
+    makers = makers_of((statement for one in essential for statement in table.statements(one.best)), means)
     means = means._replace(makers=makers)
     for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
@@ -226,33 +226,6 @@ def _split(
     return result
 
 
-def connected(statements: Sequence[Statement]) -> list[list[int]]:
-    """Positions of the statements in parts of which none uses a result of another, each in order."""
-    part = list(range(len(statements)))
-    for position, statement in enumerate(statements):
-        joined = {part[position], *(part[used] for used in statement.refs)}
-        part = [min(joined) if number in joined else number for number in part]
-    return [[position for position, number in enumerate(part) if number == one] for one in sorted(set(part))]
-
-
-def needed(statements: Sequence[Statement], position: int) -> list[int]:
-    """Positions of the statement at `position` and of all it needs directly or indirectly, in order."""
-    keep = {position}
-    for index in range(position, -1, -1):
-        if index in keep:
-            keep.update(statements[index].refs)
-    return sorted(keep)
-
-
-def without(statements: Sequence[Statement], position: int) -> list[int]:
-    """Positions that are left when the statement at `position` goes and takes along all that need it."""
-    gone = {position}
-    for index in range(position + 1, len(statements)):
-        if any(used in gone for used in statements[index].refs):
-            gone.add(index)
-    return [index for index in range(len(statements)) if index not in gone]
-
-
 class _Row(NamedTuple):
     """What a test case does.
 
@@ -267,60 +240,6 @@ class _Row(NamedTuple):
     kills: frozenset[int] = frozenset()
 
 
-class _Means(NamedTuple):
-    """What is known about statements.
-
-    Attributes:
-        table: where they are.
-        operations: of the subject, by id; empty if they are not known.
-        makers: for a class the plainest statements seen that make an object of it from nothing; for "" the plainest ones
-            that need no private name for whatever they make.
-    """
-
-    table: StatementTable
-    operations: Sequence[Operation] = ()
-    makers: Mapping[str, Sequence[Statement]] = {}
-
-    def instead(self, statement: Statement, classes: Iterable[str]) -> list[Statement]:
-        """What may be put in its place where objects of these classes are asked something."""
-        operation = self.of(statement)
-        if operation is not None and _is_private(operation):
-            classes = (*classes, "")
-        found = dict.fromkeys(maker for name in classes for maker in self.makers.get(name, ()))
-        return [one for one in found if statement.refs or self.costs(one) < self.costs(statement)]
-
-    def costs(self, statement: Statement) -> int:
-        """How much a reader has to take in of its arguments; a private name is worth avoiding at any price."""
-        operation = self.of(statement)
-        private = operation is not None and _is_private(operation)
-        return weight(statement, operation) + PRIVATE * private
-
-    def of(self, statement: Statement) -> Operation | None:
-        """The operation of a statement, if it is known."""
-        return self.operations[statement.operation] if self.operations else None
-
-
-def _makers(statements: Iterable[Statement], means: _Means) -> dict[str, list[Statement]]:
-    """For each class the plainest of these statements that make an object of it from nothing, at most `MAKERS`."""
-    found: dict[str, list[Statement]] = {}
-    for statement in dict.fromkeys(statements):
-        operation = means.of(statement)
-        if operation is None or statement.refs:
-            continue
-        if operation.kind == "constructor":
-            found.setdefault(operation.owner, []).append(statement)
-        if operation.kind in ("constructor", "function", "static_method", "class_method") and not _is_private(
-            operation
-        ):
-            found.setdefault("", []).append(statement)
-    return {name: sorted(some, key=means.costs)[:MAKERS] for name, some in found.items()}
-
-
-def _is_private(operation: Operation) -> bool:
-    """It is called by a name that is not for others."""
-    return any(part.startswith("_") and not part.endswith("__") for part in operation.name.split("."))
-
-
 class _Reduction:
     """The reduction of one test case that has to keep some targets, and to end as it does or to return.
 
@@ -332,7 +251,7 @@ class _Reduction:
         means: what is known about statements.
     """
 
-    def __init__(self, testcase: TestCase, targets: Sequence[int], row: _Row, means: _Means) -> None:
+    def __init__(self, testcase: TestCase, targets: Sequence[int], row: _Row, means: Means) -> None:
         self.best = testcase
         self.row = row
         self.targets = list(targets)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter
+from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
-from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import SCALARS, simple_kind
 

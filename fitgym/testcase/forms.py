@@ -8,16 +8,19 @@ to the draft first.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
 
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.patterns import Chance
-from fitgym.subject.subject import Class, Operation, Subject
+from fitgym.subject.subject import Class, Subject
+from fitgym.testcase.constants import KINDS, Scalar, canonical, kind_of_text
+from fitgym.testcase.distinct import distinct
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Name, Ref
-from fitgym.testcase.literals import KINDS, Literals, Scalar, canonical, kind_of_text
+from fitgym.testcase.families import instances, members
+from fitgym.testcase.literals import Literals
 from fitgym.testcase.mixture import ANY_KINDS
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.results import Providers, Results
@@ -104,7 +107,7 @@ class Forms:
             if (known.name in tested or known.module == subject.reference.module) and not known.demands
         ]
         by_value = [known for known in subject.classes.values() if not known.by_address]
-        self._by_value = frozenset((*_members(by_value), *_instances(by_value)))
+        self._by_value = frozenset((*members(by_value), *instances(by_value)))
         self._own = [self.of(Hint("class", known.name)) for known in self._own_classes]
         self._kinds: dict[str, Form] = {kind: self._form_of_kind(kind) for kind in (*ANY_KINDS, "ellipsis")}
 
@@ -334,7 +337,7 @@ class Forms:
             names = _FUNCTIONS[arity]
             return Name("builtins", names[int(random() * len(names))])
         if where < 0.4:
-            fitting = [operation for operation in self._callables if _takes(operation, max(arity, 1))]
+            fitting = [operation for operation in self._callables if operation.takes(max(arity, 1))]
             if fitting:
                 chosen = fitting[int(random() * len(fitting))]
                 return Name(chosen.module, chosen.name)
@@ -406,7 +409,7 @@ class Forms:
             return self.anything
         family = self._family(hint.name)
         return partial(
-            self._object, self.builder(hint), self.results.providers(hint), _members(family), _instances(family)
+            self._object, self.builder(hint), self.results.providers(hint), members(family), instances(family)
         )
 
     def _object(
@@ -484,51 +487,6 @@ class Forms:
         "type": _of_type,
         "protocol": _of_protocol,
     }
-
-
-def _members(classes: Iterable[Class]) -> tuple[Name, ...]:
-    """The members of those that are enums."""
-    return tuple(Name(one.module, f"{one.qualname}.{member}") for one in classes for member in one.members)
-
-
-def _instances(classes: Iterable[Class]) -> tuple[Name, ...]:
-    """Their objects that exist already."""
-    paths = [path.partition(":") for one in classes for path in one.instances]
-    return tuple(Name(module, qualname) for module, _, qualname in paths)
-
-
-def distinct(items: Sequence[Expression]) -> list[Expression]:
-    """The items without those that a set would drop: 1, 1.0 and True are equal there."""
-    found: dict[object, Expression] = {}
-    for item in items:
-        key: object = item
-        if isinstance(item, Literal) and kind_of_text(item.text) in ("bool", "int", "float"):
-            key = _number(item.text)
-        found.setdefault(key, item)
-    return list(found.values())
-
-
-def _number(text: str) -> float:
-    """The number that a literal stands for."""
-    if text.startswith("float("):
-        return float(text[7:-2])
-    if text in ("True", "False"):
-        return float(text == "True")
-    return int(text) if text.lstrip("-").isdigit() else float(text)
-
-
-def _takes(operation: Operation, count: int) -> bool:
-    """Whether the operation can be called with `count` positional arguments."""
-    least = most = 0
-    for parameter in operation.parameters:
-        if parameter.kind in ("positional_only", "positional_or_keyword"):
-            most += 1
-            least += parameter.required
-        elif parameter.kind == "var_positional":
-            most = count
-        elif parameter.kind == "keyword_only" and parameter.required:
-            return False
-    return least <= count <= most
 
 
 def _has_lambda(expression: Expression) -> bool:

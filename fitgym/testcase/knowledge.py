@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
+from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name
-from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.mixture import KIND_INDEX, SAMPLE, Mixture
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.recent import Recent

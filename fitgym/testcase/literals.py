@@ -11,22 +11,14 @@ import ast
 import math
 import string
 from collections.abc import Callable, Iterable, Sequence
-from types import EllipsisType
 
 from fitgym.subject import patterns as regular
 from fitgym.subject.affixes import Affixes
 from fitgym.subject.patterns import Chance
+from fitgym.testcase.constants import LONGEST, Scalar, canonical, kind_of_text, text_of
 from fitgym.testcase.rates import DEFAULT, Rates
 
-__all__ = ["KINDS", "Literals", "Scalar", "canonical", "kind_of_text", "text_of"]
-
-Scalar = None | bool | int | float | complex | str | bytes
-
-KINDS = ("none", "bool", "int", "float", "complex", "str", "bytes", "ellipsis")
-"""What `kind_of_text` can answer."""
-
-_LONGEST = 1000
-"""Longest text of a constant, in characters: a longer one costs more to send and to read than it can show."""
+__all__ = ["Literals"]
 
 NO_AFFIXES = Affixes()
 
@@ -74,62 +66,6 @@ _SHAPES = (
 _PAIRS = tuple(first + second for first in string.ascii_lowercase for second in string.ascii_lowercase)
 _UNICODE = "äßéñЖλ中あ€😀\u00a0\u200b\u0301"
 _PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " "
-
-
-def text_of(value: Scalar) -> str:
-    """The canonical source text of a constant: what `repr` says, nan and infinities as `float("...")`."""
-    if type(value) is str or type(value) is int:
-        return repr(value)
-    if isinstance(value, EllipsisType):
-        return "..."  # its name could not be told from that of a class
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value!r}")'
-    if isinstance(value, complex):
-        if not (math.isfinite(value.real) and math.isfinite(value.imag)):
-            return "0j"
-        # `-1j` is read as -0.0-1j: negative zeros of complex numbers cannot be written down, so they are made positive.
-        return repr(complex(value.real + 0.0, value.imag + 0.0))
-    return repr(value)
-
-
-def kind_of_text(text: str) -> str:
-    """Which of `KINDS` a canonical literal is, from its characters alone."""
-    first = text[0]
-    if first in "'\"":
-        return "str"
-    if first == "b":
-        return "bytes"
-    if first in "TF":
-        return "bool"
-    if first == "N":
-        return "none"
-    if text[-1] == ")":
-        return "float" if first == "f" else "complex"
-    if text[-1] == "j":
-        return "complex"
-    if "." in text or "e" in text:
-        return "ellipsis" if text == "..." else "float"
-    return "int"
-
-
-def canonical(text: str) -> str | None:
-    """The canonical text of a constant written in any way, or None if it is no constant or too long."""
-    if not text or len(text) > _LONGEST:
-        return None
-    # Parsing takes 10 us. Most texts are what `repr` wrote, and can be shown to be.
-    if text[0] in "'\"" and repr(text[1:-1]) == text:
-        return text
-    if text.isdecimal() and str(int(text)) == text:
-        return text
-    if text.startswith("float("):
-        return text if text in ('float("nan")', 'float("inf")', 'float("-inf")') else None
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-    if value is not None and value is not ... and type(value) not in (bool, int, float, complex, str, bytes):
-        return None
-    return text_of(value)
 
 
 class Literals:
@@ -361,7 +297,7 @@ class Literals:
             parts.append(self._word(rng))
         if ends and random() < 0.3:
             parts.append(ends[int(random() * len(ends))])
-        return "".join(parts)[:_LONGEST]
+        return "".join(parts)[:LONGEST]
 
     def _separator(self, rng: Chance) -> str:
         separators = self.affixes.separators
@@ -384,7 +320,7 @@ class Literals:
         stock = self._stock.setdefault(pattern, [])
         if len(stock) == _STOCK and rng.random() < 0.8:
             return stock[int(rng.random() * _STOCK)]
-        text = (regular.sample if rng.random() < 0.7 else regular.near_miss)(pattern, rng)[:_LONGEST]
+        text = (regular.sample if rng.random() < 0.7 else regular.near_miss)(pattern, rng)[:LONGEST]
         if len(stock) < _STOCK:
             stock.append(text)
         else:
@@ -396,16 +332,16 @@ class Literals:
         random = rng.random
         where = random()
         if where < 0.08:
-            return (text * (2 + int(random() * 3)))[:_LONGEST]
+            return (text * (2 + int(random() * 3)))[:LONGEST]
         if where < 0.14:  # limits of length: a letter as often as a number of the source says
-            return (text + "x" * min(abs(self._int(rng)), _LONGEST))[:_LONGEST]
+            return (text + "x" * min(abs(self._int(rng)), LONGEST))[:LONGEST]
         if where < 0.36:
             start = int(random() * (len(text) + 1))
             return text[start : start + 1 + int(random() * len(text))]
         if where < 0.7:
             other = self._pooled_str(rng)
             glue = ("", "", " ", ",", ".", "-", "_", "\n")[int(random() * 8)]
-            return (text + glue + other)[:_LONGEST]
+            return (text + glue + other)[:LONGEST]
         return (str.upper, str.lower, str.title, str.swapcase, str.strip)[int(random() * 5)](text)
 
     def _pooled_str(self, rng: Chance) -> str:
@@ -432,7 +368,7 @@ class Literals:
         if where < 0.2:
             place = int(random() * (len(text) + 1))
             piece = self._matching(rng) if self.patterns and random() < 0.5 else self._pooled_str(rng)
-            return (text[:place] + piece + text[place:])[:_LONGEST]
+            return (text[:place] + piece + text[place:])[:LONGEST]
         changed = text
         for _ in range(3):  # three coins decide nothing in 8 of 27 cases: toss again rather than waste the mutation
             if changed and random() < 1 / 3:
@@ -446,7 +382,7 @@ class Literals:
                 changed = changed[:place] + self._character(rng) + changed[place:]
             if changed != text:
                 break
-        return changed[:_LONGEST]
+        return changed[:LONGEST]
 
     def _pieced(self, text: str, rng: Chance) -> str:
         """The text with a start, an end or a separator (and a word) more."""
@@ -454,14 +390,14 @@ class Literals:
         starts, ends, separators = self.affixes.starts, self.affixes.ends, self.affixes.separators
         where = random()
         if starts and where < 0.35:
-            return (starts[int(random() * len(starts))] + text)[:_LONGEST]
+            return (starts[int(random() * len(starts))] + text)[:LONGEST]
         if ends and where < 0.5:
-            return (text + ends[int(random() * len(ends))])[:_LONGEST]
+            return (text + ends[int(random() * len(ends))])[:LONGEST]
         if not separators:
             return self._varied(text, rng)
         place = len(text) if random() < 0.6 else int(random() * (len(text) + 1))
         piece = self._separator(rng) + (self._word(rng) if random() < 0.6 else "")
-        return (text[:place] + piece + text[place:])[:_LONGEST]
+        return (text[:place] + piece + text[place:])[:LONGEST]
 
     def _bytes(self, rng: Chance) -> bytes:
         pooled = self._pooled("bytes", rng)

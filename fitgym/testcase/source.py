@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Subject
+from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.layout import Bracket, Pair, Piece, assigned, columns, flat, indented, laid_out, prefixed
-from fitgym.testcase.literals import kind_of_text
 from fitgym.testcase.scope import Scope, snake_case
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Operation, Parameter, ParameterKind, Subject
+from fitgym.testcase.distinct import distinct
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Ref
-from fitgym.testcase.forms import NONE, Build, Form, Forms, distinct
+from fitgym.testcase.forms import NONE, Build, Form, Forms
 from fitgym.testcase.knowledge import Knowledge, is_large
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.mixture import Mixture

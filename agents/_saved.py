@@ -1,0 +1,73 @@
+"""The saved form of an agent: a folder with `agent.json` and `arrays.npz`; nothing is ever pickled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.errors import InputError
+
+__all__ = ["FORMAT", "arrays_of", "description_of", "same_environment", "write"]
+
+FORMAT = 1
+"""Version of the saved form; any other is refused."""
+
+
+def write(folder: Path, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Path:
+    """Write an agent to a folder, and return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # Hyper-parameters may be numbers of numpy.
+    text = json.dumps({"format": FORMAT, **description}, indent=2, default=np.generic.item)
+    (folder / "agent.json").write_text(text + "\n", encoding="utf-8")
+    stored: dict[str, Any] = dict(arrays)
+    np.savez(folder / "arrays.npz", **stored)
+    return folder
+
+
+def description_of(folder: Path) -> dict[str, Any]:
+    """What `write` wrote about an agent.
+
+    Raises:
+        InputError: the folder holds no agent, or one in another format.
+    """
+    try:
+        description: dict[str, Any] = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"no saved agent in '{folder}': {error}") from None
+    if description.get("format") != FORMAT:
+        raise InputError(f"'{folder}' holds format {description.get('format')}, this version reads {FORMAT}")
+    return description
+
+
+def arrays_of(folder: Path) -> dict[str, NDArray[Any]]:
+    """The arrays that `write` wrote, by name.
+
+    Raises:
+        InputError: they cannot be read.
+    """
+    try:
+        with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise InputError(f"no saved agent in '{folder}': {error}") from None
+
+
+def same_environment(who: str, known: Mapping[str, str], given: Mapping[str, str] | None) -> None:
+    """Compare the names that both sides have.
+
+    Raises:
+        InputError: one of them differs.
+    """
+    for part, theirs in (given or {}).items():
+        ours = known.get(part, theirs)
+        if ours != theirs:
+            raise InputError(
+                f"{who} was trained for {part} '{ours}', this environment has '{theirs}': train one for it, or ask for "
+                f"the {part} it knows"
+            )
