@@ -57,10 +57,10 @@ def engine(tmp_path: Path) -> Any:
 
 def released(engine: Any, *covered: tuple[Any, ...]) -> set[tuple[Any, ...]]:
     """The branches that count when these are covered, as function, line and outcome."""
-    engine.archive = Covered(engine.archive, *covered)
+    engine._state.archive = Covered(engine.archive, *covered)
     targets = engine.measurements.fitness["branch"].targets
     names = {(t.key[0], t.key[1], t.key[3]) for t, ok in zip(targets, engine.released("branch"), strict=True) if ok}
-    engine.archive = engine.archive.archive
+    engine._state.archive = engine.archive.archive
     return {name for name in names if name[0] in "fg"}
 
 

@@ -182,9 +182,9 @@ def test_a_search_can_tell_which_of_its_dead_mutants_each_test_case_kills(execut
     kills = running.kills("strong_mutation", candidates)
     assert kills.any(axis=0).tolist() == running.archive.covered("strong_mutation").tolist()
     few = minimal(kills)
-    running.need("strong_mutation", few)
-    assert running.needed("strong_mutation").tolist() == few.tolist()
-    assert running.needed("weak_mutation").all()
+    running.require("strong_mutation", few)
+    assert running.required("strong_mutation").tolist() == few.tolist()
+    assert running.required("weak_mutation").all()
     running.execute(candidates)
     assert (running.measurements.covers("strong_mutation", candidates) == (kills & few)).all()
 

@@ -7,19 +7,17 @@ again, unless the new functions need more probes.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fitgym.engine.choices import FITNESS, Variants, check_variants, parse_search
 from fitgym.engine.cost import Cost
-from fitgym.engine.execution import Execution
 from fitgym.engine.guidance import Guidance
-from fitgym.engine.queries import Queries
 from fitgym.engine.state import State
+from fitgym.engine.workbench import Workbench
 from fitgym.errors import InputError, OutOfBudget
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.budget import Budget
@@ -29,14 +27,13 @@ from fitgym.execution.executor import Executor
 from fitgym.search.base import Search
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import DEFAULT, Rates
-from fitgym.testcase.statement import TestCase
 
 __all__ = ["Engine"]
 
 _SWEEP = 20  # generations between two clean-ups of traces and statements that no kept test case uses
 
 
-class Engine(Queries):
+class Engine(Workbench):
     """A running search on one subject.
 
     Args:
@@ -92,7 +89,6 @@ class Engine(Queries):
             rates=rates,
         )
         super().__init__(state)
-        self._execution = Execution(state)
         self._guidance = Guidance(state)
         self._guidance.track(tracked)
         self._guidance.create(search)
@@ -144,6 +140,14 @@ class Engine(Queries):
             named, state.weights, state.search.population = before
             self._guidance.choose(named)
 
+    def save_population(self, key: Hashable) -> None:
+        """Save the population under a key; the engine keeps the traces of its test cases."""
+        self._state.saved[key] = list(self._state.search.population)
+
+    def saved_population(self, key: Hashable) -> Sequence[Individual] | None:
+        """The population that was saved under a key, for `activate`; None if there is none."""
+        return self._state.saved.get(key)
+
     def use(self, search: str) -> None:
         """Switch the search algorithm from the next generation.
 
@@ -191,34 +195,6 @@ class Engine(Queries):
             if state.generation % _SWEEP == 0:
                 self._sweep()
 
-    def execute(self, testcases: Iterable[TestCase]) -> None:
-        """Run the unknown test cases, learn from them and offer them to the archive.
-
-        Raises:
-            OutOfBudget: time or executions ran out before all of them ran.
-        """
-        self._execution.execute(testcases)
-
-    # ------------------------------------------------------------------ limits
-
-    @property
-    def budget(self) -> Budget | None:
-        """The budget of the search; None without one, and when the suite is being finished."""
-        return self._state.budget
-
-    @budget.setter
-    def budget(self, budget: Budget | None) -> None:
-        self._state.budget = budget
-
-    @property
-    def deadline(self) -> float | None:
-        """The end of the search on the clock `time.monotonic`; a test case that runs then is interrupted."""
-        return self._state.executor.deadline
-
-    @deadline.setter
-    def deadline(self, deadline: float | None) -> None:
-        self._state.executor.deadline = deadline
-
     # ------------------------------------------------------------------ parts, for tests and for who drives the engine
 
     @property
@@ -250,11 +226,6 @@ class Engine(Queries):
     def rng(self) -> np.random.Generator:
         """The generator of random numbers of the search."""
         return self._state.rng
-
-    @property
-    def kept(self) -> dict[Hashable, list[Individual]]:
-        """Saved populations by key. The engine keeps the traces of their test cases; see `activate`."""
-        return self._state.saved
 
     # ------------------------------------------------------------------ inside
 
@@ -316,17 +287,3 @@ class Engine(Queries):
         archived = state.archive.testcases()
         state.measurements.retain(individuals, archived)
         state.table.retain([*(t for individual in individuals for t in individual.testcases), *archived])
-
-    # ------------------------------------------------------------------ finishing
-
-    def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        self._state.required_mutants = {name: self.covered(name)}
-        self._execution.run(testcases)
-        return self.covers(name, testcases)
-
-    def need(self, name: str, mutants: NDArray[np.bool_]) -> None:
-        self._state.required_mutants = {name: mutants}
-        self._state.measurements.retain([], [])
-
-    def needed(self, name: str) -> NDArray[np.bool_]:
-        return self._execution.required_targets(name)

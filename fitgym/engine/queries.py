@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from fitgym.engine.cost import Cost
 from fitgym.engine.discovery import Discovery, function_name
 from fitgym.engine.evaluation import ActiveEvaluation
 from fitgym.evolution.individual import Individual
+from fitgym.execution.history import Crash
 from fitgym.fitness.base import Fitness
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
@@ -120,6 +121,11 @@ class Queries(ActiveEvaluation):
         """Whether a fitness function was ever active or tracked, so that its targets are known."""
         return name in self._state.measurements.fitness
 
+    @property
+    def functions(self) -> Mapping[str, Fitness]:
+        """The fitness functions that were ever active or tracked, by name."""
+        return self._state.measurements.fitness
+
     def function(self, name: str) -> Fitness:
         """The fitness function with this name.
 
@@ -193,6 +199,16 @@ class Queries(ActiveEvaluation):
             KeyError: there is no trace; see `has_trace`.
         """
         return self._state.measurements.trace(testcase)
+
+    @property
+    def iterators(self) -> Container[int]:
+        """Ids of operations that return an iterator although their signature does not say so."""
+        return self._state.factory.knowledge.results.iterators
+
+    @property
+    def crashes(self) -> Sequence[Crash]:
+        """The test cases that ended the worker, in order."""
+        return self._state.executor.crashes
 
     def best_suite(self, names: Sequence[str] | None = None) -> list[TestCase]:
         """The best individual, plus archived test cases for the targets that it does not cover.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.goals.base import Goal
 
 __all__ = ["Several"]
@@ -34,16 +34,16 @@ class Several(Goal):
         self.functions = _union(goal.functions for goal in goals)
         self.rewards: NDArray[np.float64] = np.zeros(len(goals))
 
-    def value(self, engine: Engine) -> float:
+    def value(self, engine: Queries) -> float:
         values = [(goal.value(engine), goal.scale) for goal in self.goals]
         return float(np.mean([value / (value + scale) for value, scale in values]))
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Queries) -> None:
         for goal in self.goals:
             goal.begin(engine)
         self.rewards = np.zeros(len(self.goals))
 
-    def reward(self, engine: Engine) -> float:
+    def reward(self, engine: Queries) -> float:
         """The weighted sum; the rewards one by one are in `rewards`."""
         self.rewards = np.array([goal.reward(engine) for goal in self.goals])
         return float(self.rewards @ self.weights)
@@ -59,7 +59,7 @@ class Several(Goal):
         ends = [sorted((low * weight, high * weight)) for (low, high), weight in weighted if weight]
         return sum(low for low, _ in ends), sum(high for _, high in ends)
 
-    def reached(self, engine: Engine) -> bool:
+    def reached(self, engine: Queries) -> bool:
         return all(goal.reached(engine) for goal in self.goals)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
-from fitgym.engine import FITNESS, Engine
+from fitgym.engine.choices import FITNESS
+from fitgym.engine.queries import Queries
 from fitgym.errors import InputError, UnknownName
 
 __all__ = ["Goal"]
@@ -77,18 +78,18 @@ class Goal(ABC):
         self.catalogue = "pairs"
 
     @abstractmethod
-    def value(self, engine: Engine) -> float:
+    def value(self, engine: Queries) -> float:
         """How far the goal is reached, larger is better; never falls during a run."""
 
-    def paper_reward(self, engine: Engine) -> float:
+    def paper_reward(self, engine: Queries) -> float:
         """The reward as published; a goal without one of its own uses the value."""
         return self.value(engine)
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Queries) -> None:
         """Start a run: remember the value to measure gains from."""
         self._last = self.value(engine)
 
-    def reward(self, engine: Engine) -> float:
+    def reward(self, engine: Queries) -> float:
         """The reward for what has happened since the last call (or since `begin`)."""
         value = self.value(engine)
         gain, self._last = value - self._last, value
@@ -99,6 +100,6 @@ class Goal(ABC):
         """The lowest and the highest value of the reward that was asked for."""
         return self.ranges[self.reward_name]
 
-    def reached(self, engine: Engine) -> bool:
+    def reached(self, engine: Queries) -> bool:
         """Nothing is left to gain, so the run may stop."""
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.goals.base import Goal
 
 __all__ = ["Coverage"]
@@ -28,9 +28,9 @@ class Coverage(Goal):
     agent = "fixed:branch"
     ranges = MappingProxyType({"paper": (0.0, 1.0), "gain": (0.0, 1.0)})
 
-    def value(self, engine: Engine) -> float:
+    def value(self, engine: Queries) -> float:
         covered = engine.covered(self.fitness)
         return float(covered.mean()) if covered.size else 1.0
 
-    def reached(self, engine: Engine) -> bool:
+    def reached(self, engine: Queries) -> bool:
         return self.value(engine) >= 1.0

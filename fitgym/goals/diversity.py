@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.fitness import diversity
 from fitgym.goals.base import Goal
 
@@ -59,22 +59,22 @@ class Diversity(Goal):
         self._greatest = 0.0
         self._before = 1.0
 
-    def value(self, engine: Engine) -> float:
+    def value(self, engine: Queries) -> float:
         self._greatest = max(self._greatest, float(_div(engine)))
         return self._greatest
 
-    def paper_reward(self, engine: Engine) -> float:
+    def paper_reward(self, engine: Queries) -> float:
         now = engine.fitness_of(self.fitness, engine.best)
         fall, self._before = self._before - now, now
         return fall
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Queries) -> None:
         self._greatest = 0.0
         self._before = engine.fitness_of(self.fitness, engine.best)
         super().begin(engine)
 
 
-def _div(engine: Engine) -> int:
+def _div(engine: Queries) -> int:
     """The distances of the best suite."""
     function = engine.function(Diversity.fitness)
     assert isinstance(function, diversity.Diversity)

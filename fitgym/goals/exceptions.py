@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.goals.base import Goal
 
 __all__ = ["Exceptions"]
@@ -41,9 +41,9 @@ class Exceptions(Goal):
     catalogue = "paper"
     scale = 10.0
 
-    def value(self, engine: Engine) -> float:
+    def value(self, engine: Queries) -> float:
         return float(engine.covered(self.fitness).sum())
 
-    def paper_reward(self, engine: Engine) -> float:
+    def paper_reward(self, engine: Queries) -> float:
         thrown = engine.covers(self.fitness, engine.best.testcases)
         return self.value(engine) + float(thrown.any(axis=0).sum())

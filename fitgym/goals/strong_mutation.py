@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.goals.base import Goal
 
 __all__ = ["StrongMutation"]
@@ -45,24 +45,24 @@ class StrongMutation(Goal):
         self._scores = [0.0, 0.0]
         self._turn = 0
 
-    def value(self, engine: Engine) -> float:
+    def value(self, engine: Queries) -> float:
         return _score(engine, "strong_mutation")
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Queries) -> None:
         super().begin(engine)
         self._scores = [100.0 * _score(engine, name) for name in _SCORES]
         self._turn = 0
 
-    def paper_reward(self, engine: Engine) -> float:
+    def paper_reward(self, engine: Queries) -> float:
         turn, self._turn = self._turn, 1 - self._turn
         score = 100.0 * _score(engine, _SCORES[turn])
         reward, self._scores[turn] = score - self._scores[turn], score
         return reward
 
-    def reached(self, engine: Engine) -> bool:
+    def reached(self, engine: Queries) -> bool:
         return self.value(engine) >= 1.0
 
 
-def _score(engine: Engine, name: str) -> float:
+def _score(engine: Queries, name: str) -> float:
     covered = engine.covered(name)
     return float(covered.mean()) if covered.size else 1.0

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.engine import Discovery, Engine
+from fitgym.engine.discovery import Discovery
+from fitgym.engine.workbench import Workbench
 from fitgym.errors import OutOfBudget
 from fitgym.evolution.trials import minimal
 from fitgym.execution.observation import Observation, Observed
@@ -79,7 +80,7 @@ class Finished:
 
 
 def finish(
-    engine: Engine,
+    engine: Workbench,
     names: Sequence[str],
     *,
     output: Path | None = None,
@@ -149,24 +150,24 @@ def finish(
     )
 
 
-def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadline: Deadline) -> list[TestCase]:
+def _minimized(engine: Workbench, mutation: Mutation, names: Sequence[str], deadline: Deadline) -> list[TestCase]:
     """The best suite as few short test cases; `MINIMIZING` of the time goes into that at most."""
 
     def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         if engine.late:
             raise OutOfBudget
         engine.execute(testcases)
-        rows = [engine.measurements.covers(name, testcases) & engine.needed(name) for name in names]
+        rows = [engine.covers(name, testcases) & engine.required(name) for name in names]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
 
     def endings(testcases: Sequence[TestCase]) -> list[tuple[str, int, bool] | None]:
-        raised = [engine.measurements.trace(testcase).raised for testcase in testcases]
+        raised = [engine.trace(testcase).raised for testcase in testcases]
         return [None if one is None else (one.type, one.function, one.counted) for one in raised]
 
     def seen(testcases: Sequence[TestCase]) -> list[Seen]:
         if engine.late:
             raise OutOfBudget
-        shown = engine.executor.observe(testcases, engine.table)
+        shown = engine.observe(testcases)
         return [
             Seen(_written_out(one), _iterators(engine, testcase, one))
             for testcase, one in zip(testcases, shown, strict=True)
@@ -183,7 +184,7 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
             operations=engine.subject.operations,
         )
 
-    deadly = next((name for name in names if engine.measurements.fitness[name].numbers is not None), None)
+    deadly = next((name for name in names if engine.function(name).numbers is not None), None)
     engine.deadline = deadline.until(MINIMIZING)
     candidates = engine.best_suite(names)
     if not deadly or not candidates:
@@ -192,7 +193,10 @@ def _minimized(engine: Engine, mutation: Mutation, names: Sequence[str], deadlin
 
 
 def _deadly(
-    engine: Engine, name: str, candidates: Sequence[TestCase], smaller: Callable[[Sequence[TestCase]], list[TestCase]]
+    engine: Workbench,
+    name: str,
+    candidates: Sequence[TestCase],
+    smaller: Callable[[Sequence[TestCase]], list[TestCase]],
 ) -> list[TestCase]:
     """Minimised test cases that kill as many mutants as the candidates do, as far as time allows.
 
@@ -206,7 +210,7 @@ def _deadly(
         kills = engine.kills(name, candidates)
         alive = kills.any(axis=0)
         for _ in range(ROUNDS):
-            engine.need(name, minimal(kills & alive))
+            engine.require(name, minimal(kills & alive))
             kept.update(
                 dict.fromkeys(
                     smaller([candidates[row] for row in np.flatnonzero((kills & alive).any(axis=1)).tolist()])
@@ -229,9 +233,9 @@ def _written_out(seen: Observed) -> dict[int, Expression]:
     }
 
 
-def _iterators(engine: Engine, testcase: TestCase, seen: Observed) -> frozenset[int]:
+def _iterators(engine: Workbench, testcase: TestCase, seen: Observed) -> frozenset[int]:
     """Positions of results that are iterators: of operations that have returned some, and of which no more is known."""
-    known = engine.factory.knowledge.results.iterators
+    known = engine.iterators
     told = {fact.position for fact in seen.observations if not _is_iterator(fact)}
     last = len(testcase) if seen.position < 0 else seen.position
     return frozenset(
@@ -248,21 +252,18 @@ def _is_iterator(fact: Observation) -> bool:
 
 
 def _observed(
-    engine: Engine, testcases: Sequence[TestCase], deadline: Deadline
+    engine: Workbench, testcases: Sequence[TestCase], deadline: Deadline
 ) -> tuple[list[tuple[Observed, ...]], list[Observed | None]]:
     """What some executions of each test case showed, at least two, and what could be seen before its last statement.
 
     Out of time, what can be seen before is left out (None), and the observations end before those of all test cases.
     """
-    executor, table = engine.executor, engine.table
-
-    def observe(testcases: Sequence[TestCase]) -> list[Observed]:
-        return executor.observe(testcases, table)
+    table = engine.table
 
     def ask(
         testcases: Sequence[TestCase], observed: Sequence[Observed], wanted: Sequence[Sequence[int]]
     ) -> list[Observed]:
-        return enriched(testcases, observed, wanted, engine.subject, table, observe)
+        return enriched(testcases, observed, wanted, engine.subject, table, engine.observe)
 
     engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
     size = len(testcases) if engine.deadline is None else CHUNK
@@ -272,20 +273,20 @@ def _observed(
     with contextlib.suppress(OutOfBudget):
         for start in range(0, len(testcases), max(1, size)):
             chunk = testcases[start : start + size]
-            seen = [observe(chunk), observe(chunk)]
+            seen = [engine.observe(chunk), engine.observe(chunk)]
             if seen[0] != seen[1]:  # chance takes part: what is the same twice may be so by chance
-                seen += [observe(chunk) for _ in range(GLANCES)]
+                seen += [engine.observe(chunk) for _ in range(GLANCES)]
             poor = [unknown(table.statements(t), one, engine.subject) for t, one in zip(chunk, seen[0], strict=True)]
             found += [tuple(steadied(some)) for some in zip(*(ask(chunk, one, poor) for one in seen), strict=True)]
             wanted += poor
         earlier = [testcase[:-1] for testcase in testcases]
         still = [[one for one in some if one < len(t)] for some, t in zip(wanted, earlier, strict=True)]
-        before += ask(earlier, observe(earlier), still)
+        before += ask(earlier, engine.observe(earlier), still)
     return found, before or [None] * len(found)
 
 
 def _killed(
-    engine: Engine,
+    engine: Workbench,
     mutation: Mutation,
     testcases: Sequence[TestCase],
     observed: Sequence[Sequence[Observed]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fitgym.engine import Engine
+from fitgym.engine.workbench import Workbench
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.observation import Observation, Observed, agreement
 from fitgym.subject.mutants import mutants
@@ -27,7 +27,7 @@ class Mutation:
         engine: the search; its test cases have been executed.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Workbench) -> None:
         self._engine = engine
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
 
@@ -41,8 +41,8 @@ class Mutation:
         engine = self._engine
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
         engine.execute(testcases)
-        traces = [engine.measurements.trace(testcase) for testcase in testcases]
-        known = engine.executor.expect(testcases, traces, engine.table)
+        traces = [engine.trace(testcase) for testcase in testcases]
+        known = engine.expect(testcases)
         expected = {
             testcase: replace(one, facts=tuple(self._candidates(testcase, one.facts, raised=one.raises is not None)))
             for testcase, one in self._enriched(
@@ -84,7 +84,7 @@ class Mutation:
                 continue
             so_far = earlier.observations if earlier is not None and not earlier.failure else ()
             facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
-        traces = [self._engine.measurements.trace(testcase) for testcase in testcases]
+        traces = [self._engine.trace(testcase) for testcase in testcases]
         return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run)
 
     def _enriched(self, expected: Mapping[TestCase, Expectation]) -> dict[TestCase, Expectation]:
@@ -98,7 +98,7 @@ class Mutation:
         ]
 
         def observe(longer: Sequence[TestCase]) -> list[Observed]:
-            return engine.executor.observe(longer, engine.table)
+            return engine.observe(longer)
 
         told = enriched(testcases, seen, wanted, engine.subject, engine.table, observe)
         return {
@@ -116,4 +116,4 @@ class Mutation:
     def _run(
         self, tried: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]
     ) -> list[Effect | None]:
-        return self._engine.executor.kill(tried, expected, self._engine.table, exhaustive=True)
+        return self._engine.kill(tried, expected, exhaustive=True)

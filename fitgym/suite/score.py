@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fitgym.engine import Engine
+from fitgym.engine.workbench import Workbench
 from fitgym.errors import OutOfBudget
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Trial
@@ -51,7 +51,7 @@ class MutationScore:
 
 
 def mutation_score(
-    engine: Engine,
+    engine: Workbench,
     tests: Sequence[FinishedTest],
     source: str,
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
@@ -72,7 +72,7 @@ def mutation_score(
         deadline: when to give up; with one, kills by time are not tried twice, and mutants that there is no time to
             import count as survivors.
     """
-    functions = engine.measurements.fitness
+    functions = engine.functions
     name = next((name for name, fitness in functions.items() if fitness.numbers is not None), "")
     if not name:
         return None
@@ -82,18 +82,18 @@ def mutation_score(
     expected: dict[TestCase, Expectation] = {}
     for test in tests:
         testcase = engine.table.testcase(test.statements)
-        trace = engine.measurements.trace(testcase)
+        trace = engine.trace(testcase)
         position = -1 if test.raises is None else len(test.statements) - 1
         names[testcase] = test.name
         message = (Observation(position, "", "message", Literal(repr(test.match))),) if test.match else ()
         expected[testcase] = Expectation((*test.assertions, *message), test.raises, position, trace.reached, trace.fuel)
     testcases = sorted(expected, key=lambda testcase: expected[testcase].fuel)
-    checked = engine.executor.check(testcases, expected, engine.table, fitness.needs)  # assertions run code too
+    checked = engine.check(testcases, expected, fitness.needs)  # assertions run code too
     for testcase, trace in zip(testcases, checked, strict=True):
         expected[testcase] = replace(expected[testcase], fuel=max(expected[testcase].fuel, trace.fuel))
-    infected = fitness.infected([engine.measurements.trace(testcase) for testcase in testcases])
+    infected = fitness.infected([engine.trace(testcase) for testcase in testcases])
     infected |= fitness.infected(checked)
-    at_import = fitness.infected(engine.executor.run([()], engine.table, fitness.needs))[0]
+    at_import = fitness.infected(engine.traces_of_import(fitness.needs))[0]
     trials = [
         (testcase, number)
         for testcase, row in zip(testcases, infected, strict=True)
@@ -121,15 +121,14 @@ def mutation_score(
 
 
 def _killers(
-    engine: Engine, trials: list[Trial], expected: dict[TestCase, Expectation], *, twice: bool
+    engine: Workbench, trials: list[Trial], expected: dict[TestCase, Expectation], *, twice: bool
 ) -> dict[int, TestCase]:
     """The first test case that kills each mutant."""
-    executor, table = engine.executor, engine.table
     killers: dict[int, TestCase] = {}
     while trials:
-        effects = executor.kill(trials, expected, table)
+        effects = engine.kill(trials, expected)
         late = [trial for trial, effect in zip(trials, effects, strict=True) if twice and _is_late(effect)]
-        slow = executor.kill(late, expected, table, patient=True)
+        slow = engine.kill(late, expected, patient=True)
         survived = {trial for trial, effect in zip(late, slow, strict=True) if effect is not None and not effect.killed}
         for (testcase, number), effect in zip(trials, effects, strict=True):
             if effect is not None and effect.killed and (testcase, number) not in survived:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.engine import Engine
+from fitgym.engine.queries import Queries
 from fitgym.goals.base import Goal
 
 
@@ -14,7 +14,7 @@ class Looping(Goal):
     functions = ("again", "branch", "line", "exception")
     catalogue = "pairs"
 
-    def value(self, engine: Engine) -> float:
+    def value(self, engine: Queries) -> float:
         """In [0, 1]."""
-        covered = engine.archive.covered(self.fitness)
+        covered = engine.covered(self.fitness)
         return float(covered.mean()) if covered.size else 1.0

@@ -1,0 +1,145 @@
+"""The workbench: runs test cases beyond the search, which is what finishing a suite needs besides queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.engine.execution import Execution
+from fitgym.engine.queries import Queries
+from fitgym.engine.state import State
+from fitgym.evolution.budget import Budget
+from fitgym.execution.effect import Effect, Expectation
+from fitgym.execution.executor import Trial
+from fitgym.execution.observation import Observed
+from fitgym.instrument.trace import Trace
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["Workbench"]
+
+
+class Workbench(Queries):
+    """Runs, observes and checks test cases within budget and deadline; it steers no search.
+
+    Args:
+        state: of the search.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
+        self._execution = Execution(state)
+
+    # ------------------------------------------------------------------ limits
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget of the search; None without one, and when the suite is being finished."""
+        return self._state.budget
+
+    @budget.setter
+    def budget(self, budget: Budget | None) -> None:
+        self._state.budget = budget
+
+    @property
+    def deadline(self) -> float | None:
+        """The end of the search on the clock `time.monotonic`; a test case that runs then is interrupted."""
+        return self._state.executor.deadline
+
+    @deadline.setter
+    def deadline(self, deadline: float | None) -> None:
+        self._state.executor.deadline = deadline
+
+    # ------------------------------------------------------------------ running
+
+    def execute(self, testcases: Iterable[TestCase]) -> None:
+        """Run the unknown test cases, learn from them and offer them to the archive.
+
+        Raises:
+            OutOfBudget: time or executions ran out before all of them ran.
+        """
+        self._execution.execute(testcases)
+
+    def observe(self, testcases: Sequence[TestCase]) -> list[Observed]:
+        """What can be seen of test cases when nothing of the subject is frozen, see `Executor.observe`.
+
+        Raises:
+            OutOfBudget: the deadline passed.
+        """
+        return self._state.executor.observe(testcases, self._state.table)
+
+    def expect(self, testcases: Sequence[TestCase]) -> list[Expectation | None]:
+        """What executed test cases do without mutants, see `Executor.expect`.
+
+        Raises:
+            OutOfBudget: the deadline passed.
+        """
+        traces = [self.trace(testcase) for testcase in testcases]
+        return self._state.executor.expect(testcases, traces, self._state.table)
+
+    def traces_of_import(self, probes: frozenset[str]) -> list[Trace]:
+        """The trace of the empty test case, which only imports the subject.
+
+        Raises:
+            OutOfBudget: the deadline passed.
+        """
+        return self._state.executor.run([()], self._state.table, probes)
+
+    def check(
+        self, testcases: Sequence[TestCase], expected: Mapping[TestCase, Expectation], probes: frozenset[str]
+    ) -> list[Trace]:
+        """The traces of test cases with their assertions, which run code too, see `Executor.check`.
+
+        Raises:
+            OutOfBudget: the deadline passed.
+        """
+        return self._state.executor.check(testcases, expected, self._state.table, probes)
+
+    # ------------------------------------------------------------------ mutants
+
+    def kill(
+        self,
+        trials: Sequence[Trial],
+        expected: Mapping[TestCase, Expectation],
+        *,
+        exhaustive: bool = False,
+        patient: bool = False,
+    ) -> list[Effect | None]:
+        """The effects of mutants on test cases, see `Executor.kill`.
+
+        Raises:
+            OutOfBudget: the deadline passed.
+        """
+        return self._state.executor.kill(trials, expected, self._state.table, exhaustive=exhaustive, patient=patient)
+
+    def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        """Which of the mutants that the archive kills each test case kills, shape `(len(testcases), n_targets)`.
+
+        A search stops running a mutant once a test case has killed it. To leave test cases out of a suite, all kills must
+        be known.
+
+        Args:
+            name: of the fitness function whose targets are mutants.
+            testcases: any number.
+
+        Raises:
+            OutOfBudget: the deadline passed.
+        """
+        self._state.required_mutants = {name: self.covered(name)}
+        self._execution.run(testcases)
+        return self.covers(name, testcases)
+
+    def require(self, name: str, mutants: NDArray[np.bool_]) -> None:
+        """From now on run test cases on these mutants only, and drop all cached measurements.
+
+        Args:
+            name: of the fitness function whose targets are mutants.
+            mutants: which of its targets, shape `(n_targets,)`.
+        """
+        self._state.required_mutants = {name: mutants}
+        self._state.measurements.retain([], [])
+
+    def required(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function a suite has to keep covered: all, or the mutants of `require`."""
+        return self._execution.required_targets(name)
