@@ -72,7 +72,7 @@ notebooks: $(VENV)/.installed-notebooks
 
 clean:
 	rm -rf build dist site demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
-	rm -rf $(addprefix docs/,agents commands environments fitness goals notebooks reference results search secondary)
+	rm -rf $(addprefix docs/,agents commands environments features fitness goals notebooks reference results search secondary)
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -22,6 +22,7 @@ from typing import Any
 import gymnasium
 from cyclopts import App
 from docstrings import restructured
+from gymnasium.spaces import Discrete, MultiBinary
 from rich.console import Console
 from sphinx.application import Sphinx
 
@@ -31,8 +32,9 @@ import fitgym.envs
 from fitgym.agents.base import Agent
 from fitgym.cli import app
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
+from fitgym.envs.base import GOALS
 from fitgym.envs.catalogue import action_name, catalogue
-from fitgym.envs.fitness_selection import GOALS
+from fitgym.envs.features.base import blocks
 from fitgym.errors import InputError
 from fitgym.listing import describe, options
 from fitgym.registry import Registry
@@ -49,6 +51,7 @@ EXTENSIONS: Mapping[str, tuple[Registry[Any], str, str]] = {
     "search": (SEARCH, "Search algorithms", "fitgym generate SUBJECT --search {name}"),
     "secondary": (SECONDARY, "Secondary objectives", "fitgym generate SUBJECT --secondary {name}"),
     "goals": (GOALS, "Goals", "fitgym generate SUBJECT --goal {name}"),
+    "features": (blocks(), "Feature blocks", "fitgym generate SUBJECT --features {name}"),
     "agents": (fitgym.agents.base.agents(), "Agents", "fitgym generate SUBJECT --agent {name}"),
 }
 """For each folder of extensions: what is in it, its title, and how one of them is asked for."""
@@ -85,9 +88,8 @@ def all_pages() -> Pages:
 def extension_pages(folder: str) -> Pages:
     """A page for each extension in a folder, and one that lists them."""
     registry, title, command = EXTENSIONS[folder]
-    pages = {
-        f"{folder}/index.rst": _index(title, inspect.getdoc(registry.base) or "", describe(folder), registry.package)
-    }
+    entries = [entry for entry in describe(folder) if entry[0] in registry.names()]  # a set of features is no extension
+    pages = {f"{folder}/index.rst": _index(title, inspect.getdoc(registry.base) or "", entries, registry.package)}
     for name in registry.names():
         cls = registry.load(name)
         parts = [
@@ -103,10 +105,22 @@ def extension_pages(folder: str) -> Pages:
 def _commands_of(folder: str, name: str, command: str) -> str:
     """How it is asked for; of an agent that learns across runs, how it is trained first."""
     lines = [command.format(name=name) or _with_fitness(name)]
+    if folder == "agents" and (env := _only_in(name)):
+        command = f"{command} --env {env}"
+        lines = [command.format(name=name)]
     if folder == "agents" and (_learns(name) or _is_trained(name)):
-        train = f"fitgym train {name} --subjects stdlib-v1:train --output policy"
+        where = f" --env {env}" if (env := _only_in(name)) else ""
+        train = f"fitgym train {name}{where} --subjects stdlib-v1:train --output policy"
         lines = [*(lines if _learns(name) else []), train, command.format(name="policy")]
     return _rst_code(*filter(None, lines))
+
+
+def _only_in(name: str) -> str:
+    """An environment in which an agent can act that does not act in the default one; empty for all others."""
+    spaces = fitgym.agents.base.kind(name).spaces
+    if Discrete in spaces:
+        return ""
+    return "fitgym/FitnessBits-v0" if MultiBinary in spaces else "fitgym/WeightedFitness-v0"
 
 
 def _learns(name: str) -> bool:
