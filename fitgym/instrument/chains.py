@@ -6,15 +6,19 @@ import ast
 
 from fitgym.instrument.expression_sites import Comprehension, FunctionNode
 
-__all__ = ["Chains"]
+__all__ = ["expand_chains"]
 
 
-class Chains(ast.NodeTransformer):
-    """Expands `a < b < c` to `a < b and b < c` where a second read of `b` has no effect.
+def expand_chains(tree: ast.Module) -> None:
+    """Expand `a < b < c` to `a < b and b < c` in place, where a second read of `b` has no effect.
 
-    Constants and local variables of a function or comprehension can be read twice. Other chains stay as they are. The tree
-    is changed in place.
+    Constants and local variables of a function or comprehension can be read twice. Other chains stay as they are.
     """
+    _Chains().visit(tree)
+
+
+class _Chains(ast.NodeTransformer):
+    """The walk of `expand_chains`, which knows the local variables of the function that it is in."""
 
     def __init__(self) -> None:
         self._locals: frozenset[str] = frozenset()

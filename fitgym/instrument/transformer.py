@@ -1,6 +1,6 @@
 """Puts probes into the code of a module: one pass over its syntax tree, then one swap of constants.
 
-`Chains` expands chained comparisons, `plan` numbers the sites, `Rewriter` puts a placeholder at each site. After compilation
+`expand_chains` expands chained comparisons, `plan` numbers the sites, `Rewriter` puts a placeholder at each site. After compilation
 `swap` exchanges the placeholders for probes. The module gains no name, nothing can be shadowed, and the line numbers are
 those of the source. Arithmetic and variables have probes only if "infection" is a feature.
 
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
-from fitgym.instrument.chains import Chains
+from fitgym.instrument.chains import expand_chains
 from fitgym.instrument.expression_sites import FunctionNode
 from fitgym.instrument.placeholders import Factory, swap
 from fitgym.instrument.plan import Plan, plan
@@ -108,7 +108,7 @@ def instrument(
         warnings.simplefilter("ignore")
         tree = ast.parse(source, filename)
         with deep_trees():
-            Chains().visit(tree)
+            expand_chains(tree)
             where = plan(tree, features, mutants)
             instrumented = Rewriter(where, leading).module(tree)
         template = compile(instrumented, filename, "exec", dont_inherit=True)
