@@ -168,7 +168,7 @@ def test_the_worst_suite_is_the_empty_one(name):
 
 @every
 def test_a_subject_without_anything_to_cover_is_no_error(name):
-    empty = replace(SUBJECT, branches=(), operations=(), source="")
+    empty = replace(SUBJECT, branches=(), operations=(), sites=(), source="")
     fitness = FITNESS.load(name)(empty)
     blank = Trace(direct=(b"", b"", b""), infected=(b"", b""))
     rows = fitness.distances([blank])

@@ -19,16 +19,12 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 
 def declared(tree: ast.Module, name: str) -> bool:
-    """Whether a class has a field of that name, or a function a parameter with a default."""
+    """Whether a class has a field of that name, or a function a parameter with a type."""
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
             return True
         if isinstance(node, ast.arguments):
-            optional = [
-                one for one, default in zip(node.kwonlyargs, node.kw_defaults, strict=True) if default is not None
-            ]
-            optional += node.args[len(node.args) - len(node.defaults) :]
-            if any(one.arg == name for one in optional):
+            if any(one.arg == name and one.annotation is not None for one in (*node.args, *node.kwonlyargs)):
                 return True
     return False
 

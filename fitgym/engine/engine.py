@@ -24,6 +24,7 @@ from fitgym.evolution.budget import Budget
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.execution.executor import Executor
+from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import DEFAULT, Rates
@@ -80,11 +81,9 @@ class Engine(Workbench):
         parse_search(search)
         state = State(
             executor,
+            EngineOptions(search=search, smart=smart, secondary=secondary, population=population),
             variants=check_variants(variants or {}),
-            secondary=secondary,
-            smart=smart,
             seed=seed,
-            population=population,
             budget=budget,
             rates=rates,
         )

@@ -18,6 +18,7 @@ from fitgym.evolution.proxies import Proxies
 from fitgym.evolution.reach import Reach
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Mask
+from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import Rates
@@ -32,7 +33,8 @@ class State:
     Only the classes of this folder read it. Everyone else asks `fitgym.engine.queries.Queries`.
 
     Args:
-        executor, variants, secondary, smart, seed, population, budget, rates: see `fitgym.engine.engine.Engine`.
+        executor, variants, seed, budget, rates: see `fitgym.engine.engine.Engine`.
+        options: of the search.
 
     Attributes:
         executor: runs the test cases; it also holds the deadline.
@@ -70,12 +72,10 @@ class State:
     def __init__(
         self,
         executor: Executor,
+        options: EngineOptions,
         *,
         variants: Variants,
-        secondary: str,
-        smart: bool,
         seed: int,
-        population: int,
         budget: Budget | None,
         rates: Rates,
     ) -> None:
@@ -89,14 +89,14 @@ class State:
         self.proxies = Proxies(self.subject, self.table)
         self.reach = Reach(self.subject)
         self.rng = np.random.default_rng(seed)
-        self.population = population
+        self.population = options.population
         self.searches: dict[str, Search] = {}
         self.search_name = ""
-        self.secondary = SECONDARY.load(secondary)(self.subject, self.table)
+        self.secondary = SECONDARY.load(options.secondary)(self.subject, self.table)
         self.tracked: tuple[str, ...] = ()
         self.named: tuple[str, ...] = ()
         self.active: tuple[str, ...] = ()
-        self.smart = smart
+        self.smart = options.smart
         self.selected: dict[str, Mask | None] = {}
         self.weights: dict[str, float] = {}
         self.budget = budget
