@@ -176,9 +176,9 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     folder = agent.save(request.output)
     bundle = {
         "request": request.to_json(),
-        "environment": {"subjects": list(usable), "path": path, "bound": bound},
+        "environment": {"subjects": list(usable), "path": path, **bound},
         "hyper_parameters": agent.hyper_parameters(),
-        "action_names": list(names),
+        "action_names": list(names or ()),
         "feature_names": list(features),
         "seeds": {"agent": agent.seed, "environments": [seed + number for number in range(request.envs)]},
         "resumed": done,

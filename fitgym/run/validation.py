@@ -77,7 +77,7 @@ def claims(sources: Sequence[str | Path], path: str | None = None) -> Iterator[C
         for record in found:
             if not isinstance(record, dict) or not ({"trial", "settings"} <= set(record) or "actions" in record):
                 raise InputError(f"'{source}' holds something that is no record of a run")
-            subject = f"{record.get('arm', record.get('agent'))}, {record['subject']}, seed {record['seed']}"
+            subject = f"{record.get('arm', record.get('agent'))}, {record['subject'] or record.get('env', '')}, seed {record['seed']}"
             suite = source.parent / record["suite_path"] if record.get("suite_path") else None
             yield Claim(subject, record, path, suite if suite is not None and suite.exists() else None)
 
