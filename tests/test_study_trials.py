@@ -50,6 +50,13 @@ def test_own_and_all_are_the_functions_of_the_goal() -> None:
     assert len(names.split("+")) == 8
 
 
+def test_own_and_all_follow_the_goal_that_an_id_fixes_and_the_functions_that_were_given() -> None:
+    fixed = Episode.of({"env": "fitgym/StrongMutation-v0", "agent": "own"}).setting("colorsys", 0, "40x", None)
+    assert fixed.agent == "fixed:strong_mutation"
+    given = Episode.of({"functions": "line,branch", "agent": "all"}).setting("colorsys", 0, "40x", None)
+    assert given.agent == "fixed:line+branch"
+
+
 def test_an_episode_may_be_limited_by_the_clock() -> None:
     found = Episode.of({"population": 4, "agent": "own"}).measure("textwrap", 0, "1.5s", None)
     assert found.measures["steps"] >= 1 and found.seconds["run"] < 10.0

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from fitgym.envs.base import GOALS
 from fitgym.errors import FitgymError, InputError
 from fitgym.evolution.budget import Budget
 from fitgym.run.environment import check, has_subject, make, options_of, resolved
@@ -62,11 +61,11 @@ class SettingTrial(Trial):
         options = dict(self.options)
         if path is not None and has_subject(self.env):
             options["path"] = path
-        if has_subject(self.env):
-            goal = GOALS.load(options.get("goal", "exceptions"))("gain").functions
-            agent = {"own": f"fixed:{goal[0]}", "all": f"fixed:{'+'.join(goal)}"}.get(self.agent, self.agent)
-        else:
-            agent = self.agent
+        agent = self.agent
+        if agent in ("own", "all") and has_subject(self.env):
+            blank: Any = make(Setting(env=self.env, options=options)).unwrapped
+            functions = blank.goal.functions
+            agent = f"fixed:{functions[0] if agent == 'own' else '+'.join(functions)}"
         own = "" if "budget" not in options_of(self.env) else budget
         return resolved(Setting(env=self.env, subject=subject, agent=agent, seed=seed, budget=own, options=options))
 
