@@ -23,9 +23,9 @@ def declared(tree: ast.Module, name: str) -> bool:
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
             return True
-        if isinstance(node, ast.arguments):
-            if any(one.arg == name and one.annotation is not None for one in (*node.args, *node.kwonlyargs)):
-                return True
+        parameters = (*node.args, *node.kwonlyargs) if isinstance(node, ast.arguments) else ()
+        if any(one.arg == name and one.annotation is not None for one in parameters):
+            return True
     return False
 
 
