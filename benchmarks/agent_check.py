@@ -88,8 +88,11 @@ def check(agent: str, env: str, subject: str) -> Row:
         if did(row, "validated", command("validate", str(folder / "records-1.jsonl"))) and has_subject(env):
             record = folder / "record.json"
             generate = ["generate", subject, *where, *SMALL, "--agent", text, "--seed", "3", "--json", str(record)]
-            if did(row, "generated", command(*generate, "--output", str(folder / "suite"))):
-                did(row, "replayed", command("replay", str(record), "--suite", str(folder / "suite")))
+            suite = folder / "suite"
+            if did(row, "generated", command(*generate, "--output", str(suite))):
+                # A short run may find nothing that its goal keeps, and then writes no suite.
+                written = ["--suite", str(suite)] if suite.exists() else []
+                did(row, "replayed", command("replay", str(record), *written))
     return row
 
 
