@@ -61,6 +61,8 @@ def test_what_was_touched_is_found(made: dict[str, Any]) -> None:
     assert "the record has no 'env'" in reasons(touched("run", value={}))
     assert "lacks something" in reasons({**made, "measures": None})
     assert "seed of the run is 5, claimed is 6" in reasons(touched("seed", value=6))
+    assert "budget of the run is '60x', claimed is '50x'" in reasons(touched("budget", value="50x"))
+    assert "agent of the run is 'ucb', claimed is 'uniform'" in reasons(touched("settings", "agent", value="uniform"))
     assert "goal of the run is 'coverage', claimed is 'diversity'" in reasons(
         touched("settings", "goal", value="diversity")
     )

@@ -54,9 +54,8 @@ class Episode(SettingTrial):
                 hooks.append(Deadline(inner.deadline))
             played = play(agent_of(setting, env), env, seed=seed, hooks=hooks)
             ended = time.monotonic()
-            timings = {
-                name: inner.timings[name] for name in ("execute", "measure", "search") if name in _timings(inner)
-            }
+            stages = getattr(inner, "timings", {})  # which an environment without a search has not
+            timings = {name: stages[name] for name in ("execute", "measure", "search") if name in stages}
             run = written(env, setting, played.info)
             if self.suite and isinstance(inner, SearchEnv) and inner.engine is not None:
                 finished = finish(inner.engine, inner.goal.kept)
@@ -98,8 +97,9 @@ class Episode(SettingTrial):
                 ("subject", meant.subject),
                 ("seed", meant.seed),
                 ("agent", meant.agent),
+                ("budget", meant.budget),
             )
-            if run[key] != value
+            if run[key] != value and (key != "budget" or value)  # an environment without a budget has its own end
         ]
         said += [
             f"{name} of the run is {run['options'][name]!r}, claimed is {value!r}"
@@ -112,9 +112,3 @@ class Episode(SettingTrial):
             for name, value in found.items()
             if measures[name] != value
         ]
-
-
-def _timings(env: Any) -> Mapping[str, Any]:
-    """Seconds by stage, where the environment has a search that counts them."""
-    found: Mapping[str, Any] = getattr(env, "timings", {})
-    return found
