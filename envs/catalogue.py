@@ -61,6 +61,8 @@ def catalogue(kind: str | Sequence[str], functions: Sequence[str], required: Seq
         not combined for diversity, are.
     """
     if not isinstance(kind, str):
+        if not kind:
+            raise InputError("the list of actions is empty: name at least one, such as ['branch', 'branch+line']")
         return [parse_action(text, functions) for text in kind]
     if kind == "paper":
         others = [name for name in functions if name not in required]

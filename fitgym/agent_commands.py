@@ -170,11 +170,12 @@ def evaluate(
     json
         File for all rows.
     records
-        File for a record of each run, one in a line, which `fitgym replay` and `fitgym validate` repeat.
+        File for a record of each run, one in a line; `fitgym validate` repeats them.
     """
     with held():
         from fitgym import comparison, evaluation
-        from fitgym.run.environment import has_subject
+        from fitgym.generation import writable_file
+        from fitgym.run.environment import has_subject, kind
     from fitgym.errors import BudgetError
     from fitgym.evolution.budget import Budget
     from fitgym.suite.export import write
@@ -183,6 +184,11 @@ def evaluate(
         raise InputError(f"seeds is {seeds}, expected how many there should be, at least 1")
     if budget and not Budget.parse(budget).deterministic:
         raise BudgetError(f"budget '{budget}' counts seconds, so runs could not be compared: use 3000x or 200g")
+    writable_file(json)
+    if writable_file(records) is not None and not hasattr(kind(env), "record"):
+        raise InputError(
+            f"--records: environment '{env}' keeps no records: leave it out, or use an environment of fitgym"
+        )
     baselines = [name.strip() for name in against.split(",") if name.strip()]
     for name in baselines:
         if name not in agents:

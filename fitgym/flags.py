@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Parameter
 from docstring_parser import parse
 
 from fitgym.errors import InputError
-from fitgym.run.setting import FitnessOptions, defaults, hints, option
+from fitgym.run.setting import FitnessOptions, Setting, defaults, hints, option
 
 __all__ = ["Text", "options_from", "with_options"]
 
@@ -33,6 +33,7 @@ def with_options(*without: str) -> Callable[[Callable[..., int]], Callable[..., 
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "options"]
+        reserved = {*(one.name for one in own), *(each.name for each in dataclasses.fields(Setting))}
         added = [*(_flag(name) for name in names), _any_option()]
 
         @functools.wraps(command)
@@ -40,7 +41,7 @@ def with_options(*without: str) -> Callable[[Callable[..., int]], Callable[..., 
             given = {name: keywords.pop(name) for name in names if name in keywords}
             pairs = keywords.pop("option", None) or ()
             named = {name: _value(name, value) for name, value in given.items() if value is not None}
-            return command(*positional, **keywords, options={**named, **options_from(pairs)})
+            return command(*positional, **keywords, options={**named, **options_from(pairs, taken={*named, *reserved})})
 
         parameters = [*own, *added]
         run.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
@@ -51,17 +52,25 @@ def with_options(*without: str) -> Callable[[Callable[..., int]], Callable[..., 
     return decorate
 
 
-def options_from(pairs: Iterable[str]) -> dict[str, Any]:
+def options_from(pairs: Iterable[str], taken: Container[str] = ()) -> dict[str, Any]:
     """The options that texts such as `searches=["mosa","mio"]` give.
 
+    Args:
+        pairs: the texts.
+        taken: names that are given in another way.
+
     Raises:
-        InputError: a text has no equals sign, or a value does not fit its option.
+        InputError: a text has no equals sign, its name is taken or given twice, or a value does not fit its option.
     """
     found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name.isidentifier():
             raise InputError(f"--option is followed by '{pair}', expected NAME=VALUE such as horizon=20")
+        if name in taken:
+            raise InputError(f"--option {name} is given in another way too: use --{name.replace('_', '-')} alone")
+        if name in found:
+            raise InputError(f"--option {name} is given twice: give it once")
         found[name] = option(FitnessOptions, name, text)
     return found
 

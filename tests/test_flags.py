@@ -73,3 +73,40 @@ def test_an_option_that_the_environment_does_not_have_is_bad_input(tmp_path: Pat
     command = [sys.executable, "-m", "fitgym", "evaluate", "ucb", "--env", "fitgym/Toy-v0", "--search", "mio"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and "named 'search'" in done.stderr and "horizon" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--option", "goal=coverage", "--goal", "exceptions"],
+            "--option goal is given in another way too: use --goal",
+        ),
+        (["--option", "seed=3"], "--option seed is given in another way too"),
+        (["--option", "subject=html"], "--option subject is given in another way too"),
+        (["-o", "horizon=5", "-o", "horizon=6"], "--option horizon is given twice"),
+    ],
+)
+def test_an_option_is_given_once(arguments: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        given(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "render_mode=human"], "'render_mode' is no option of an environment"),
+        (["-o", "executor=1"], "'executor' is no option of an environment"),
+        (["--actions", "[]"], "the list of actions is empty"),
+        (["--records", "."], "'.' is a folder, expected the name of a file"),
+        (["--env", "CartPole-v1", "--records", "runs.jsonl"], "environment 'CartPole-v1' keeps no records"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_runs(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "fitgym", "evaluate", "uniform", "--seeds", "1", *arguments]
+    subjects = [] if "CartPole-v1" in arguments else ["--subjects", "colorsys,"]
+    done = subprocess.run([*command, *subjects], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and list(tmp_path.iterdir()) == []

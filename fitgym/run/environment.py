@@ -68,6 +68,9 @@ def make(setting: Setting, *, executor: Executor | None = None, render_mode: str
     """
     spec, cls = _found(setting.env)
     options = {**setting.options}
+    for name in ("subject", "budget", "render_mode", "executor"):
+        if name in options:
+            raise InputError(f"'{name}' is no option of an environment: it stands beside the options")
     if setting.budget:
         options["budget"] = setting.budget if Budget.parse(setting.budget).deterministic else None
     if issubclass(cls, SearchEnv):
