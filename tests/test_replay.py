@@ -113,7 +113,36 @@ def test_a_record_that_lacks_something_is_an_error(recorded: Recorded) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "cannot be read"), ("[]", "holds a list, expected a record"), (None, "cannot be read")]
+    ("change", "message"),
+    [
+        ({"options": []}, "options of the record is a list, expected a table"),
+        ({"actions": None}, "actions of the record is a NoneType, expected a list"),
+        ({"rewards": []}, "actions and 0 rewards, expected one reward for each action"),
+        ({"options": {"executor": 1}}, "'executor' is no option of an environment"),
+        ({"options": {"budget": "5g"}}, "'budget' is no option of an environment"),
+        ({"seed": "four"}, "seed is 'four', expected a whole number of at least 0"),
+        ({"env": "fitgym/Nope-v0"}, "no environment named 'fitgym/Nope-v0'"),
+    ],
+)
+def test_a_damaged_record_is_refused_in_one_sentence(recorded: Recorded, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        replay({**recorded[0], **change})
+
+
+def test_a_file_with_several_records_is_for_validate(recorded: Recorded, tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").write_text(2 * (json.dumps(recorded[0]) + "\n"))
+    with pytest.raises(InputError, match="`fitgym validate` repeats a file with a record in each line"):
+        read(tmp_path / "runs.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        ("[]", "holds a list, expected a record"),
+        (None, "cannot be read"),
+    ],
 )
 def test_a_file_without_a_record_is_an_error(text: str | None, message: str, tmp_path: Path) -> None:
     if text is not None:

@@ -100,3 +100,12 @@ def test_a_file_without_records_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "records.json").write_text(text, "utf-8")
     with pytest.raises(InputError):
         list(claims([tmp_path / "records.json"]))
+
+
+def test_an_empty_file_is_refused_and_a_record_without_a_subject_is_a_claim_that_does_not_hold(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("", "utf-8")
+    with pytest.raises(InputError, match="holds no record, expected at least one"):
+        list(claims([tmp_path / "empty.jsonl"]))
+    (tmp_path / "one.json").write_text('{"actions": [], "agent": "ucb"}', "utf-8")
+    (claim,) = claims([tmp_path / "one.json"])
+    assert validate(claim).reasons[0].startswith("cannot be made again: the record has no 'env'")

@@ -70,7 +70,10 @@ def read(file: str | Path) -> dict[str, Any]:
     """
     try:
         found = json.loads(Path(file).read_text("utf-8"))
-    except (OSError, ValueError) as problem:
+    except json.JSONDecodeError as problem:
+        several = "; `fitgym validate` repeats a file with a record in each line" if problem.msg == "Extra data" else ""
+        raise InputError(f"the record '{file}' cannot be read: {problem}{several}") from None
+    except (OSError, ValueError, RecursionError) as problem:
         raise InputError(f"the record '{file}' cannot be read: {problem}") from None
     if not isinstance(found, dict):
         raise InputError(f"'{file}' holds a {type(found).__name__}, expected a record: an object")

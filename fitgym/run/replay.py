@@ -94,6 +94,14 @@ def _setting(record: dict[str, Any], path: str | None) -> Setting:
     if missing:
         raise InputError(f"the record has no '{missing[0]}', expected one that `fitgym generate --json` has written")
     values: dict[str, Any] = {key: record[key] for key in ("env", "subject", "agent", "seed") if key in record}
+    for key, kind, noun in (("options", dict, "a table"), ("actions", list, "a list"), ("rewards", list, "a list")):
+        if not isinstance(record[key], kind):
+            raise InputError(f"{key} of the record is a {type(record[key]).__name__}, expected {noun}")
+    if len(record["actions"]) != len(record["rewards"]):
+        raise InputError(
+            f"the record has {len(record['actions'])} actions and {len(record['rewards'])} rewards, expected one reward "
+            "for each action"
+        )
     options = {**record["options"], **({} if path is None else {"path": path})}
     return Setting.of({**values, "budget": record["budget"] or "", "options": options})
 

@@ -72,12 +72,18 @@ def claims(sources: Sequence[str | Path], path: str | None = None) -> Iterator[C
         try:
             text = source.read_text("utf-8")
             found = [json.loads(text)] if source.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
-        except (OSError, ValueError) as problem:
+        except (OSError, ValueError, RecursionError) as problem:
             raise InputError(f"the records '{source}' cannot be read: {problem}") from None
+        if not found:
+            raise InputError(f"'{source}' holds no record, expected at least one")
         for record in found:
             if not isinstance(record, dict) or not ({"trial", "settings"} <= set(record) or "actions" in record):
                 raise InputError(f"'{source}' holds something that is no record of a run")
-            subject = f"{record.get('arm', record.get('agent'))}, {record['subject'] or record.get('env', '')}, seed {record['seed']}"
+            who, where = (
+                record.get("arm", record.get("agent")),
+                record.get("subject") or record.get("env", "no subject"),
+            )
+            subject = f"{who}, {where}, seed {record.get('seed')}"
             suite = source.parent / record["suite_path"] if record.get("suite_path") else None
             yield Claim(subject, record, path, suite if suite is not None and suite.exists() else None)
 
