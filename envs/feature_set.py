@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, blocks
-from fitgym.errors import InputError, UnknownName
+from fitgym.errors import FitgymError, InputError, UnknownName
 
 __all__ = ["FEATURE_SETS", "FeatureSet"]
 
@@ -61,7 +61,12 @@ class FeatureSet:
 
     def observe(self, engine: Queries, view: View, moment: Moment) -> NDArray[np.float32]:
         """A fresh vector, every entry within the bounds of its block."""
-        values = [value for block in self.blocks for value in block.values(engine, view, moment)]
+        values: list[float] = []
+        for block in self.blocks:
+            found, n = block.values(engine, view, moment), len(block.names(view))
+            if len(found) != n:
+                raise FitgymError(f"feature block {type(block).__name__} has {n} names and {len(found)} values")
+            values += found
         low, high = self._bounds(view)
         return np.clip(np.array(values, dtype=np.float32), low, high)
 

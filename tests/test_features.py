@@ -1,13 +1,14 @@
 """Features are named, bounded, and say what they claim about a running search."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fitgym.engine import Engine
 from fitgym.envs.feature_set import FEATURE_SETS, FeatureSet
-from fitgym.envs.features.base import Moment, View
-from fitgym.errors import UnknownName
+from fitgym.envs.features.base import Block, Moment, View
+from fitgym.errors import FitgymError, UnknownName
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
 
@@ -22,6 +23,18 @@ def engine():
         for _ in range(5):
             running.step()
         yield running
+
+
+def test_a_block_whose_names_and_values_do_not_agree_is_named() -> None:
+    class Wrong(Block):
+        def names(self, view: View) -> list[str]:
+            return ["one", "two"]
+
+        def values(self, engine: Any, view: View, moment: Moment) -> list[float]:
+            return [0.5]
+
+    with pytest.raises(FitgymError, match="feature block Wrong has 2 names and 1 values"):
+        FeatureSet("wrong", (Wrong(),)).observe(None, View(()), Moment())  # type: ignore[arg-type]
 
 
 def named(features, engine, n_actions=1, **moment):
