@@ -345,10 +345,10 @@ def test_functions_that_are_covered_stay_in_a_search_for_diversity(executor):
 
 def test_a_variant_that_does_not_exist_is_refused(executor):
     with pytest.raises(
-        InputError, match=r"fitness function 'diversity' has no variant by 'lasttwo' \(there is: last_two"
+        InputError, match=r"fitness function 'diversity' has no argument 'lasttwo' \(available: last_two"
     ):
         Engine(executor, variants={"diversity": {"lasttwo": True}})
-    with pytest.raises(InputError, match=r"'branch' has no variant by 'last_two' \(there is: none\)"):
+    with pytest.raises(InputError, match=r"'branch' has no argument 'last_two' \(available: none\)"):
         Engine(executor, variants={"branch": {"last_two": True}})
     with pytest.raises(UnknownName, match="diversty"):
         Engine(executor, variants={"diversty": {}})

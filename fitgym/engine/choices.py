@@ -47,6 +47,6 @@ def check_variants(variants: Variants) -> Variants:
         for argument in arguments:
             if argument not in known:
                 raise InputError(
-                    f"fitness function '{name}' has no variant by '{argument}' (there is: {', '.join(known) or 'none'})"
+                    f"fitness function '{name}' has no argument '{argument}' (available: {', '.join(known) or 'none'})"
                 )
     return variants
