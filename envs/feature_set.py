@@ -56,22 +56,26 @@ class FeatureSet:
 
     def space(self, view: View) -> spaces.Box:
         """The space of the observations: `Box(0, 1, (n,), float32)` unless a block says otherwise."""
-        low, high = self._bounds(view)
+        low, high = self._bounds(self._sizes(view))
         return spaces.Box(low, high, dtype=np.float32)
 
     def observe(self, engine: Queries, view: View, moment: Moment) -> NDArray[np.float32]:
         """A fresh vector, every entry within the bounds of its block."""
         values: list[float] = []
-        for block in self.blocks:
-            found, n = block.values(engine, view, moment), len(block.names(view))
+        sizes = self._sizes(view)
+        for block, n in zip(self.blocks, sizes, strict=True):
+            found = block.values(engine, view, moment)
             if len(found) != n:
                 raise FitgymError(f"feature block {type(block).__name__} has {n} names and {len(found)} values")
             values += found
-        low, high = self._bounds(view)
+        low, high = self._bounds(sizes)
         return np.clip(np.array(values, dtype=np.float32), low, high)
 
-    def _bounds(self, view: View) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        sizes = [len(block.names(view)) for block in self.blocks]
+    def _sizes(self, view: View) -> list[int]:
+        """How many numbers each block gives."""
+        return [len(block.names(view)) for block in self.blocks]
+
+    def _bounds(self, sizes: list[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         low, high = ([getattr(block, end) for block in self.blocks] for end in ("low", "high"))
         return np.repeat(np.array(low, np.float32), sizes), np.repeat(np.array(high, np.float32), sizes)
 
