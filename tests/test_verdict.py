@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fitgym.comparison import contrast
-from fitgym.study.verdict import Verdict, judge, verdict
+from fitgym.study.verdict import Verdict, judge, too_few, verdict
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,13 @@ def test_a_verdict_never_states_more_than_alone_and_does_not_depend_on_the_order
     random.shuffle(places)  # type: ignore[attr-defined]
     again = judge([table[place] for place in places])
     assert [(one.verdict, repr(one.p)) for one in again] == [(judged[at].verdict, repr(judged[at].p)) for at in places]
+
+
+def test_too_few_subjects_cannot_show_a_difference() -> None:
+    """2^-11 of twelve subjects: times 102 it is below 0.05, times 103 not. Five subjects are too few for one comparison."""
+    assert not too_few(12, 102) and too_few(12, 103)
+    assert too_few(5, 1) and not too_few(6, 1) and not too_few(1, 1)
+    assert judge([AHEAD])[0].verdict.stated
 
 
 def test_without_any_difference_a_table_rarely_states_one() -> None:

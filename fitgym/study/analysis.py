@@ -25,7 +25,7 @@ from fitgym.study.statistics import (
     normalised,
 )
 from fitgym.study.trials.base import trials
-from fitgym.study.verdict import ALPHA, Judged, Verdict, judge, verdict
+from fitgym.study.verdict import ALPHA, Judged, Verdict, judge, too_few, verdict
 
 __all__ = ["Analysis", "ArmLine", "SubjectLine"]
 
@@ -261,8 +261,7 @@ def _warnings(results: Results) -> tuple[str, ...]:
     if results.failures:
         said.append(f"{len(results.failures)} runs have failed and are left out; they are listed below.")
     others = len(plan.arms) - 1 if plan.baseline else 0
-    # The smallest p that signed ranks can have; of one subject the runs are tested.
-    few_subjects = len(plan.subjects) > 1 and 2.0 ** (1 - len(plan.subjects)) * others >= ALPHA
+    few_subjects = too_few(len(plan.subjects), others)
     if len(plan.seeds) == 1:
         said.append("One seed: no verdict. Another seed may change every difference.")
     elif len(plan.seeds) < FEW:

@@ -23,7 +23,7 @@ from typing import Generic, Protocol, TypeVar
 
 from fitgym.study.statistics import holm
 
-__all__ = ["ALPHA", "Evidence", "Judged", "Verdict", "judge", "verdict"]
+__all__ = ["ALPHA", "Evidence", "Judged", "Verdict", "judge", "too_few", "verdict"]
 
 ALPHA = 0.05
 
@@ -108,6 +108,18 @@ def judge(table: Iterable[E]) -> list[Judged[E]]:
     found = list(table)
     adjusted = holm([one.p if one.seeds > 1 else math.nan for one in found])
     return [Judged(one, p, verdict(one, p)) for one, p in zip(found, adjusted, strict=True)]
+
+
+def too_few(subjects: int, comparisons: int) -> bool:
+    """So few subjects that no signed-rank test over them can have a Holm-adjusted p below 0.05.
+
+    The smallest p of n signed ranks is 2^(1 - n). Of one subject the runs are tested instead, so it is never too few.
+
+    Args:
+        subjects: of the table.
+        comparisons: for which the table is corrected.
+    """
+    return subjects > 1 and 2.0 ** (1 - subjects) * comparisons >= ALPHA
 
 
 def verdict(evidence: Evidence, p: float) -> Verdict:
