@@ -149,17 +149,21 @@ def test_with_one_seed_there_is_no_verdict_anywhere() -> None:
     found = Analysis.of(Results(many(1), runs_of(many(1), GAIN)))
     assert found.sentences[0].startswith("By value, UCB beside Default, one seed: no verdict. A12 1.00")
     assert "Holm-adjusted p" not in " ".join(found.sentences) + " ".join(_overall(found).heads)
-    assert found.sentences[2].endswith("interval of A12: one seed: no verdict.")
+    assert found.sentences[2].endswith("all 3 pairs: one seed: no verdict.")
     assert found.ranks is not None and min(found.ranks.pairs.values()) >= 0.05
     assert found.warnings[0] == "One seed: no verdict. Another seed may change every difference."
     assert not any(one.verdict.stated for line in found.subjects for one in line.beside.values())
 
 
-def test_pairs_differ_by_ranks_only_where_the_interval_says_so() -> None:
-    """UCB and All are 16 ranks apart on eight subjects; Default is between them."""
+def test_pairs_of_arms_follow_the_rule_with_p_adjusted_for_all_pairs() -> None:
+    """Eight subjects, all in the same order: 2/2^8, times three pairs. With six subjects it is 3/32, and nothing is shown."""
     found = Analysis.of(Results(many(), runs_of(many(), GAIN)))
-    assert "interval of A12: UCB and All." in found.sentences[2]
-    assert found.ranks is not None and found.ranks.pairs["UCB", "All"] < 0.05 <= found.ranks.pairs["UCB", "Default"]
+    assert "all 3 pairs: UCB and Default; UCB and All; Default and All." in found.sentences[2]
+    assert found.ranks is not None and list(found.ranks.pairs.values()) == pytest.approx([3 * 2 / 2**8] * 3)
+    few = replace(many(), subjects=tuple("abcdef"))
+    found = Analysis.of(Results(few, runs_of(few, GAIN)))
+    assert "all 3 pairs: none." in found.sentences[2]
+    assert found.ranks is not None and set(found.ranks.pairs.values()) == {1.0}
 
 
 def test_a_table_of_agents_without_null_arms_says_so() -> None:
@@ -303,7 +307,7 @@ def test_the_methods_have_no_gap_left_to_be_filled(faults: Plan) -> None:
     for plan, centre in ((PLAN, "medians"), (faults, "mean values")):
         text = " ".join(methods(plan))
         assert "{" not in text and "}" not in text
-        assert f"Nemenyi's over the {centre} of the subjects" in text and f"over their {centre}," in text
+        assert f"Friedman's test over the {centre} of the subjects" in text and f"over their {centre}," in text
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from fitgym.study.statistics import (
     normalised,
 )
 from fitgym.study.trials.base import trials
-from fitgym.study.verdict import ALPHA, Judged, Verdict, judge, too_few, verdict
+from fitgym.study.verdict import ALPHA, Judged, Verdict, judge, too_few
 
 __all__ = ["Analysis", "ArmLine", "SubjectLine"]
 
@@ -88,7 +88,7 @@ class Analysis:
         results: of the study.
         arms: a line for each, in the order of the plan.
         subjects: likewise.
-        ranks: of the arms, None if there are too few arms or subjects. Pairs whose verdict states no effect have p = 1.
+        ranks: of the arms, None if there are too few arms or subjects. Pairs without a stated effect have p = 1, others the Holm-adjusted p.
         sentences: what can be said, and how sure it is.
         warnings: what a reader should know before believing it.
     """
@@ -157,18 +157,19 @@ def _beside(results: Results, arm: str, baseline: str, subjects: tuple[str, ...]
 
 
 def _stated(results: Results, ranks: Ranks) -> Ranks:
-    """The ranks with p = 1 for each pair that Nemenyi's test tells apart and the interval of A12 does not.
+    """The ranks with verdicts for all pairs, judged together: p is Holm-adjusted, and 1 where no effect is stated.
 
-    Nemenyi's p is corrected for all pairs already.
+    Nemenyi's test would call pairs different that the rule for verdicts does not, because its result for two arms depends
+    on the others.
+
+    References:
+        Benavoli, Corani and Mangili 2016, Should We Really Use Post-Hoc Tests Based on Mean-Ranks?
     """
-
-    def p_of(pair: tuple[str, str], p: float) -> float:
-        if p >= ALPHA:
-            return p
-        found = _beside(results, *pair)
-        return p if found is not None and verdict(found, p).stated else 1.0
-
-    return replace(ranks, pairs={pair: p_of(pair, p) for pair, p in ranks.pairs.items()})
+    cells = {pair: _beside(results, *pair) for pair in ranks.pairs}
+    compared = {pair: found for pair, found in cells.items() if found is not None}
+    judged = dict(zip(compared, judge(compared.values()), strict=True))
+    stated = {pair: one.p for pair, one in judged.items() if one.verdict.stated}
+    return replace(ranks, pairs={pair: stated.get(pair, 1.0) for pair in ranks.pairs})
 
 
 def _median(values: Floats) -> float:
@@ -224,7 +225,7 @@ def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None)
         text = f"Friedman's test over {ranks.blocks} subjects: p = {ranks.test.p:.2g}; {best}"
         pairs = "; ".join(f"{first} and {second}" for first, second in differ) or "none"
         pairs = Verdict.ONE_SEED if len(results.plan.seeds) == 1 else pairs
-        said.append(f"{text}. Pairs that differ by Nemenyi's test and the interval of A12: {pairs}.")
+        said.append(f"{text}. Differences shown, with p adjusted for all {len(ranks.pairs)} pairs: {pairs}.")
     if {"detected", "value"} <= set(results.measures):
         said.append(_detection(results))
     return tuple(said)

@@ -245,10 +245,11 @@ def methods(plan: Plan) -> list[str]:
         f"{len(plan.cells())} runs. Each run ({summary[0].lower()}{summary[1:]}) had the same budget of {plan.budget[:-1]} "
         f"{unit}; runs with the same subject and seed begin alike.{path} Arms: {'; '.join(arms)}.",
         f"The metric {plan.metric} was declared before the runs. Effects are A12 (Vargha and Delaney 2000) with 95 % bootstrap "
-        f"intervals over subjects and seeds. Arms are ranked by Friedman's test and Nemenyi's over the {centre} of the "
-        "subjects (Demsar 2006); single subjects are compared by Mann and Whitney's test, all subjects by Wilcoxon's over their "
-        f"{centre}, both with Holm's correction for all comparisons of a table. An effect is stated only if the interval of A12 "
-        f"leaves out 0.5 and the Holm-adjusted p is below 0.05; with one seed there is no verdict. {share}",
+        f"intervals over subjects and seeds. Arms are ranked by Friedman's test over the {centre} of the subjects (Demsar 2006), "
+        "and all pairs are compared with Holm's correction (Benavoli and others 2016); single subjects are compared by Mann and "
+        f"Whitney's test, all subjects by Wilcoxon's over their {centre}, both with Holm's correction for all comparisons of a "
+        "table. An effect is stated only if the interval of A12 leaves out 0.5 and the Holm-adjusted p is below 0.05; with one "
+        f"seed there is no verdict. {share}",
     ]
 
 
