@@ -248,6 +248,14 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], message
     assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1
 
 
+def test_without_scipy_a_comparison_is_refused_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fitgym.agent_commands import evaluate as evaluate_command
+
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(InputError, match=r"--against needs scipy for its test: pip install 'fitgym\[study\]'"):
+        evaluate_command("ucb", "uniform", against="uniform")
+
+
 def test_runs_in_parallel_end_with_the_process_that_asked_for_them() -> None:
     """Killed outright, it has no time to tell them."""
     code = (
