@@ -108,7 +108,9 @@ class SearchEnv(RecordedEnv):
         self.actions = self._actions()
         self.action_names = self.actions.names
         self.action_space = self.actions.space
-        self.view = View(tuple(self.goal.functions), self.actions.size)
+        functions = tuple(self.goal.functions)
+        parts = functions if self.actions.functions else tuple(self.actions.names)
+        self.view = View(functions, self.actions.size, parts)
         self.features = FeatureSet.load(self.options.features)
         self.feature_names = self.features.names(self.view)
         self.observation_space: spaces.Space[Any] = self.features.space(self.view)
@@ -242,13 +244,15 @@ class SearchEnv(RecordedEnv):
         self._steps.append((chosen.name, time.perf_counter() - started))
         self.actions_taken.append(chosen.to_json())
         self.rewards.append(reward)
-        self._moment = self._next(chosen.index)
-        terminated = bool(self.spent >= 1.0 or self.goal.reached(self.engine))
-        self._ended = terminated
+        self._moment = self._next(chosen)
+        spent, reached = self.spent >= 1.0, self.goal.reached(self.engine)
+        terminated = bool(reached or (spent and self.features.shows_budget))
+        truncated = bool(spent and not terminated)
+        self._ended = terminated or truncated
         if self._display is not None and self._footprint is not None:
-            ended = "" if not terminated else "budget spent" if self.spent >= 1.0 else "goal reached"
+            ended = "" if not self._ended else "budget spent" if spent else "goal reached"
             self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
-        return self._observation(), reward, terminated, False, self._info()
+        return self._observation(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
         """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
@@ -384,7 +388,7 @@ class SearchEnv(RecordedEnv):
             clock=f"generation {engine.generation}, {engine.executions:,} executions",
         )
 
-    def _next(self, action: int) -> Moment:
+    def _next(self, action: Action) -> Moment:
         """What can be observed of the episode after an action."""
         assert self.engine is not None
         before, value = self._moment, self.goal.value(self.engine)
@@ -395,7 +399,8 @@ class SearchEnv(RecordedEnv):
             value=value,
             gains=(gain, *before.gains[:2]),
             stagnation=0 if gain > 0 else before.stagnation + 1,
-            action=action,
+            action=action.index,
+            parts=action.describe(self.view.parts),
         )
 
     def _observation(self) -> Observation:
