@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fitgym.agents.fixed import Fixed
 from fitgym.agents.transition import Transition
 from fitgym.engine import Engine
 from fitgym.envs.base import SearchEnv
@@ -229,6 +230,8 @@ class _Job:
         self.env = env
         _refuse_to_replace(self.output, file_name(env.executor.reference))
         self.agent = agent_of(self.setting, env)
+        if isinstance(self.agent, Fixed):
+            env.settle(self.agent.action)
 
     def run(self) -> Run:
         """Search, finish, record.

@@ -1,7 +1,7 @@
 """The engine: asks the search, executes, measures, archives and tells. One `step` is one generation.
 
-The fitness functions that guide the search can be exchanged between two generations. Executed test cases do not run
-again, unless the new functions need more probes.
+The fitness functions that guide the search can be exchanged between two generations. If they are declared as `usable`,
+the exchange executes nothing: what they need is recorded from the start.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from fitgym.evolution.budget import Budget
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.execution.executor import Executor
+from fitgym.immutable import Lookup
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
 from fitgym.testcase.factory import TestFactory
@@ -40,8 +41,9 @@ class Engine(Workbench):
     Args:
         executor: runs the test cases.
         fitness: the fitness functions that are active first.
-        usable: further fitness functions that may become active. Functions that need "infection" must be among
-            `fitness`, `tracked` or `usable`, because the probes are inserted at the start.
+        usable: further fitness functions that may become active. What they need is recorded from the start, so that
+            activating them executes nothing and their values are known before. Functions that need "infection" must be
+            among `fitness`, `tracked` or `usable`, because the probes are inserted at the start.
         tracked: fitness functions whose targets are archived even when they are inactive, such as the goal's own.
         variants: arguments of fitness functions by name, such as `{"diversity": {"last_two": True}}`.
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
@@ -89,7 +91,9 @@ class Engine(Workbench):
         )
         super().__init__(state)
         self._guidance = Guidance(state)
+        self._guidance.register(tracked)
         self._guidance.track(tracked)
+        self._guidance.record(usable)
         self._guidance.create(search)
         state.search_name = search
         self._guidance.order_archive()
@@ -111,8 +115,8 @@ class Engine(Workbench):
     ) -> None:
         """Activate exactly the named fitness functions, from the next generation on.
 
-        The engine keeps the population and re-evaluates it. Test cases run again only if a function needs probes that
-        were off when they ran.
+        The engine keeps the population and re-evaluates it. Test cases run again only if a function is not `usable` and
+        needs probes that were off when they ran. The archive takes over what kept test cases cover of the new functions.
 
         Args:
             names: of the fitness functions.
@@ -131,11 +135,13 @@ class Engine(Workbench):
         if chosen == state.named and population is None and state.weights == dict(weights or {}):
             return
         before = state.named, state.weights, state.search.population
+        archived = set(state.archived)
         state.weights = dict(weights or {})
         if population is not None:
             state.search.population = list(population)
         self._guidance.choose(chosen)
-        if not self._reevaluate():
+        new = [name for name in state.active if name not in archived]
+        if not self._reevaluate(new):
             named, state.weights, state.search.population = before
             self._guidance.choose(named)
 
@@ -162,9 +168,10 @@ class Engine(Workbench):
         before = self._state.search_name
         if search == before:
             return
+        archived = set(self._state.archived)
         self._guidance.create(search)
         self._guidance.take(search)
-        if not self._reevaluate():
+        if not self._reevaluate([name for name in self._state.archived if name not in archived]):
             self._guidance.take(before)
 
     def prefer(self, name: str) -> None:
@@ -251,15 +258,24 @@ class Engine(Workbench):
                 self._guidance.close_covered()
                 search.refresh(self)
 
-    def _reevaluate(self) -> bool:
-        """Re-evaluate the population. Returns False if the budget does not allow it."""
+    def _reevaluate(self, new: Sequence[str] = ()) -> bool:
+        """Re-evaluate the population. Returns False if the budget does not allow it.
+
+        Args:
+            new: fitness functions for whose targets the archive takes over what kept test cases cover.
+        """
         with self._charged():
             self._guidance.close_covered()
             if self.search.population:
+                living = self.search.living
                 try:
-                    self._evaluate(self.search.living)
+                    self._evaluate(living)
                 except OutOfBudget:
                     return False
+                if new:
+                    testcases = chain.from_iterable(individual.testcases for individual in living)
+                    self._execution.offer(new, (*self.archived_testcases(), *testcases))
+                    self._guidance.close_covered()
                 with self._state.stopwatch.time("search"):
                     self.search.refresh(self)
         return True
@@ -285,4 +301,5 @@ class Engine(Workbench):
         individuals = state.living()
         archived = state.archive.testcases()
         state.measurements.retain(individuals, archived)
+        state.confirmed = Lookup((t, None) for t in archived if t in state.confirmed)
         state.table.retain([*(t for individual in individuals for t in individual.testcases), *archived])

@@ -62,6 +62,18 @@ class Execution:
         with state.stopwatch.time("measure"):
             self._learn(testcases, traces, probes)
 
+    def offer(self, names: Sequence[str], testcases: Iterable[TestCase]) -> None:
+        """Offer executed test cases to the archive for the targets of the named fitness functions.
+
+        Test cases without the probes that a function needs are not offered for it.
+        """
+        measurements = self._state.measurements
+        known = [testcase for testcase in dict.fromkeys(testcases) if testcase in measurements]
+        for name in names:
+            needs = measurements.fitness[name].needs
+            able = [testcase for testcase in known if needs <= measurements.recorded(testcase)]
+            self._state.archive.update([name], able, self._confirm)
+
     def required_targets(self, name: str) -> Mask:
         """Which targets of a fitness function a finished suite must cover: all, unless its mutants were restricted."""
         every = np.ones(len(self._state.measurements.fitness[name].targets), dtype=bool)
@@ -127,7 +139,15 @@ class Execution:
         state.archive.update(state.archived, testcases, self._confirm)
 
     def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
-        """Run test cases again in a fresh process. Do they cover the same targets?"""
+        """Whether test cases cover the same targets in a fresh process. Test cases are run there once, if identical."""
+        state = self._state
+        confirmed = [testcase in state.confirmed for testcase in testcases]
+        unsure = [testcase for testcase, sure in zip(testcases, confirmed, strict=True) if not sure]
+        answers = iter(self._compare(unsure) if unsure else ())
+        return [sure or next(answers) for sure in confirmed]
+
+    def _compare(self, testcases: Sequence[TestCase]) -> list[bool]:
+        """Run test cases in a fresh process. Do they cover the same targets?"""
         state = self._state
         measurements = state.measurements
         known = [trace.plain or trace for trace in map(measurements.trace, testcases)]
@@ -139,6 +159,7 @@ class Execution:
         confirmed = np.ones(len(testcases), dtype=bool)
         # Equal executions share one trace.
         differ = [i for i, trace in enumerate(known) if again[i] is not trace]
+        state.confirmed.update((testcases[i], None) for i, trace in enumerate(known) if again[i] is trace)
         for name in state.archived if differ else ():
             fitness = measurements.fitness[name]
             missed = measurements.covers(name, [testcases[i] for i in differ])

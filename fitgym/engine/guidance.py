@@ -32,6 +32,20 @@ class Guidance:
         """Archive the targets of further fitness functions, active or not."""
         state = self._state
         state.tracked = tuple(dict.fromkeys((*state.tracked, *names)))
+        state.ever_archived.update(dict.fromkeys(state.tracked))
+
+    def record(self, names: Iterable[str]) -> None:
+        """Record from now on what further fitness functions need, so that activating them executes nothing.
+
+        Functions whose targets are mutants are tracked: otherwise killed mutants would run with every test case.
+
+        Raises:
+            UnknownName: no fitness function has such a name.
+        """
+        state = self._state
+        state.usable = tuple(dict.fromkeys((*state.usable, *names)))
+        self.register(state.usable)
+        self.track(name for name in state.usable if state.measurements.fitness[name].numbers is not None)
 
     def register(self, names: Iterable[str]) -> None:
         """Make fitness functions available for measuring.
@@ -52,6 +66,7 @@ class Guidance:
         if state.smart:
             state.selected = smart_selection(names, state.measurements.fitness, state.subject, state.search.tracks)
             state.active = tuple(state.selected)
+        state.ever_archived.update(dict.fromkeys(state.active))
         limits = {name: mask for name, mask in state.selected.items() if mask is not None and name not in state.tracked}
         state.archive.limit(limits)
 

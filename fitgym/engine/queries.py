@@ -111,26 +111,30 @@ class Queries(ActiveEvaluation):
 
     @property
     def probes(self) -> frozenset[str]:
-        """The probes that the active and tracked fitness functions need."""
-        fitness = self._state.measurements.fitness
-        return frozenset().union(*(fitness[name].needs for name in self._state.archived))
+        """The probes that are recorded: those of all active, tracked and usable fitness functions.
+
+        So activating a usable function executes nothing.
+        """
+        state = self._state
+        fitness = state.measurements.fitness
+        return frozenset().union(*(fitness[name].needs for name in (*state.archived, *state.usable)))
 
     # ------------------------------------------------------------------ fitness functions and their targets
 
     def measures(self, name: str) -> bool:
-        """Whether a fitness function was ever active or tracked, so that its targets are known."""
+        """Whether the values of a fitness function are known: it is usable, or was active or tracked at some time."""
         return name in self._state.measurements.fitness
 
     @property
     def functions(self) -> Mapping[str, Fitness]:
-        """The fitness functions that were ever active or tracked, by name."""
+        """The fitness functions that are usable, or were active or tracked at some time, by name."""
         return self._state.measurements.fitness
 
     def function(self, name: str) -> Fitness:
         """The fitness function with this name.
 
         Raises:
-            KeyError: the function was never active or tracked.
+            KeyError: the function is not measured; see `measures`.
         """
         return self._state.measurements.fitness[name]
 
@@ -146,16 +150,16 @@ class Queries(ActiveEvaluation):
         """Covered and known targets of each fitness function that was ever active or tracked."""
         return {
             name: (int(covered.sum()), int(covered.size))
-            for name in self._state.measurements.fitness
+            for name in self._state.ever_archived
             for covered in [self.covered(name)]
         }
 
     def coverage_of(self, testcases: Sequence[TestCase]) -> dict[str, tuple[int, int]]:
         """As `coverage`, but with the targets that these executed test cases cover together."""
         found = {}
-        for name, fitness in self._state.measurements.fitness.items():
+        for name in self._state.ever_archived:
             covered = self.covers(name, self._measurable(name, testcases)).any(axis=0)
-            found[name] = (int(covered.sum()), len(fitness.targets))
+            found[name] = (int(covered.sum()), len(self.function(name).targets))
         return found
 
     def _measurable(self, name: str, testcases: Iterable[TestCase]) -> list[TestCase]:
@@ -197,6 +201,27 @@ class Queries(ActiveEvaluation):
         """The mean suite fitness over several functions, `(len(individuals),)`, in [0, 1]; 0 is best, also without names."""
         values = [self._state.measurements.suite_fitness(name, individuals) for name in names]
         return np.mean(values, axis=0) if values else np.zeros(len(individuals))
+
+    def kept_coverage(self, name: str) -> float:
+        """The share of a function's targets that the archived test cases and the best suite cover, in [0, 1].
+
+        It does not depend on whether the function is active; 0 for a function without targets.
+        """
+        n_targets = len(self.function(name).targets)
+        covered = self._state.measurements.covered(name, self._measurable(name, self._kept()))[1]
+        return len(np.unique(covered)) / n_targets if n_targets else 0.0
+
+    def kept_fitness(self, name: str) -> float:
+        """The suite fitness of the archived test cases and the best suite together, in [0, 1]; 0 is best.
+
+        It does not depend on whether the function is active. A function that reads test cases values the best suite.
+        """
+        if self.function(name).reads_tests:
+            return self.fitness_of(name, self.best)
+        return self.fitness_of(name, Individual(tuple(self._measurable(name, self._kept()))))
+
+    def _kept(self) -> list[TestCase]:
+        return list(dict.fromkeys((*self.archived_testcases(), *self.best.testcases)))
 
     def archived_testcases(self) -> tuple[TestCase, ...]:
         """The distinct test cases of the archive."""

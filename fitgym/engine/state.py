@@ -19,6 +19,7 @@ from fitgym.evolution.proxies import Proxies
 from fitgym.evolution.reach import Reach
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Mask
+from fitgym.immutable import Lookup
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
 from fitgym.testcase.factory import TestFactory
@@ -53,6 +54,9 @@ class State:
         search_name: key of the algorithm in use.
         secondary: breaks ties of fitness.
         tracked: fitness functions whose targets are archived even when they are inactive.
+        usable: further fitness functions that may become active; their probes are recorded from the start.
+        ever_archived: the fitness functions whose targets were archived at some time, in order.
+        confirmed: archived test cases that behaved identically in a fresh process.
         named: the fitness functions that the caller chose.
         active: the fitness functions that guide the search; fewer than `named` with smart selection.
         smart: use smart selection.
@@ -96,6 +100,9 @@ class State:
         self.search_name = ""
         self.secondary = SECONDARY.load(options.secondary)(self.subject, self.table)
         self.tracked: tuple[str, ...] = ()
+        self.usable: tuple[str, ...] = ()
+        self.ever_archived: dict[str, None] = {}
+        self.confirmed: Lookup[TestCase, None] = Lookup()
         self.named: tuple[str, ...] = ()
         self.active: tuple[str, ...] = ()
         self.smart = options.smart
