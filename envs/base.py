@@ -49,7 +49,8 @@ class SearchEnv(RecordedEnv):
     `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
     active, their combined fitness, the squashed size of the best suite, the coverage of their targets. "full-v1" adds
     fitness and coverage of each function, the goal's value, its last three gains, stagnation, the remaining budget and
-    the last action. Blocks of `fitgym.envs.features` are joined by +, as in "full-v1+my_block" or "active+goal".
+    the last action. "full-v2" has the true fitness and the coverage of each function, active or not, gains on the goal's
+    own scale, the functions of the last action, statistics of the population and a profile of the program. Blocks of `fitgym.envs.features` are joined by +, as in "full-v1+my_block" or "active+goal".
 
     ## Rewards
     "gain", the change of the goal's value, or "paper", as published for the goal. See `fitgym.goals`;
@@ -59,8 +60,8 @@ class SearchEnv(RecordedEnv):
     A random population, evaluated under the goal's own fitness function. The seed of `reset` determines everything.
 
     ## Episode End
-    Terminated when the goal is reached or the budget is spent. The budget is part of the task and can be observed.
-    A budget in seconds cannot be reproduced and is refused: wrap the environment in a time limit instead.
+    Terminated when the goal is reached. A spent budget is `terminated` if a feature shows the remaining budget, as in
+    "full-v1" and "full-v2"; without one, as in "paper-v1", it is `truncated`, because no agent can see it coming. A budget in seconds cannot be reproduced and is refused: wrap the environment in a time limit instead.
 
     ## Arguments
     All but `executor` are names, numbers or lists of these, so the spec can be written as JSON.

@@ -21,7 +21,7 @@ class Population(Block):
     | population_deviation | standard deviation of the fitness | 0.02 |
     | population_quartiles | interquartile range of the fitness | 0.02 |
     | population_distinct | share of individuals with test cases of their own | |
-    | best_age | generations since the best individual appeared | 10 |
+    | best_age | generations since the individual of the lowest fitness appeared | 10 |
     | population_age | mean over the individuals of the generations since they appeared | 10 |
     | population_size | mean number of test cases of an individual | 20 |
     | population_size_deviation | standard deviation of that number | 5 |
@@ -47,7 +47,7 @@ class Population(Block):
             squash(float(np.std(fitness)), 0.02),
             squash(high - low, 0.02),
             len({one.testcases for one in population}) / len(population),
-            squash(float(engine.age_of(engine.best)), 10.0),
+            squash(float(ages[int(np.argmin(fitness))]), 10.0),
             squash(float(np.mean(ages)), 10.0),
             squash(float(np.mean(sizes)), 20.0),
             squash(float(np.std(sizes)), 5.0),

@@ -1,4 +1,4 @@
-"""True fitness: how far the best suite is from the targets of each function, active or not."""
+"""True fitness: how far the result is from the targets of each function, active or not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ __all__ = ["TrueFitness"]
 
 
 class TrueFitness(Block):
-    """The best suite's fitness for each function, in [0, 1]; 0 is best. 1 for functions without measurements."""
+    """The suite fitness of the archive and the best suite together, for each function, in [0, 1]; 0 is best.
+
+    A function that reads test cases, such as diversity, values the best suite. 1 for functions without measurements. The
+    best suite alone would tell which function is active: the algorithm picks the best suite by that function.
+    """
 
     def names(self, view: View) -> list[str]:
         return [f"true_fitness_{name}" for name in view.functions]
 
     def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
-        best = engine.best
-        return [engine.fitness_of(name, best) if engine.measures(name) else 1.0 for name in view.functions]
+        return [engine.kept_fitness(name) if engine.measures(name) else 1.0 for name in view.functions]
