@@ -80,7 +80,7 @@ def test_a_policy_for_another_catalogue_is_refused_by_name(tmp_path: Path) -> No
     check(Setting(agent=folder, options=saved.options))
     with pytest.raises(InputError, match=r"catalogue 'singles of coverage'.*'singles of exceptions'"):
         check(Setting(agent=folder, options={"actions": "singles"}))
-    with pytest.raises(InputError, match=r"features 'full-v1'.*'paper-v1'"):
+    with pytest.raises(InputError, match=r"features 'full-v2'.*'paper-v1'"):
         check(Setting(agent=folder, options={**saved.options, "features": "paper-v1"}))
 
 
