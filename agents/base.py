@@ -165,6 +165,9 @@ class Agent(ABC):
     learns: ClassVar[bool] = False
     """Whether `observe` changes what the agent does."""
 
+    trained_on: ClassVar[str | None] = None
+    """The feature set of an agent that comes trained; None for every other agent."""
+
     def __init__(
         self, action_space: Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
     ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -30,15 +30,17 @@ class Pretrained(Agent):
     There is one for the catalogue of each goal of the paper; which it is depends on the names of the actions alone. It
     does not learn any more, and it takes the action that the policy judges best: drawing from the policy would exchange
     the fitness functions at nearly every step, which costs more than a good choice gains. Each comes with a `bundle.json`
-    that says how it was made: with which subjects, budget, seed, hyper-parameters and versions. It sees what it was
-    trained on, the features "full-v1"; with others it says so when it is asked first. For other actions there is none,
-    which `ready` and `lacking` say; it then chooses by chance.
+    that says how it was made: with which subjects, budget, seed, hyper-parameters and versions. It was
+    trained on the features "full-v1": a run that names no features takes these, and other features are refused when it is
+    asked first. For other actions there is none, which `ready` and `lacking` say; it then chooses by chance.
 
     Args:
         action_space: as for every agent.
         action_names: as for every agent; they decide which policy it is.
         seed: as for every agent; not used where there is a policy.
     """
+
+    trained_on: ClassVar[str | None] = "full-v1"
 
     def __init__(
         self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0

@@ -49,7 +49,8 @@ class SearchEnv(RecordedEnv):
     `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
     active, their combined fitness, the squashed size of the best suite, the coverage of their targets. "full-v1" adds
     fitness and coverage of each function, the goal's value, its last three gains, stagnation, the remaining budget and
-    the last action. Blocks of `fitgym.envs.features` are joined by +, as in "full-v1+my_block" or "active+goal".
+    the last action. "full-v2" has the true fitness and the coverage of each function, active or not, gains on the goal's
+    own scale, the functions of the last action, statistics of the population and a profile of the program. Blocks of `fitgym.envs.features` are joined by +, as in "full-v1+my_block" or "active+goal".
 
     ## Rewards
     "gain", the change of the goal's value, or "paper", as published for the goal. See `fitgym.goals`;
@@ -59,8 +60,8 @@ class SearchEnv(RecordedEnv):
     A random population, evaluated under the goal's own fitness function. The seed of `reset` determines everything.
 
     ## Episode End
-    Terminated when the goal is reached or the budget is spent. The budget is part of the task and can be observed.
-    A budget in seconds cannot be reproduced and is refused: wrap the environment in a time limit instead.
+    Terminated when the goal is reached. A spent budget is `terminated` if a feature shows the remaining budget, as in
+    "full-v1" and "full-v2"; without one, as in "paper-v1", it is `truncated`, because no agent can see it coming. A budget in seconds cannot be reproduced and is refused: wrap the environment in a time limit instead.
 
     ## Arguments
     All but `executor` are names, numbers or lists of these, so the spec can be written as JSON.
@@ -108,7 +109,9 @@ class SearchEnv(RecordedEnv):
         self.actions = self._actions()
         self.action_names = self.actions.names
         self.action_space = self.actions.space
-        self.view = View(tuple(self.goal.functions), self.actions.size)
+        functions = tuple(self.goal.functions)
+        parts = functions if self.actions.functions else tuple(self.actions.names)
+        self.view = View(functions, self.actions.size, parts)
         self.features = FeatureSet.load(self.options.features)
         self.feature_names = self.features.names(self.view)
         self.observation_space: spaces.Space[Any] = self.features.space(self.view)
@@ -243,13 +246,15 @@ class SearchEnv(RecordedEnv):
         self._steps.append((chosen.name, time.perf_counter() - started))
         self.actions_taken.append(chosen.to_json())
         self.rewards.append(reward)
-        self._moment = self._next(chosen.index)
-        terminated = bool(self.spent >= 1.0 or self.goal.reached(self.engine))
-        self._ended = terminated
+        self._moment = self._next(chosen)
+        spent, reached = self.spent >= 1.0, self.goal.reached(self.engine)
+        terminated = bool(reached or (spent and self.features.shows_budget))
+        truncated = bool(spent and not terminated)
+        self._ended = terminated or truncated
         if self._display is not None and self._footprint is not None:
-            ended = "" if not terminated else "budget spent" if self.spent >= 1.0 else "goal reached"
+            ended = "" if not self._ended else "budget spent" if spent else "goal reached"
             self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
-        return self._observation(), reward, terminated, False, self._info()
+        return self._observation(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
         """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
@@ -394,7 +399,7 @@ class SearchEnv(RecordedEnv):
             clock=f"generation {engine.generation}, {engine.executions:,} executions",
         )
 
-    def _next(self, action: int) -> Moment:
+    def _next(self, action: Action) -> Moment:
         """What can be observed of the episode after an action."""
         assert self.engine is not None
         before, value = self._moment, self.goal.value(self.engine)
@@ -405,7 +410,8 @@ class SearchEnv(RecordedEnv):
             value=value,
             gains=(gain, *before.gains[:2]),
             stagnation=0 if gain > 0 else before.stagnation + 1,
-            action=action,
+            action=action.index,
+            parts=action.describe(self.view.parts),
         )
 
     def _observation(self) -> Observation:

@@ -26,6 +26,11 @@ FEATURE_SETS: Final[Mapping[str, tuple[str, ...]]] = {
         *_PAPER,
         *("fitness_each", "coverage_each", "goal", "gains", "stagnation", "remaining_budget", "last_action"),
     ),
+    # The true value of each function, active or not, what the search looks like, and what the program looks like.
+    "full-v2": (
+        *("active", "true_fitness", "kept_coverage", "goal", "relative_gains", "last_choice"),
+        *("remaining_budget", "stagnation", "population", "program"),
+    ),
 }
 """The versioned sets. A set never changes, because policies were trained on it; a new one gets a new version."""
 
@@ -53,6 +58,11 @@ class FeatureSet:
             if found.count(name) > 1:
                 raise InputError(f"features '{self.name}' have '{name}' twice: leave out one of the two blocks")
         return found
+
+    @property
+    def shows_budget(self) -> bool:
+        """A block shows how much of the budget is left."""
+        return any(block.shows_budget for block in self.blocks)
 
     def space(self, view: View) -> spaces.Box:
         """The space of the observations: `Box(0, 1, (n,), float32)` unless a block says otherwise."""

@@ -59,7 +59,7 @@ def test_stable_baselines_accepts_every_environment(name):
         checker.check_env(env.unwrapped, warn=True)
 
 
-@pytest.mark.parametrize("features", ["paper-v1", "full-v1"])
+@pytest.mark.parametrize("features", ["paper-v1", "full-v1", "full-v2"])
 def test_observations_have_a_name_and_a_bound_for_every_entry(features):
     with make(features=features) as env:
         for seen in walk(env, [0, 5, 9]):
@@ -151,11 +151,33 @@ def test_an_environment_can_be_pickled_in_mid_episode(env):
         assert same(env.step(4), twin.step(4))
 
 
-def test_the_budget_ends_the_episode_as_terminated():
-    with make(budget="7g") as env:
+@pytest.mark.parametrize("features", ["full-v1", "full-v2", "active+remaining_budget"])
+def test_a_budget_that_can_be_observed_ends_the_episode_as_terminated(features):
+    with make(budget="7g", features=features) as env:
         env.reset(seed=0)
         assert env.step(0)[2:4] == (False, False)
         assert env.step(0)[2:4] == (True, False)
+
+
+@pytest.mark.parametrize("features", ["paper-v1", "active", "goal+stagnation"])
+def test_a_budget_that_cannot_be_observed_ends_the_episode_as_truncated(features):
+    with make(budget="7g", features=features) as env:
+        env.reset(seed=0)
+        assert env.step(0)[2:4] == (False, False)
+        assert env.step(0)[2:4] == (False, True)
+        with pytest.raises(ResetNeeded, match="call reset"):
+            env.unwrapped.step(0)
+
+
+def test_a_reached_goal_is_terminated_whatever_can_be_observed(tmp_path):
+    (tmp_path / "easy.py").write_text("def f(x: int) -> int:\n    return 1 if x > 0 else 2\n", "utf-8")
+    for features in ("paper-v1", "full-v2"):
+        with make("fitgym/BranchCoverage-v0", subject=str(tmp_path / "easy.py"), features=features) as env:
+            env.reset(seed=0)
+            flags = (False, False)
+            while not any(flags):
+                flags = env.step(0)[2:4]
+            assert flags == (True, False) and env.unwrapped.spent < 1.0
 
 
 def test_a_step_after_the_end_is_refused():

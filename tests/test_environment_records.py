@@ -96,13 +96,13 @@ def test_the_names_a_policy_is_bound_to_and_the_constant_keys_are_there(name: st
 )
 def test_catalogues_and_default_agents_are_telling(name: str, options: Any, catalogue: str, agent: str) -> None:
     env = make(f"fitgym/{name}-v0", **options)
-    assert env.environment == {"catalogue": catalogue, "features": "full-v1"} and env.default_agent == agent
+    assert env.environment == {"catalogue": catalogue, "features": "full-v2"} and env.default_agent == agent
     env.close()
 
 
 def test_the_signature_shows_the_real_options_with_one_default_everywhere() -> None:
     shown = inspect.signature(FitnessSelection).parameters
-    assert shown["reward"].default == "gain" and shown["features"].default == "full-v1"
+    assert shown["reward"].default == "gain" and shown["features"].default == "full-v2"
     assert shown["population"].annotation == "int" and shown["executor"].default is None
     assert (
         "rates" in inspect.signature(GeneratorRates).parameters and "budget" in inspect.signature(Artificial).parameters

@@ -46,7 +46,16 @@ def test_asking_changes_nothing(engine: Engine) -> None:
         if not name.startswith("_") and isinstance(getattr(Queries, name), property):
             getattr(engine, name)
     engine.best_suite(), engine.discoveries(), engine.ill_typed()
+    engine.mean_fitness(("branch", "exception"), engine.population), list(map(engine.age_of, engine.population))
     assert before == (engine.generation, engine.executions, engine.coverage(), engine.best.testcases)
+
+
+def test_the_mean_fitness_is_that_of_each_function(engine: Engine) -> None:
+    found = engine.mean_fitness(("branch", "exception"), engine.population)
+    for value, individual in zip(found.tolist(), engine.population, strict=True):
+        both = engine.fitness_of("branch", individual) + engine.fitness_of("exception", individual)
+        assert value == pytest.approx(both / 2)
+    assert engine.mean_fitness((), engine.population).tolist() == [0.0] * len(engine.population)
 
 
 def test_a_saved_population_is_the_one_that_was_there(engine: Engine) -> None:

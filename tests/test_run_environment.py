@@ -80,8 +80,23 @@ def test_a_policy_for_another_catalogue_is_refused_by_name(tmp_path: Path) -> No
     check(Setting(agent=folder, options=saved.options))
     with pytest.raises(InputError, match=r"catalogue 'singles of coverage'.*'singles of exceptions'"):
         check(Setting(agent=folder, options={"actions": "singles"}))
-    with pytest.raises(InputError, match=r"features 'full-v1'.*'paper-v1'"):
+    with pytest.raises(InputError, match=r"features 'full-v2'.*'paper-v1'"):
         check(Setting(agent=folder, options={**saved.options, "features": "paper-v1"}))
+
+
+def test_a_trained_agent_brings_the_features_that_it_was_trained_on(tmp_path: Path) -> None:
+    saved = Setting(agent="linucb", options={"goal": "coverage", "features": "paper-v1"})
+    env = make(saved)
+    folder = str(agent_of(saved, env).save(tmp_path / "policy"))
+    plain = Setting(agent=folder, options={"goal": "coverage"})
+    check(plain)
+    for made in (plain, resolved(plain)):
+        assert make(made).unwrapped.options.features == "paper-v1"  # type: ignore[attr-defined]
+    assert resolved(plain).options["features"] == "paper-v1"
+    assert make(Setting(agent="pretrained")).unwrapped.options.features == "full-v1"  # type: ignore[attr-defined]
+    named = Setting(agent="pretrained", options={"features": "full-v2"})
+    assert make(named).unwrapped.options.features == "full-v2"  # type: ignore[attr-defined]
+    assert "features" not in resolved(Setting(agent="ucb")).options
 
 
 def test_an_environment_without_a_subject_says_so_when_it_is_needed() -> None:

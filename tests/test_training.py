@@ -107,7 +107,7 @@ def test_a_training_goes_on_from_its_last_checkpoint_with_the_steps_that_are_lef
     ("other", "message"),
     [
         ({"agent": "linucb:alpha=0.3"}, "made with agent 'dsg_sarsa', not with 'linucb:alpha=0.3'"),
-        ({"features": "paper-v1"}, "made with features 'full-v1', not with 'paper-v1'"),
+        ({"features": "paper-v1"}, "made with features 'full-v2', not with 'paper-v1'"),
         ({"goal": "coverage"}, "made with goal 'exceptions', not with 'coverage'"),
     ],
 )

@@ -15,7 +15,7 @@ from questions.searching import folder_of
 __all__ = ["answer"]
 
 MODULES = ("semver.version", "numeric")
-FEATURES = ("paper-v1", "full-v1")
+FEATURES = ("paper-v1", "full-v1", "full-v2")
 MOST = 0.02
 
 

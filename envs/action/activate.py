@@ -38,6 +38,10 @@ class Activate(Action):
             population = None if self.population is None else list(self.population)
             engine.activate(self.functions, population, self.weights)
 
+    def describe(self, parts: Sequence[str]) -> tuple[float, ...]:
+        """1 for each function that the action activates, else 0."""
+        return tuple(float(part in self.functions) for part in parts)
+
     @property
     def label(self) -> str:
         """The name as displays show it, weights rounded."""

@@ -42,6 +42,14 @@ class Action(ABC):
         """The name as displays show it; "as before" for an action that changes nothing."""
         return self.name or "as before"
 
+    def describe(self, parts: Sequence[str]) -> tuple[float, ...]:
+        """A number in [0, 1] for each part; for an action from a list 1 at its own name, 0 at the others.
+
+        Args:
+            parts: see `fitgym.envs.features.base.View.parts`.
+        """
+        return tuple(float(part == self.name) for part in parts)
+
     def to_json(self) -> Any:
         """The JSON form, from which `ActionSpace.raw` makes the same element of the space."""
         return self.recorded if isinstance(self.recorded, str) else list(self.recorded)

@@ -54,6 +54,11 @@ class SetRates(Action):
     def apply(self, engine: Engine) -> None:
         engine.set_rates(self.rates)
 
+    def describe(self, parts: Sequence[str]) -> tuple[float, ...]:
+        """(1 + x) / 2 for each chosen rate x in [-1, 1], in the order of `parts`."""
+        assert not isinstance(self.recorded, str)
+        return tuple((1.0 + x) / 2.0 for x in self.recorded)
+
     @property
     def label(self) -> str:
         """The chosen rates, rounded."""

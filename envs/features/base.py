@@ -21,10 +21,13 @@ class View:
     Attributes:
         functions: the fitness functions of the goal.
         n_actions: number of actions, or of the components of one.
+        parts: names of the numbers that describe an action, see `fitgym.envs.action.base.Action.describe`: fitness
+            functions, or the actions themselves where they activate none. The functions if empty.
     """
 
     functions: tuple[str, ...]
     n_actions: int = 1
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Moment:
         gains: of the goal over the last steps, newest first.
         stagnation: steps since the goal's value last rose.
         action: index of the last action, -1 before the first.
+        parts: a number in [0, 1] for each of `View.parts`, which describes the last action; empty before the first.
     """
 
     remaining: float = 1.0
@@ -46,21 +50,25 @@ class Moment:
     gains: tuple[float, ...] = ()
     stagnation: int = 0
     action: int = -1
+    parts: tuple[float, ...] = ()
 
 
 class Block(ABC):
     """A block of features. Its name is the name of its file.
 
     A block reads the engine by its queries (`best`, `active`, `weights`, `spent`, `covered`, `measures`, `fitness_of`,
-    `coverage`) and changes nothing.
+    `coverage`, `population`, `subject`) and changes nothing.
 
     Class attributes:
         low: the lowest value; smaller values are clipped.
         high: the highest value; larger values are clipped.
+        shows_budget: it shows how much of the budget is left. With such a block a spent budget is `terminated`, because
+            an agent can see it coming; otherwise it is `truncated`.
     """
 
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
+    shows_budget: ClassVar[bool] = False
 
     @abstractmethod
     def names(self, view: View) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View
 
@@ -10,6 +12,8 @@ __all__ = ["RemainingBudget"]
 
 class RemainingBudget(Block):
     """The share of the budget that is left; 1 without a budget."""
+
+    shows_budget: ClassVar[bool] = True
 
     def names(self, view: View) -> list[str]:
         return ["remaining_budget"]

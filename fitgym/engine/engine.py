@@ -197,6 +197,7 @@ class Engine(Workbench):
         with self._charged() as cost:
             self._step()
             state.generation += 1
+            state.note_births()
             cost.generations += 1
             if state.generation % _SWEEP == 0:
                 self._sweep()
@@ -297,8 +298,7 @@ class Engine(Workbench):
     def _sweep(self) -> None:
         """Drop the traces and statements that neither a population nor the archive uses."""
         state = self._state
-        living = (search.living for search in state.searches.values())
-        individuals = list(dict.fromkeys(chain(*living, *state.saved.values())))
+        individuals = state.living()
         archived = state.archive.testcases()
         state.measurements.retain(individuals, archived)
         state.confirmed = Lookup((t, None) for t in archived if t in state.confirmed)

@@ -184,9 +184,23 @@ class Queries(ActiveEvaluation):
         """
         return self._state.search.best
 
+    @property
+    def population(self) -> tuple[Individual, ...]:
+        """The population of the algorithm in use, best first: suites, or suites of one test case. Empty at the start."""
+        return tuple(self._state.search.population)
+
+    def age_of(self, individual: Individual) -> int:
+        """The number of generations since the test cases of an individual came together; 0 for an unknown individual."""
+        return self.generation - self._state.births.get(individual.testcases, self.generation)
+
     def fitness_of(self, name: str, individual: Individual) -> float:
         """The suite fitness of one function, in [0, 1]; 0 is best."""
         return float(self._state.measurements.suite_fitness(name, [individual])[0])
+
+    def mean_fitness(self, names: Sequence[str], individuals: Sequence[Individual]) -> NDArray[np.float64]:
+        """The mean suite fitness over several functions, `(len(individuals),)`, in [0, 1]; 0 is best, also without names."""
+        values = [self._state.measurements.suite_fitness(name, individuals) for name in names]
+        return np.mean(values, axis=0) if values else np.zeros(len(individuals))
 
     def kept_coverage(self, name: str) -> float:
         """The share of a function's targets that the archived test cases and the best suite cover, in [0, 1].

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable
+from itertools import chain
 
 import numpy as np
 
@@ -69,6 +70,7 @@ class State:
         required_mutants: by fitness function, the only mutants that test cases still run on; empty during the search.
         ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
         saved: saved populations by key.
+        births: the generation in which the test cases of each living individual came together.
         stopwatch: seconds by stage.
         costs: cost of each set of active functions.
     """
@@ -113,6 +115,7 @@ class State:
         self.required_mutants: dict[str, Mask] = {}
         self.ill_typed: dict[tuple[str, str], None] = {}
         self.saved: dict[Hashable, list[Individual]] = {}
+        self.births: dict[tuple[TestCase, ...], int] = {}
         self.stopwatch = Stopwatch()
         self.costs: dict[tuple[str, ...], Cost] = {}
         self.began = time.monotonic()
@@ -121,6 +124,16 @@ class State:
     def search(self) -> Search:
         """The algorithm in use."""
         return self.searches[self.search_name]
+
+    def living(self) -> list[Individual]:
+        """The individuals of all populations, saved ones included, each once."""
+        populations = [*(search.living for search in self.searches.values()), *self.saved.values()]
+        return list(dict.fromkeys(chain.from_iterable(populations)))
+
+    def note_births(self) -> None:
+        """Note the generation for individuals that were not there at the last call."""
+        births, living = self.births, [individual.testcases for individual in self.living()]
+        self.births = {testcases: births.get(testcases, self.generation) for testcases in living}
 
     @property
     def archived(self) -> tuple[str, ...]:

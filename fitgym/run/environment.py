@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 import fitgym.envs  # noqa: F401  (registers the environments)
-from fitgym.agents.base import Agent, is_saved, trained
+from fitgym.agents._saved import description_of
+from fitgym.agents.base import Agent, agents, is_saved, trained
 from fitgym.agents.base import make as make_agent
 from fitgym.envs.base import SearchEnv
 from fitgym.errors import InputError, UnknownName
@@ -55,7 +57,8 @@ def options_of(env: str) -> dict[str, Any]:
 def make(setting: Setting, *, executor: Executor | None = None, render_mode: str | None = None) -> Env:
     """The environment of a setting; nothing is started before its `reset`.
 
-    A budget in seconds is left to whoever runs the episode: the environment then has none.
+    A budget in seconds is left to whoever runs the episode: the environment then has none. An agent that was trained
+    on a feature set sees it, unless the setting names another one.
 
     Args:
         setting: of the run.
@@ -67,7 +70,7 @@ def make(setting: Setting, *, executor: Executor | None = None, render_mode: str
         SubjectError: the subject cannot be found.
     """
     spec, cls = _found(setting.env)
-    options = {**setting.options}
+    options = {**_as_trained(setting).options}
     for name in ("subject", "budget", "render_mode", "executor"):
         if name in options:
             raise InputError(f"'{name}' is no option of an environment: it stands beside the options")
@@ -90,14 +93,14 @@ def make(setting: Setting, *, executor: Executor | None = None, render_mode: str
 
 
 def resolved(setting: Setting) -> Setting:
-    """The same setting with its agent named, and for a fixed combination a catalogue that has it alone.
+    """The same setting with its agent named, the features that the agent was trained on, and a fixed agent's catalogue.
 
     A fixed agent may take any combination of the functions, also one that no catalogue has.
 
     Raises:
         InputError: see `make`.
     """
-    with_agent = setting if setting.agent else replace(setting, agent=_default_agent(setting))
+    with_agent = _as_trained(setting if setting.agent else replace(setting, agent=_default_agent(setting)))
     name, _, combination = with_agent.agent.partition(":")
     if name != "fixed" or not combination or is_saved(with_agent.agent):
         return with_agent
@@ -106,6 +109,20 @@ def resolved(setting: Setting) -> Setting:
     if not has_subject(setting.env):
         return with_agent
     return replace(with_agent, options={**setting.options, "actions": (combination,)})
+
+
+def _as_trained(setting: Setting) -> Setting:
+    """The same setting with the features that its agent was trained on, unless it names features."""
+    if not setting.agent or "features" in setting.options or not has_subject(setting.env):
+        return setting
+    if is_saved(setting.agent):
+        features = description_of(Path(setting.agent)).get("environment", {}).get("features")
+    else:
+        name = setting.agent.partition(":")[0]
+        features = agents().load(name).trained_on if name in agents().names() else None
+    if features is None or features == options_of(setting.env)["features"]:
+        return setting
+    return replace(setting, options={**setting.options, "features": features})
 
 
 def agent_of(setting: Setting, env: Env) -> Agent:

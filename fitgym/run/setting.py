@@ -105,7 +105,7 @@ class SearchOptions(EngineOptions):
     functions: str | tuple[str, ...] | None = None
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
     reward: Name = "gain"
-    features: Name = "full-v1"
+    features: Name = "full-v2"
     generations_per_step: WholeNumber = 3
     budget: str | None = "200g"
     timeout_s: Annotated[float, Meta(gt=0)] = 2.0

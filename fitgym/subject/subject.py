@@ -15,6 +15,7 @@ from fitgym.immutable import immutable
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.mutants import mutants
+from fitgym.subject.profile import profile
 
 __all__ = [
     "Branch",
@@ -310,6 +311,11 @@ class Subject:
     def mutants(self) -> tuple[Mutant, ...]:
         """The mutants of what the user asked to test, in source order."""
         return mutants(self.source, self.reference.class_name).made
+
+    @cached_property
+    def profile(self) -> dict[str, float]:
+        """Static numbers of the code under test; see `fitgym.subject.profile.profile`."""
+        return profile(self)
 
     @cached_property
     def n_slots(self) -> int:

@@ -90,6 +90,9 @@ class Episode(SettingTrial):
         """Differences between what a record claims and its own run."""
         run, measures = record["run"], record["measures"]
         meant = self.setting(record["subject"], record["seed"], record["budget"], None)
+        claimed = dict(record["settings"])
+        if "features" in claimed:  # a trained agent brings its own
+            claimed["features"] = meant.options.get("features", claimed["features"])
         said = [
             f"{key} of the run is {run[key]!r}, claimed is {value!r}"
             for key, value in (
@@ -103,7 +106,7 @@ class Episode(SettingTrial):
         ]
         said += [
             f"{name} of the run is {run['options'][name]!r}, claimed is {value!r}"
-            for name, value in record["settings"].items()
+            for name, value in claimed.items()
             if value is not None and name in run["options"] and run["options"][name] != value
         ]
         found = {"value": run["goal_value"], "rewards": float(sum(run["rewards"])), "steps": len(run["actions"])}

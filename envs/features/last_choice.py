@@ -1,0 +1,22 @@
+"""Last choice: what the last action did."""
+
+from __future__ import annotations
+
+from fitgym.engine.queries import Queries
+from fitgym.envs.features.base import Block, Moment, View
+
+__all__ = ["LastChoice"]
+
+
+class LastChoice(Block):
+    """A number for each part of an action; all 0 before the first action.
+
+    Actions that activate fitness functions: 1 for each function of the last action, else 0. Other actions of a list: 1 for
+    the last action, 0 for the others. Rates: (1 + x) / 2 for each number x of the last action.
+    """
+
+    def names(self, view: View) -> list[str]:
+        return [f"last_{part}" for part in view.parts or view.functions]
+
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
+        return list(moment.parts) or [0.0] * len(view.parts or view.functions)

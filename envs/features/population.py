@@ -1,0 +1,56 @@
+"""Population: how different the individuals are, how large, and how long the best one has been there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fitgym.engine.queries import Queries
+from fitgym.envs.features.base import Block, Moment, View, squash
+
+__all__ = ["Population"]
+
+
+class Population(Block):
+    """Statistics of the population; squashed ones are x / (x + half).
+
+    The fitness of an individual is the mean over all functions with measurements, active or not, so that the numbers of
+    two steps can be compared whatever was active. It is in [0, 1]; 0 is best.
+
+    | feature | meaning | half |
+    |---|---|---|
+    | population_deviation | standard deviation of the fitness | 0.02 |
+    | population_quartiles | interquartile range of the fitness | 0.02 |
+    | population_distinct | share of individuals with test cases of their own | |
+    | best_age | generations since the individual of the lowest fitness appeared | 10 |
+    | population_age | mean over the individuals of the generations since they appeared | 10 |
+    | population_size | mean number of test cases of an individual | 20 |
+    | population_size_deviation | standard deviation of that number | 5 |
+    | population_length | mean number of statements of an individual | 100 |
+    | population_length_deviation | standard deviation of that number | 20 |
+
+    Algorithms that evolve single test cases have individuals of one test case: their sizes are 1, and lengths tell more.
+    """
+
+    def names(self, view: View) -> list[str]:
+        return [
+            *("population_deviation", "population_quartiles", "population_distinct", "best_age", "population_age"),
+            *("population_size", "population_size_deviation", "population_length", "population_length_deviation"),
+        ]
+
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
+        population = engine.population
+        fitness = engine.mean_fitness([name for name in view.functions if engine.measures(name)], population)
+        low, high = np.percentile(fitness, (25, 75)).tolist()
+        ages = [engine.age_of(individual) for individual in population]
+        sizes, lengths = [len(one) for one in population], [one.length for one in population]
+        return [
+            squash(float(np.std(fitness)), 0.02),
+            squash(high - low, 0.02),
+            len({one.testcases for one in population}) / len(population),
+            squash(float(ages[int(np.argmin(fitness))]), 10.0),
+            squash(float(np.mean(ages)), 10.0),
+            squash(float(np.mean(sizes)), 20.0),
+            squash(float(np.std(sizes)), 5.0),
+            squash(float(np.mean(lengths)), 100.0),
+            squash(float(np.std(lengths)), 20.0),
+        ]
