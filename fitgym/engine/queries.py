@@ -266,6 +266,19 @@ class Queries(ActiveEvaluation):
                     covered.update(state.measurements.covered(name, self._measurable(name, [testcase]))[1].tolist())
         return list(chosen)
 
+    def reduced_suite(self, names: Sequence[str]) -> list[TestCase]:
+        """Few test cases of `best_suite` that cover the targets of the named functions that all of them cover.
+
+        Takes the test case with the most uncovered targets until none is left, the earlier one of two equal ones.
+        """
+        testcases = self.best_suite(names)
+        covers = np.hstack([np.zeros((len(testcases), 0), bool), *(self.covers(name, testcases) for name in names)])
+        chosen: list[int] = []
+        while len(testcases) and (counts := covers.sum(axis=1)).any():
+            chosen.append(int(counts.argmax()))
+            covers &= ~covers[chosen[-1]]
+        return [testcases[index] for index in sorted(chosen)]
+
     # ------------------------------------------------------------------ exceptions
 
     def discoveries(self) -> list[Discovery]:

@@ -13,10 +13,13 @@ from rapidfuzz.process import cdist
 
 from fitgym.fitness.base import Index, Mask
 
-__all__ = ["LIMIT", "Pairs"]
+__all__ = ["LIMIT", "UNITS", "Pairs"]
 
 LIMIT = 4096
 """Groups, and texts, whose distances are remembered at most, unless one call needs more: about 100 MB then."""
+
+UNITS = 10_000
+"""In what parts of 1 normalised distances are counted, as whole numbers, so that the order of sums does not matter."""
 
 _UNKNOWN = -1
 
@@ -34,10 +37,12 @@ class Pairs:
 
     Args:
         limit: how many groups and how many texts are remembered.
+        normalised: the distance of two texts is divided by the length of the longer one, in units of 1 / `UNITS`.
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = LIMIT, *, normalised: bool = False) -> None:
         self.limit = limit
+        self.normalised = normalised
         self._groups: _Square[Hashable] = _Square(np.int32)
         self._members: list[Index] = []  # places of the texts of each group
         self._texts: _Square[str] = _Square(np.int16)
@@ -52,13 +57,38 @@ class Pairs:
             keys: what the groups are known by.
             read: the texts of the group of a key, none of them longer than 32767; asked if the group is not known.
         """
+        distances, _ = self._distances(keys, read)
+        return int(distances.sum(dtype=np.int64) - distances.trace(dtype=np.int64)) // 2
+
+    def mean(self, keys: Sequence[Hashable], read: Callable[[Any], Sequence[str]]) -> float:
+        """The mean over the pairs of groups of the mean distance of a text of one to a text of the other.
+
+        Groups without texts have no pairs; 0 without any pair.
+
+        Args:
+            keys, read: see `total`.
+        """
+        distances, places = self._distances(keys, read)
+        sizes = np.array([len(self._members[place]) for place in places.tolist()], dtype=np.float64)
+        filled = np.flatnonzero(sizes)
+        if len(filled) < 2:
+            return 0.0
+        means = distances[np.ix_(filled, filled)] / (sizes[filled, None] * sizes[None, filled])
+        n = len(filled)
+        total = float(means.sum() - means.trace()) / (n * (n - 1))
+        return total / UNITS if self.normalised else total
+
+    def _distances(
+        self, keys: Sequence[Hashable], read: Callable[[Any], Sequence[str]]
+    ) -> tuple[NDArray[np.int16 | np.int32], Index]:
+        """The distances of all groups to all groups, and the places of the groups."""
         self._learn(keys, read)
         places = np.array([self._groups.place[key] for key in keys], dtype=np.intp)
         distances = self._groups.at(places, places)
         if (unknown := distances == _UNKNOWN).any():
             self._measure(places[_covering(unknown, places[:, None] == places)], places)
             distances = self._groups.at(places, places)
-        return int(distances.sum(dtype=np.int64) - distances.trace(dtype=np.int64)) // 2
+        return distances, places
 
     def retain(self, keys: Collection[Hashable]) -> None:
         """Forget all groups but these, and the texts that are in none of them."""
@@ -98,7 +128,11 @@ class Pairs:
         rows, columns = np.array(list(dict.fromkeys(some))), np.array(list(dict.fromkeys(texts)))
         rows = rows[_covering(self._texts.at(rows, columns) == _UNKNOWN, rows[:, None] == columns)]
         queries, choices = ([self._texts.keys[place] for place in places.tolist()] for places in (rows, columns))
-        self._texts.put(rows, columns, cdist(queries, choices, scorer=Levenshtein.distance, dtype=np.int32))
+        if self.normalised:
+            found = cdist(queries, choices, scorer=Levenshtein.normalized_distance, dtype=np.float64)
+            self._texts.put(rows, columns, np.rint(found * UNITS).astype(np.int32))
+        else:
+            self._texts.put(rows, columns, cdist(queries, choices, scorer=Levenshtein.distance, dtype=np.int32))
 
 
 class _Square(Generic[Key]):

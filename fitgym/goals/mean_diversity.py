@@ -1,0 +1,52 @@
+"""The goal of a suite whose exported test cases differ from each other."""
+
+from __future__ import annotations
+
+from fitgym.engine.queries import Queries
+from fitgym.fitness import mean_diversity
+from fitgym.goals.base import REWARDS, Goal
+
+__all__ = ["MeanDiversity"]
+
+
+class MeanDiversity(Goal):
+    """Make the test cases of the exported suite as different from each other as possible.
+
+    The value is the greatest D(T) so far, in [0, 1], with D the mean normalised distance of two test cases
+    (`fitgym.fitness.mean_diversity`) and T the suite as it would be exported: the fewest test cases found that keep all
+    covered branches covered. Neither more nor longer test cases raise it by themselves, unlike the value of `diversity`.
+    The rewards `paper` and `released` are D(T) of the moment.
+    """
+
+    fitness = "mean_diversity"
+    kept = ("branch",)
+    functions = (
+        "mean_diversity",
+        "exception",
+        "branch",
+        "direct_branch",
+        "method",
+        "method_no_exception",
+        "output",
+        "weak_mutation",
+    )
+    unit = 0.01
+    highest = 1.0
+    paper_range = released_range = (0.0, 1.0)
+
+    def __init__(self, reward: str = REWARDS[0]) -> None:
+        super().__init__(reward)
+        self._greatest = 0.0
+
+    def value(self, engine: Queries) -> float:
+        self._greatest = max(self._greatest, self.paper_reward(engine))
+        return self._greatest
+
+    def paper_reward(self, engine: Queries) -> float:
+        function = engine.function(self.fitness)
+        assert isinstance(function, mean_diversity.MeanDiversity)
+        return function.diversity(engine.reduced_suite(self.kept), engine.table)
+
+    def begin(self, engine: Queries) -> None:
+        self._greatest = 0.0
+        super().begin(engine)
