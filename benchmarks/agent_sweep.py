@@ -5,7 +5,7 @@
 
 For each family of agents: what each setting reached, as the share of the best that any setting of the family reached on
 the same subject and seed, averaged over seeds, subjects and goals; and how it stands to the present default (A12 with its
-95 % interval). A setting replaces the default if the interval leaves one half out. Rewards are `gain`.
+95 % interval, Holm-adjusted p, verdict). A setting replaces the default if the verdict is "better". Rewards are `gain`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from fitgym.comparison import contrasts
 from fitgym.evaluation import Row, evaluate, summary
+from fitgym.study.verdict import judge
 from fitgym.suite.export import write
 
 GRIDS: dict[str, tuple[str, ...]] = {
@@ -43,21 +44,21 @@ def lines(family: str, goals: dict[str, list[Row]]) -> Iterable[str]:
     """What each setting of a family reached, best first."""
     shares: dict[str, list[float]] = {}
     for rows in goals.values():
-        for found in summary(rows):
-            if found["share"] is not None:
-                shares.setdefault(found["agent"], []).append(found["share"])
+        for line in summary(rows):
+            if line["share"] is not None:
+                shares.setdefault(line["agent"], []).append(line["share"])
     # A subject is another one under another goal.
     together = [
         replace(row, setting=replace(row.setting, subject=f"{row.setting.subject} ({goal})"))
         for goal, rows in goals.items()
         for row in rows
     ]
-    beside = {found.agent: found for found in contrasts(together, [family])}
+    beside = {found.evidence.agent: found for found in judge(contrasts(together, [family]))}
     for name in sorted(shares, key=lambda name: -statistics.fmean(shares[name])):
-        contrast = beside.get(name)
-        tail = (
-            "the default" if contrast is None else f"A12 {contrast.a12:.2f} [{contrast.low:.2f}, {contrast.high:.2f}]"
-        )
+        found = beside.get(name)
+        tail = "the default"
+        if found is not None:
+            tail = f"A12 {found.evidence}  Holm-adjusted p {found.shown_p}  {found.verdict}"
         yield f"  {name:<34} {statistics.fmean(shares[name]):.3f}  {tail}"
 
 

@@ -1,5 +1,6 @@
 """Which agents beat which baselines? Every agent on every subject of stdlib-v1:test, three goals, ten seeds.
 
+    python benchmarks/agent_table.py --constants --jobs 2
     python benchmarks/agent_table.py --jobs 2
     python benchmarks/agent_table.py --goals exceptions --agents ucb uniform --seeds 3 --folder results/agents
     python benchmarks/agent_table.py --seeds 0
@@ -7,7 +8,8 @@
 All runs of a goal have the same budget, counted in executions of test cases, and the same population; runs with the same
 subject and seed begin with the same one. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that
 stand there are not made again: what was cut off goes on, and `--seeds 0` only makes the table (table.md) and the figure
-(agents.svg, which needs matplotlib) again. What the columns mean is in README.md of this folder.
+(agents.svg, which needs matplotlib) again. `--constants` runs fixed combinations of functions on the training split
+instead, into FOLDER/constants.csv; the best of them is the arm "best constant" of the table. What the columns mean is in README.md of this folder.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ from runs_file import Key, RunsFile
 from fitgym.comparison import Contrast, contrasts
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.evaluation import Row, run_all, summary
+from fitgym.run.environment import make as make_env
 from fitgym.run.setting import Setting
+from fitgym.study.null_arms import BEST_CONSTANT, NULL_ARMS, best_constant, notice
+from fitgym.study.verdict import Judged, Verdict, judge, too_few, verdict
 from fitgym.subject.corpus import Corpus
 from fitgym.suite.export import write
 
@@ -34,7 +39,11 @@ BUDGETS = {"exceptions": "1000x", "diversity": "1000x", "strong_mutation": "400x
 
 POPULATION = 5
 
-BASELINES = ("fixed own", "fixed all", "random_fixed", "uniform")
+TRAINING = "stdlib-v1:train"
+"""The split by which the best constant is chosen."""
+
+RANDOM_SEARCH = "random search"
+BASELINES = (BEST_CONSTANT, "fixed own", "fixed all", "random_fixed", "uniform", RANDOM_SEARCH)
 AGENTS = (
     *("ucb", "dsg_sarsa", "linucb", "pretrained"),
     *BASELINES,
@@ -48,26 +57,40 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Contestant:
-    """An agent of the table: how it is called there, and the run that it makes."""
+    """An agent of the table: how it is called there, and the run that it makes.
+
+    Attributes:
+        name: in the table.
+        goal: its name.
+        constant: the agent that "best constant" stands for.
+    """
 
     name: str
     goal: str
+    constant: str = ""
 
     def setting(self, subject: str, seed: int) -> Setting:
         """The run of this agent on a subject."""
         functions = GOALS.load(self.goal)("gain").functions
         everything = "+".join(functions)
-        agents = {"fixed own": f"fixed:{functions[0]}", "fixed all": f"fixed:{everything}"}
+        agents = {
+            "fixed own": f"fixed:{functions[0]}",
+            "fixed all": f"fixed:{everything}",
+            BEST_CONSTANT: self.constant,
+            RANDOM_SEARCH: "uniform",  # which functions are active makes no difference to it
+        }
+        search = {"search": "random_search"} if self.name == RANDOM_SEARCH else {}
         return Setting.from_keywords(
             agent=agents.get(self.name, self.name),
             subject=subject,
             seed=seed,
             goal=self.goal,
             budget=BUDGETS[self.goal],
-            actions=(everything,) if self.name == "fixed all" else None,
+            actions=(everything,) if agents.get(self.name, self.name) == f"fixed:{everything}" else None,
             populations="per-action" if self.name.startswith("released") else "shared",
             population=POPULATION,
             generations_per_step=1,  # so that a run has more decisions than actions to choose from
+            **search,
         )
 
     def key(self, subject: str, seed: int) -> Key:
@@ -79,11 +102,15 @@ def make(wanted: dict[Key, Setting], file: RunsFile, jobs: int) -> None:
     """Make the runs that are missing, a row each."""
     rows = file.rows()
     missing = [(key, setting) for key, setting in wanted.items() if key not in rows]
-    keys = {_name(setting): key for key, setting in missing}
+    keys: dict[
+        str, list[Key]
+    ] = {}  # two contestants may make the same run, such as a best constant that is `fixed own`
+    for key, setting in missing:
+        keys.setdefault(_name(setting), []).append(key)
 
     def made() -> Iterator[dict[str, Any]]:
         for done, row in enumerate(run_all([setting for _, setting in missing], jobs), 1):
-            key = keys[_name(row.setting)]
+            key = keys[_name(row.setting)].pop()
             yield _row(key, row)
             sys.stderr.write(f"{done} of {len(missing)}: {', '.join(key)}: {row.error or f'{row.value:g}'}\n")
 
@@ -125,55 +152,102 @@ def read(rows: Iterable[dict[str, str]], goal: str) -> list[Row]:
     ]
 
 
-def compared(rows: Sequence[Row]) -> dict[tuple[str, str], Contrast]:
-    """Every agent beside every baseline that has rows."""
+def candidates(goal: str) -> list[str]:
+    """The constants to choose from: the actions of one or two functions, and all functions together."""
+    env: Any = make_env(Contestant("uniform", goal).setting("", 0)).unwrapped
+    names = [name for name in env.action_names if name.count("+") < 2]
+    everything = "+".join(GOALS.load(goal)("gain").functions)
+    return [f"fixed:{name}" for name in dict.fromkeys([*names, everything])]
+
+
+def chosen(file: RunsFile) -> dict[str, str]:
+    """By goal the best constant of the training split, for goals that have runs there."""
+    rows = {goal: read(file.rows().values(), goal) for goal in BUDGETS}
+    training = Corpus.load(TRAINING).subjects
+    return {goal: best_constant(found, training) for goal, found in rows.items() if found}
+
+
+Found = dict[tuple[str, str], Judged[Contrast]]
+"""By agent and baseline."""
+
+
+def compared(rows: Sequence[Row]) -> Found:
+    """Every agent beside every baseline that has rows, judged together. A pair of baselines counts once."""
     there = {row.setting.agent for row in rows if row.value is not None}
-    baselines = [name for name in BASELINES if name in there]
-    return {(found.agent, found.baseline): found for found in contrasts(rows, baselines)}
+    every = contrasts(rows, [name for name in BASELINES if name in there])
+    once = {frozenset((one.agent, one.baseline)): one for one in every}
+    p = {pair: judged.p for pair, judged in zip(once, judge(once.values()), strict=True)}
+    adjusted = [(one, p[frozenset((one.agent, one.baseline))]) for one in every]
+    return {(one.agent, one.baseline): Judged(one, p, verdict(one, p)) for one, p in adjusted}
 
 
-def table(goal: str, rows: Sequence[Row], found: dict[tuple[str, str], Contrast]) -> str:
-    """One goal in Markdown."""
+def table(goal: str, rows: Sequence[Row], found: Found, constant: str = "") -> str:
+    """One goal in Markdown.
+
+    Args:
+        goal: its name.
+        rows: of the goal.
+        found: its comparisons.
+        constant: the agent that the best constant stands for.
+    """
     steps = sorted(row.steps for row in rows if row.value is not None)
+    there = {row.setting.agent for row in rows if row.value is not None}
+    shown = [name for name in BASELINES if name in there]
+    subjects = len({row.setting.subject for row in rows})
+    tests = len({frozenset(pair) for pair in found})
     lines = [
         f"## {goal}, {BUDGETS[goal]}, population {POPULATION}, a decision in each generation",
         "",
-        f"{len({row.setting.subject for row in rows})} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
+        f"{subjects} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
         f"{steps[len(steps) // 2]}. A12 [95 % interval] is the probability that a run of the agent reaches more than one "
-        "of the baseline; bold where the interval leaves 0.5 out.",
+        f"of the baseline; p is Holm-adjusted for the {tests} comparisons of this table. Bold: the interval leaves 0.5 out "
+        "and p is below 0.05.",
         "",
-        "| agent | runs | failed | median | share of best | " + " | ".join(f"A12, {name}" for name in BASELINES) + " |",
-        "|---|---|---|---|---|" + "---|" * len(BASELINES),
+    ]
+    if constant:
+        lines += [f"Best constant, chosen on `{TRAINING}`: `{constant}`.", ""]
+    if too_few(subjects, tests):
+        lines += [f"{subjects} subjects are too few to show any difference among {tests} comparisons.", ""]
+    if lacking := [name for name in NULL_ARMS if name not in there]:
+        lines += [notice(lacking), ""]
+    lines += [
+        "| agent | runs | failed | median | share of best | " + " | ".join(f"A12, {name}" for name in shown) + " |",
+        "|---|---|---|---|---|" + "---|" * len(shown),
     ]
     for line in summary(rows):
         cells = [line["agent"], str(line["runs"]), str(line["failed"])]
         cells += ["-", "-"] if line["share"] is None else [f"{line['median']:.4g}", f"{line['share']:.3f}"]
-        cells += [_shown(found.get((line["agent"], name))) for name in BASELINES]
+        cells += [_shown(found.get((line["agent"], name))) for name in shown]
         lines.append("| " + " | ".join(cells) + " |")
     lines += ["", *(_said(line["agent"], found) for line in summary(rows) if line["agent"] not in BASELINES)]
     return "\n".join([*lines, ""])
 
 
-def _said(agent: str, found: dict[tuple[str, str], Contrast]) -> str:
-    """In words which baselines an agent beats, which beat it, and which it cannot be told from."""
-    by_verdict: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+def _said(agent: str, found: Found) -> str:
+    """In words which baselines an agent beats, which beat it, and from which no difference is shown."""
+    by_verdict: dict[Verdict, list[str]] = {one: [] for one in Verdict}
     for name in BASELINES:
         if (agent, name) in found:
             by_verdict[found[agent, name].verdict].append(name)
-    words = {"better": "is better than", "worse": "is worse than", "open": "cannot be told from"}
+    words = {
+        Verdict.BETTER: "is better than",
+        Verdict.WORSE: "is worse than",
+        Verdict.OPEN: f"{Verdict.OPEN} beside",
+        Verdict.ONE_SEED: f"{Verdict.ONE_SEED} beside",
+    }
     parts = [f"{words[verdict]} {', '.join(names)}" for verdict, names in by_verdict.items() if names]
-    return f"- `{agent}` {'; '.join(parts)}."
+    return f"- `{agent}`: {'; '.join(parts)}."
 
 
-def _shown(contrast: Contrast | None) -> str:
-    if contrast is None:
+def _shown(found: Judged[Contrast] | None) -> str:
+    if found is None:
         return "-"
-    text = f"{contrast.a12:.2f} [{contrast.low:.2f}, {contrast.high:.2f}]"
-    return text if contrast.verdict == "open" else f"**{text}**"
+    text = f"{found.evidence}, p = {found.shown_p}"
+    return f"**{text}**" if found.verdict.stated else text
 
 
-def figure(goals: dict[str, dict[tuple[str, str], Contrast]], path: Path) -> None:
-    """For each goal the agents beside each baseline, as points with their intervals."""
+def figure(goals: dict[str, Found], path: Path) -> None:
+    """For each goal the agents beside each baseline, as points with their intervals; filled where an effect is stated."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -182,25 +256,32 @@ def figure(goals: dict[str, dict[tuple[str, str], Contrast]], path: Path) -> Non
 
     names = [name for name in AGENTS if any(name == agent for found in goals.values() for agent, _ in found)]
     pane, axes = pyplot.subplots(
-        1, len(goals), figsize=(4 * len(goals), 0.5 * len(names) + 1.4), sharey=True, squeeze=False
+        1, len(goals), figsize=(4 * len(goals), 0.5 * max(1, len(names)) + 1.8), sharey=True, squeeze=False
     )
     for axis, (goal, found) in zip(axes[0], goals.items(), strict=True):
         axis.axvline(0.5, color="0.6", linewidth=1)
         for place, baseline in enumerate(BASELINES):
             points = [(at, found[name, baseline]) for at, name in enumerate(names) if (name, baseline) in found]
+            style = {"fmt": "os^Dvx"[place], "color": f"C{place}", "markersize": 4, "linewidth": 1}
+            for stated in (True, False):
+                some = [(at, judged.evidence) for at, judged in points if judged.verdict.stated is stated]
+                x = [one.a12 for _, one in some]
+                y = [at + 0.15 * (place - 2.5) for at, _ in some]
+                ends = [[one.a12 - one.low for _, one in some], [one.high - one.a12 for _, one in some]]
+                if some:
+                    axis.errorbar(x, y, xerr=ends, markerfacecolor=f"C{place}" if stated else "none", **style)
             if points:
-                x = [contrast.a12 for _, contrast in points]
-                y = [at + 0.18 * (place - 1.5) for at, _ in points]
-                ends = [[c.a12 - c.low for _, c in points], [c.high - c.a12 for _, c in points]]
-                axis.errorbar(x, y, xerr=ends, fmt="os^D"[place], markersize=4, linewidth=1, label=baseline)
+                axis.plot([], [], "os^Dvx"[place], color=f"C{place}", markersize=4, label=baseline)
         axis.set_title(f"{goal}, {BUDGETS[goal]}")
         axis.set_xlabel("A12: above 0.5 the agent reaches more")
         axis.set_xlim(-0.03, 1.03)  # points at the ends stand free
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].invert_yaxis()
     handles, labels = axes[0][0].get_legend_handles_labels()
-    pane.legend(handles, [f"against {name}" for name in labels], loc="upper center", ncols=4, frameon=False)
-    pane.tight_layout(rect=(0, 0, 1, 1 - 0.35 / pane.get_figheight()))
+    named = [f"against {name}" for name in labels]
+    title = "filled: interval and Holm-adjusted p state an effect"
+    pane.legend(handles, named, loc="upper center", ncols=2 * len(goals), frameon=False, title=title)
+    pane.tight_layout(rect=(0, 0, 1, 1 - (0.55 if len(named) <= 2 * len(goals) else 0.9) / pane.get_figheight()))
     pane.savefig(path, metadata={"Date": None})
 
 
@@ -216,21 +297,34 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "agents", metavar="FOLDER")
     parser.add_argument("--no-figure", action="store_true")
+    parser.add_argument("--constants", action="store_true", help=f"run constants on {TRAINING}, and nothing else")
     options = parser.parse_args()
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 6)
-    contestants = [Contestant(name, goal) for goal in options.goals for name in options.agents]
+    training = RunsFile(options.folder / "constants.csv", COLUMNS, 6)
+    constants = chosen(training)
+    if options.constants:
+        contestants = [Contestant(name, goal) for goal in options.goals for name in candidates(goal)]
+        options.subjects = TRAINING
+    else:
+        contestants = [
+            Contestant(name, goal, constants.get(goal, "")) for goal in options.goals for name in options.agents
+        ]
+        contestants = [one for one in contestants if one.name != BEST_CONSTANT or one.constant]
     wanted = {
         one.key(subject, seed): one.setting(subject, seed)
         for seed in range(options.seeds)
         for one in contestants
         for subject in Corpus.load(options.subjects).subjects
     }
-    make(wanted, file, options.jobs)
+    make(wanted, training if options.constants else file, options.jobs)
+    if options.constants:
+        sys.stdout.write("".join(f"{goal}: {agent}\n" for goal, agent in chosen(training).items()))
+        return 0
     rows = file.rows().values()
     goals = {goal: read(rows, goal) for goal in BUDGETS}
     with_runs = {goal: rows for goal, rows in goals.items() if any(row.value is not None for row in rows)}
     found = {goal: compared(rows) for goal, rows in with_runs.items()}
-    text = "\n".join(table(goal, rows, found[goal]) for goal, rows in with_runs.items())
+    text = "\n".join(table(goal, rows, found[goal], constants.get(goal, "")) for goal, rows in with_runs.items())
     sys.stdout.write(text)
     write(text, options.folder / "table.md")
     if not options.no_figure:

@@ -22,7 +22,9 @@ from pathlib import Path
 from remeasure import HERE, environment, install, run, subjects, subjects_folder
 from runs_file import Key, RunsFile
 
+from fitgym.comparison import contrast
 from fitgym.errors import InputError
+from fitgym.study.verdict import judge
 from fitgym.suite.cost import cost
 from fitgym.suite.export import write
 
@@ -142,6 +144,48 @@ def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+COMPARED = {"coverage": "branches covered", "seconds": "speed", "peak": "thrift of memory", "lines": "fewness of lines"}
+"""What is judged; of the last three less is better."""
+
+
+def judged_table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Each other search beside the first in Markdown, judged together; costs where both cover the same within a point."""
+    theirs = medians(rows, SEARCHES[0])
+    found, whats = [], []
+    for search in SEARCHES[1:]:
+        ours = medians(rows, search)
+        both = [subject for subject in ours if subject in theirs]
+        same = [one for one in both if abs(ours[one]["coverage"] - theirs[one]["coverage"]) <= 0.01]
+        for what in COMPARED:
+            sides = (runs(rows, name, what, both if what == "coverage" else same) for name in (search, SEARCHES[0]))
+            try:
+                found.append(contrast(search, SEARCHES[0], *sides))
+            except InputError:
+                continue
+            whats.append(what)
+    yield f"| search | | subjects | A12 beside {SEARCHES[0]} | above | below | Holm-adjusted p | verdict |"
+    yield f"|{'---|' * 8}"
+    for what, one in zip(whats, judge(found), strict=True):
+        side = one.evidence
+        yield (
+            f"| {side.agent} | {COMPARED[what]} | {side.subjects} | {side} | {side.better} | {side.worse} "
+            f"| {one.shown_p} | {one.verdict} |"
+        )
+
+
+def runs(
+    rows: Sequence[dict[str, str]], search: str, what: str, subjects: Sequence[str]
+) -> dict[str, dict[int, float]]:
+    """By subject and seed what suites of a search cover, or what they cost below zero, so that more is better."""
+    found: dict[str, dict[int, float]] = {}
+    for row in rows:
+        if row["search"] == search and row["subject"] in subjects and not row["problem"]:
+            covered = int(row["covered"]) / max(1, int(row["branches"]))
+            value = covered if what == "coverage" else -float(row[what])
+            found.setdefault(row["subject"], {})[int(row["seed"])] = value
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make what is missing and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -172,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options,
         )
     rows = [row for key, row in file.rows().items() if key[3] == options.budget]
-    text = "\n".join([*table(rows), ""])
+    text = "\n".join([*table(rows), "", *judged_table(rows), ""])
     sys.stdout.write(text)
     write(text, options.folder / "table.md")
     return int(any(row["problem"] for row in rows))

@@ -23,10 +23,11 @@ from pathlib import Path
 from questions.peers import install_peers
 from remeasure import HERE, Subject, environment, install, plain_branches, source_file, subjects, subjects_folder
 from runs_file import Key, RunsFile
-from scipy.stats import wilcoxon
 from suite_quality import TOOLS, generate
 
-from fitgym.comparison import a12
+from fitgym.comparison import contrast
+from fitgym.errors import InputError
+from fitgym.study.verdict import judge
 from fitgym.suite.export import write
 
 ALGORITHMS = {
@@ -79,34 +80,45 @@ def make(wanted: Sequence[Key], file: RunsFile, options: argparse.Namespace) -> 
     file.add(made())
 
 
-def shares(rows: Sequence[dict[str, str]]) -> dict[str, dict[str, list[float]]]:
-    """By tool and module the share of the branches that is covered, a value for each seed."""
+Shares = dict[str, dict[int, float]]
+
+
+def shares(rows: Sequence[dict[str, str]]) -> dict[str, Shares]:
+    """By tool, module and seed the share of the branches that is covered."""
     totals = {row["module"]: int(row["branches"]) for row in rows if row["branches"]}
-    found: dict[str, dict[str, list[float]]] = {tool: {} for tool in TOOLS}
+    found: dict[str, Shares] = {tool: {} for tool in TOOLS}
     for row in rows:
         if total := totals.get(row["module"]):
-            found[row["tool"]].setdefault(row["module"], []).append(int(row["covered"]) / total)
+            found[row["tool"]].setdefault(row["module"], {})[int(row["seed"])] = int(row["covered"]) / total
     return found
 
 
 def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """All algorithms in Markdown."""
-    yield "| algorithm | modules | fitgym | Pynguin | A12 over modules | above | below | Wilcoxon p | no suite: fitgym, Pynguin |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for algorithm in ALGORITHMS:
-        of_it = [row for row in rows if row["algorithm"] == algorithm]
+    """All algorithms in Markdown, judged together."""
+    yield (
+        "| algorithm | modules | fitgym | Pynguin | A12 | above | below | Holm-adjusted p | verdict on fitgym "
+        "| no suite: fitgym, Pynguin |"
+    )
+    yield f"|{'---|' * 10}"
+    by_algorithm = {name: [row for row in rows if row["algorithm"] == name] for name in ALGORITHMS}
+    found = []
+    for name, of_it in by_algorithm.items():
+        try:
+            found.append(contrast(name, "Pynguin", *(shares(of_it)[tool] for tool in ("fitgym", "pynguin"))))
+        except InputError:
+            continue
+    for judged in judge(found):
+        one, of_it = judged.evidence, by_algorithm[judged.evidence.agent]
         by_tool = shares(of_it)
         modules = [module for module in by_tool["fitgym"] if module in by_tool["pynguin"]]
-        if not modules:
-            continue
-        ours, theirs = ([statistics.fmean(by_tool[tool][module]) for module in modules] for tool in TOOLS)
-        pairs = list(zip(ours, theirs, strict=True))
-        p = wilcoxon(ours, theirs).pvalue if any(x != y for x, y in pairs) else 1.0
-        lost = [sum(bool(row["problem"]) for row in of_it if row["tool"] == tool) for tool in TOOLS]
+        means = [
+            statistics.fmean(statistics.fmean(by_tool[tool][module].values()) for module in modules)
+            for tool in ("fitgym", "pynguin")
+        ]
+        lost = [sum(bool(row["problem"]) for row in of_it if row["tool"] == tool) for tool in ("fitgym", "pynguin")]
         yield (
-            f"| {algorithm} | {len(modules)} | {statistics.fmean(ours):.3f} | {statistics.fmean(theirs):.3f} "
-            f"| {a12(ours, theirs):.2f} | {sum(x > y for x, y in pairs)} | {sum(x < y for x, y in pairs)} "
-            f"| {p:.2g} | {lost[0]}, {lost[1]} |"
+            f"| {one.agent} | {len(modules)} | {means[0]:.3f} | {means[1]:.3f} | {one} | {one.better} | {one.worse} "
+            f"| {judged.shown_p} | {judged.verdict} | {lost[0]}, {lost[1]} |"
         )
 
 

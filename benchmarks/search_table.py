@@ -21,17 +21,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from remeasure import HERE, install, subjects, subjects_folder
 from runs_file import Key, RunsFile
 
-from fitgym.comparison import Contrast, a12, contrast
+from fitgym.comparison import Contrast, Runs, contrast
 from fitgym.errors import FitgymError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.smart_selection import EIGHT
-from fitgym.study.statistics import mann_whitney
+from fitgym.study.difference import Difference, difference, growth
 from fitgym.study.trials.search import SearchTrial
+from fitgym.study.verdict import Judged, Verdict, judge
 from fitgym.suite.export import write
 
 COLUMNS = ("question", "contestant", "subject", "seed", "budget", "population", "share", "tests", "statements", "error")
@@ -59,7 +61,7 @@ class Claim:
     Attributes:
         text: in words.
         ours, theirs: names of contestants.
-        least: smallest difference with which it holds, as a share of the targets.
+        least: the difference that has to be exceeded, as a share of the targets; below 0 a loss that is allowed.
         on: a set of subjects, "" for all.
         than: a set whose difference is taken off, for what should grow from there to `on`; "" for none.
     """
@@ -71,17 +73,23 @@ class Claim:
     on: str = ""
     than: str = ""
 
-    def judged(self, rows: Sequence[dict[str, str]]) -> str:
-        """The claim with a tick or a cross and the numbers, or without either if there are no runs to judge it by."""
-        found = beside(self.ours, self.theirs, of_set(rows, self.on))
-        before = beside(self.ours, self.theirs, of_set(rows, self.than)) if self.than else (0.0, None)
-        if found is None or before is None:
-            return f"- {self.text}: no runs"
-        difference, effect = found
-        text = f"{100 * difference:+.2f} points, A12 {effect.a12:.2f} [{effect.low:.2f}, {effect.high:.2f}]"
-        if before[1] is not None:
-            text += f"; on {self.than} {100 * before[0]:+.2f}, A12 {before[1].a12:.2f}"
-        return f"{'✓' if difference - before[0] >= self.least else '✗'} {self.text}: {text}"
+    def evidence(self, rows: Sequence[dict[str, str]]) -> Difference | None:
+        """What the runs say of the claim, None if there are no runs to judge it by."""
+        sides = beside(self.ours, self.theirs, of_set(rows, self.on))
+        before = beside(self.ours, self.theirs, of_set(rows, self.than)) if self.than else sides
+        if sides is None or before is None:
+            return None
+        return growth(sides, before, self.least) if self.than else difference(*sides, self.least)
+
+    def told(self, found: Judged[Difference]) -> str:
+        """The claim with a tick, a cross or neither, and the numbers."""
+        marks = {Verdict.BETTER: "✓", Verdict.WORSE: "✗"}
+        open_ = "not shown:" if self.least else f"{Verdict.OPEN}:"
+        mark = marks.get(found.verdict, open_ if found.verdict is Verdict.OPEN else f"{found.verdict}:")
+        ends = f"[{100 * found.evidence.low:+.2f}, {100 * found.evidence.high:+.2f}]"
+        more = f" more on {self.on} than on {self.than}" if self.than else ""
+        p = "" if found.verdict is Verdict.ONE_SEED else f", Holm-adjusted p = {found.shown_p}"
+        return f"{mark} {self.text}: {100 * found.evidence.value:+.2f} points {ends}{more}{p}"
 
 
 @dataclass(frozen=True)
@@ -260,22 +268,22 @@ def of_set(rows: Sequence[dict[str, str]], name: str) -> list[dict[str, str]]:
     return [row for row in rows if not name or row["subject"] in inside]
 
 
-def beside(ours: str, theirs: str, rows: Sequence[dict[str, str]]) -> tuple[float, Contrast] | None:
-    """How much more one contestant covers than another, the mean over the subjects on which both have runs, and A12."""
+def beside(ours: str, theirs: str, rows: Sequence[dict[str, str]]) -> tuple[Runs, Runs] | None:
+    """What the runs of two contestants cover, None if no subject has runs of both."""
     found: tuple[dict[str, dict[int, float]], ...] = ({}, {})
     for row in rows:
         if row["share"] and row["contestant"] in (ours, theirs):
             side = found[row["contestant"] == theirs]
             side.setdefault(row["subject"], {})[int(row["seed"])] = float(row["share"])
-    both = [subject for subject in found[0] if subject in found[1]]
-    if not both:
-        return None
-    means = [statistics.fmean(statistics.fmean(side[subject].values()) for subject in both) for side in found]
-    return means[0] - means[1], contrast(ours, theirs, *found)
+    there = any(found[0][subject].keys() & found[1].get(subject, {}).keys() for subject in found[0])
+    return (found[0], found[1]) if there else None
 
 
 def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """One comparison in Markdown: a table for each set of subjects, and what should hold."""
+    """One comparison in Markdown: a table for each set of subjects, and what should hold.
+
+    Everything under one heading is judged together, so Holm's correction is for all of its comparisons.
+    """
     asked = QUESTIONS[question]
     names = [one.name for one in asked.contestants if any(row["contestant"] == one.name for row in rows)]
     yield f"## {question}, {rows[0]['budget']}: {', '.join(asked.functions)}"
@@ -285,52 +293,60 @@ def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
     if asked.bundled:
         yield from one_by_one(names, rows)
         return
-    sets = [name for name in ("core", "large", "extra") if of_set(rows, name)]
-    for name in sets or [""]:
+    sets = [name for name in ("core", "large", "extra") if of_set(rows, name)] or [""]
+    cells = {(name, one): beside(one, names[0], of_set(rows, name)) for name in sets for one in names[1:]}
+    compared: dict[tuple[str, str], Contrast | Difference] = {
+        cell: contrast(cell[1], names[0], *sides) for cell, sides in cells.items() if sides is not None
+    }
+    claims = {claim.text: claim.evidence(rows) for claim in asked.claims}
+    compared |= {("", text): found for text, found in claims.items() if found is not None}
+    judged: dict[tuple[str, str], Judged[Any]] = dict(zip(compared, judge(compared.values()), strict=True))
+    for name in sets:
         some = of_set(rows, name)
         yield f"On {len({row['subject'] for row in some})} {name} subjects:"
         yield ""
-        yield from of_all(names, some)
-    said = [claim.judged(rows) for claim in asked.claims]
-    yield from (f"{sentence}  " for sentence in said if not sentence.startswith("-"))
+        yield from of_all(names, some, {one: judged[name, one] for one in names if (name, one) in judged})
+    yield from (f"{claim.told(judged['', claim.text])}  " for claim in asked.claims if ("", claim.text) in judged)
     yield ""
 
 
-def of_all(names: Sequence[str], rows: Sequence[dict[str, str]]) -> Iterator[str]:
+def of_all(names: Sequence[str], rows: Sequence[dict[str, str]], judged: dict[str, Judged[Contrast]]) -> Iterator[str]:
     """Every contestant beside the first, over all subjects."""
-    yield f"| | runs | share | tests | statements | A12 beside {names[0]} | subjects above | below |"
-    yield "|---|---|---|---|---|---|---|---|"
+    head = f"A12 beside {names[0]} | subjects above | below | Holm-adjusted p | verdict"
+    yield f"| | runs | share | tests | statements | {head} |"
+    yield f"|{'---|' * 10}"
     for name in names:
         of_it = [row for row in rows if row["contestant"] == name and row["share"]]
         if not of_it:
             continue
         numbers = [statistics.fmean(float(row[column]) for row in of_it) for column in ("share", "tests", "statements")]
-        found = beside(name, names[0], rows) if name != names[0] else None
-        tail = "- | - | -"
-        if found:
-            effect = found[1]
-            tail = f"{effect.a12:.2f} [{effect.low:.2f}, {effect.high:.2f}] | {effect.better} | {effect.worse}"
+        tail = "- | - | - | - | -"
+        if found := judged.get(name):
+            one = found.evidence
+            tail = f"{one} | {one.better} | {one.worse} | {found.shown_p} | {found.verdict}"
         yield f"| {name} | {len(of_it)} | {numbers[0]:.3f} | {numbers[1]:.1f} | {numbers[2]:.1f} | {tail} |"
     yield ""
 
 
 def one_by_one(names: Sequence[str], rows: Sequence[dict[str, str]]) -> Iterator[str]:
     """The first contestant beside each other one on each subject."""
-    yield f"| subject | | runs | share | tests | A12 of {names[0]} beside it | Mann-Whitney p |"
-    yield "|---|---|---|---|---|---|---|"
-    for subject in sorted({row["subject"] for row in rows}):
-        shares: dict[str, list[float]] = {}
+    yield f"| subject | | runs | share | tests | A12 of {names[0]} beside it | Holm-adjusted p | verdict on {names[0]} |"
+    yield f"|{'---|' * 8}"
+    by_subject = {
+        name: [row for row in rows if row["subject"] == name] for name in sorted({r["subject"] for r in rows})
+    }
+    cells = {(subject, one): beside(names[0], one, some) for subject, some in by_subject.items() for one in names[1:]}
+    compared = {cell: contrast(names[0], cell[1], *sides) for cell, sides in cells.items() if sides is not None}
+    judged = dict(zip(compared, judge(compared.values()), strict=True))
+    for subject, some in by_subject.items():
         for name in names:
-            of_it = [row for row in rows if (row["subject"], row["contestant"]) == (subject, name) and row["share"]]
-            found = shares[name] = [float(row["share"]) for row in of_it]
-            if not found:
+            of_it = [row for row in some if row["contestant"] == name and row["share"]]
+            if not of_it:
                 continue
-            tail = "- | -"
-            if name != names[0] and shares[names[0]]:
-                p = mann_whitney(shares[names[0]], found).p
-                tail = f"{a12(shares[names[0]], found):.2f} | {p:.2g}"
-            tests = statistics.fmean(float(row["tests"]) for row in of_it)
-            yield f"| {subject} | {name} | {len(found)} | {statistics.fmean(found):.4f} | {tests:.1f} | {tail} |"
+            found = judged.get((subject, name))
+            tail = f"{found.evidence} | {found.shown_p} | {found.verdict}" if found else "- | - | -"
+            share, tests = (statistics.fmean(float(row[column]) for row in of_it) for column in ("share", "tests"))
+            yield f"| {subject} | {name} | {len(of_it)} | {share:.4f} | {tests:.1f} | {tail} |"
     yield ""
 
 

@@ -53,8 +53,9 @@ class SearchEnv(RecordedEnv):
     own scale, the functions of the last action, statistics of the population and a profile of the program. Blocks of `fitgym.envs.features` are joined by +, as in "full-v1+my_block" or "active+goal".
 
     ## Rewards
-    "gain", the change of the goal's value, or "paper", as published for the goal. See `fitgym.goals`;
-    `env.unwrapped.reward_range` is the lowest and the highest.
+    "growth", the relative growth ln((w + unit) / (v + unit)) of the goal's value from v to w, which is comparable between
+    goals and subjects; "gain", its change w - v; "paper", as published for the goal; or "released", as in the published
+    code. See `fitgym.goals`; `env.unwrapped.reward_range` is the lowest and the highest.
 
     ## Starting State
     A random population, evaluated under the goal's own fitness function. The seed of `reset` determines everything.
@@ -72,7 +73,7 @@ class SearchEnv(RecordedEnv):
     * `functions`: fitness functions instead of the goal's own list, such as "exception,branch,loop_twice"; the default
       catalogue is then "pairs".
     * `variants`: arguments of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
-    * `reward`: "gain" or "paper".
+    * `reward`: "growth", "gain", "paper" or "released".
     * `features`: a feature set, or feature blocks joined by +.
     * `generations_per_step`: how many generations a decision holds; 3, as published (3 to 5).
     * `budget`: `200g` generations or `20000x` executions of test cases; None for no limit.
@@ -214,7 +215,7 @@ class SearchEnv(RecordedEnv):
         self.engine.step()
         self.goal.begin(self.engine)
         self._steps = []
-        self._moment = Moment(1.0 - self.spent, self.goal.value(self.engine), self.goal.scale)
+        self._moment = Moment(1.0 - self.spent, self.goal.value(self.engine), self.goal.scale, self.goal.unit)
         self._ended = False
         if self._display is not None:
             from fitgym.envs.footprint import Footprint

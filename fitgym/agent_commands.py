@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_format
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -166,7 +167,7 @@ def evaluate(
         Runs at a time.
     against
         Agents among them, joined by commas, that the others are put beside: A12, the probability that a run of the other
-        one reaches more, with its 95 % interval.
+        one reaches more, with its 95 % interval, the Holm-adjusted p and the verdict (extra `study`).
     json
         File for all rows.
     records
@@ -178,6 +179,7 @@ def evaluate(
         from fitgym.run.environment import has_subject, kind
     from fitgym.errors import BudgetError
     from fitgym.evolution.budget import Budget
+    from fitgym.study.verdict import judge
     from fitgym.suite.export import write
 
     if seeds < 1:
@@ -193,6 +195,8 @@ def evaluate(
     for name in baselines:
         if name not in agents:
             raise InputError(f"--against '{name}' is not one of the agents to run: {', '.join(agents) or 'none'}")
+    if baselines and find_spec("scipy") is None:
+        raise InputError("--against needs scipy for its test: pip install 'fitgym[study]', or leave it out")
     if not subjects and has_subject(env):
         subjects = "stdlib-v1:test"
     folder = None if path is None else str(path)
@@ -221,9 +225,10 @@ def evaluate(
     if records is not None:
         write("".join(json_format.dumps(row.record) + "\n" for row in rows if row.record is not None), records)
     with_runs = {row.setting.agent for row in rows if row.value is not None}
-    for found in comparison.contrasts(rows, [name for name in baselines if name in with_runs]):
+    for found in judge(comparison.contrasts(rows, [name for name in baselines if name in with_runs])):
+        one = found.evidence
         sys.stdout.write(
-            f"{found.agent} against {found.baseline}: A12 {found.a12:.2f} [{found.low:.2f}, {found.high:.2f}] on "
-            f"{found.subjects} subjects, above on {found.better}, below on {found.worse}: {found.verdict}\n"
+            f"{one.agent} against {one.baseline}: A12 {one} on {one.subjects} subjects, above on {one.better}, below on "
+            f"{one.worse}, Holm-adjusted p {found.shown_p}: {found.verdict}\n"
         )
     return FINDING if any(row.error for row in rows) else DONE

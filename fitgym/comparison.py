@@ -1,16 +1,19 @@
-"""Comparison: is one agent better than another, by how much, and how sure is that?
+"""Comparison: how large is the difference between two agents, and how sure is that?
 
     from fitgym.comparison import contrasts
     from fitgym.evaluation import evaluate
+    from fitgym.study.verdict import judge
     rows = list(evaluate(["ucb", "linucb", "uniform"], "stdlib-v1:test", seeds=range(10)))
-    for contrast in contrasts(rows, ["uniform"]):
-        print(contrast)
+    for found in judge(contrasts(rows, ["uniform"])):
+        print(found.evidence.agent, found.evidence.a12, found.p, found.verdict)
 
-An effect size, not a test: with enough runs every difference is significant, and the question is whether it matters.
+A contrast is an effect size with its interval and its test. Whether it may be called an effect depends on all comparisons
+of the table; `fitgym.study.verdict` has the rule.
 """
 
 from __future__ import annotations
 
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +23,7 @@ from numpy.typing import NDArray
 
 from fitgym.errors import InputError
 from fitgym.evaluation import Row
+from fitgym.study.statistics import mann_whitney, signed_ranks, wilcoxon
 
 __all__ = ["Contrast", "Runs", "a12", "contrast", "contrasts"]
 
@@ -28,9 +32,6 @@ Runs = Mapping[str, Mapping[int, float]]
 
 RESAMPLES = 2000
 """Bootstrap samples: the ends of an interval of 95 % then stand on 50 samples each."""
-
-LEAST_RUNS = 6
-"""Pairs of runs without which nothing is said to be better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Contrast:
         better, worse: subjects on which `a12` is above and below one half.
         subjects: compared.
         runs: pairs of runs with the same subject and seed.
+        seeds: pairs of a subject, the median over the subjects.
+        ours, theirs: what the test compares: the median run of each subject, or all runs if there is one subject.
     """
 
     agent: str
@@ -59,17 +62,30 @@ class Contrast:
     worse: int
     subjects: int
     runs: int
+    seeds: int
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
 
     @property
-    def verdict(self) -> str:
-        """ "better" or "worse" if the interval leaves one half out, otherwise "open".
+    def none(self) -> float:
+        """A12 without a difference."""
+        return 0.5
 
-        Always "open" with fewer than six pairs of runs: chance alone puts one side ahead in all of five too often (one
-        time in sixteen), and resamples of so few are too much alike for an interval to show it.
-        """
-        if self.runs < LEAST_RUNS:
-            return "open"
-        return "better" if self.low > 0.5 else "worse" if self.high < 0.5 else "open"
+    @property
+    def p(self) -> float:
+        """Of Wilcoxon's signed-rank test over the subjects, of one subject Mann and Whitney's over the runs; two-sided and
+        not corrected. Needs scipy (extra `study`)."""
+        return (mann_whitney if self.subjects == 1 else wilcoxon)(self.ours, self.theirs).p
+
+    @property
+    def toward(self) -> int:
+        """1 if the test finds that the agent reaches more, -1 if less, 0 if neither. Needs scipy (extra `study`)."""
+        found = self.a12 - 0.5 if self.subjects == 1 else signed_ranks(np.subtract(self.ours, self.theirs))
+        return (found > 0.0) - (found < 0.0)
+
+    def __str__(self) -> str:
+        """A12 with its interval."""
+        return f"{self.a12:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
 def a12(ours: Sequence[float] | NDArray[np.float64], theirs: Sequence[float] | NDArray[np.float64]) -> float:
@@ -120,13 +136,14 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
     ]
 
 
-def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int = 0) -> Contrast:
+def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int = 0, means: bool = False) -> Contrast:
     """One agent beside another.
 
     Args:
         agent, baseline: their names.
         ours, theirs: what their runs reached; seeds that only one of them has are left out.
         seed: of the bootstrap.
+        means: test the mean run of each subject instead of the median: for what is 1 or 0.
 
     Raises:
         InputError: they have no run in common.
@@ -150,8 +167,8 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
     )
     picked = rng.integers(len(won), size=(RESAMPLES, len(won)))
     chosen = found[picked, np.arange(RESAMPLES)[:, None]]
-    means = chosen[~np.isnan(chosen).all(axis=1)]
-    low, high = np.quantile(np.nanmean(means, axis=1), [0.025, 0.975])
+    kept = chosen[~np.isnan(chosen).all(axis=1)]
+    low, high = np.quantile(np.nanmean(kept, axis=1), [0.025, 0.975])
     return Contrast(
         agent,
         baseline,
@@ -162,7 +179,16 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
         int((effects < 0.5).sum()),
         len(won),
         sum(map(len, won)),
+        statistics.median_low(map(len, won)),
+        *(_tested([[side[name][one] for one in both[name]] for name in both], means) for side in (ours, theirs)),
     )
+
+
+def _tested(runs: list[list[float]], means: bool) -> tuple[float, ...]:
+    """What the test compares, see `Contrast`."""
+    if len(runs) == 1:
+        return tuple(runs[0])
+    return tuple(statistics.fmean(found) if means else statistics.median(found) for found in runs)
 
 
 def _won(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:

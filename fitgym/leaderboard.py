@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from fitgym.comparison import Contrast, contrast
+from fitgym.errors import InputError
 from fitgym.run.setting import DEFAULT_ENV, EngineOptions, defaults
 from fitgym.run.validation import Validity
+from fitgym.study.null_arms import missing, notice
 from fitgym.study.statistics import Interval, iqm
+from fitgym.study.verdict import Judged, Verdict, judge
 from fitgym.subject.corpus import Corpus
 
 __all__ = ["CORPUS", "Board", "boards", "markdown"]
@@ -30,12 +35,33 @@ class Board:
         conditions: budget and settings, in words.
         values: of the goal, by agent, subject and seed.
         subjects: that a run counts for; an agent without a run on one of them is marked.
+        missing: null arms that the board lacks.
     """
 
     goal: str
     conditions: str
     values: Values
     subjects: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def one_seed(self) -> bool:
+        """No agent has several seeds on a subject, so the board has no verdict."""
+        return all(len(runs) < 2 for by_subject in self.values.values() for runs in by_subject.values())
+
+    def judged(self) -> dict[str, Judged[Contrast]]:
+        """By agent how it stands to the first of the board; agents without a run in common with it are left out.
+
+        The first is chosen by the same runs, so the correction is for all pairs of agents.
+        """
+        first, *_ = names = [agent for agent, *_ in self.lines()]
+        found = []
+        for one, other in combinations(names, 2):
+            try:
+                found.append(contrast(other, one, self.values[other], self.values[one]))
+            except InputError:
+                continue
+        return {one.evidence.agent: one for one in judge(found) if one.evidence.baseline == first}
 
     def lines(self) -> list[tuple[str, Interval, int, int]]:
         """Agent, interquartile mean of its shares of the most that any agent reached on the subject, runs and subjects; the
@@ -63,6 +89,7 @@ def boards(validities: Iterable[Validity]) -> list[Board]:
     """
     subjects = Corpus.load(CORPUS).subjects
     found: dict[tuple[str, str], Values] = {}
+    settings: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
     for one in validities:
         record = one.claim.record
         if not one.valid or record.get("trial") != "episode" or record["error"] or record["subject"] not in subjects:
@@ -70,21 +97,40 @@ def boards(validities: Iterable[Validity]) -> list[Board]:
         key = record["settings"].get("goal", ""), _conditions(record)
         runs = found.setdefault(key, {}).setdefault(record["arm"], {}).setdefault(record["subject"], {})
         runs[record["seed"]] = record["measures"]["value"]
-    return [Board(goal, conditions, values, subjects) for (goal, conditions), values in sorted(found.items())]
+        settings[key][record["arm"]] = record["settings"]
+    return [Board(*key, values, subjects, missing(settings[key])) for key, values in sorted(found.items())]
 
 
 def markdown(found: list[Board]) -> str:
     """The boards as tables; a share has an interval where a subject has several seeds, which is what is drawn from."""
     parts = [f"# Leaderboard on {CORPUS}", "Made from records that `fitgym validate` has found valid."]
     for board in found:
-        rows = ["| | agent | share of the most | runs | subjects |", "|---|---|---|---|---|"]
+        judged = {} if board.one_seed else board.judged()
+        more = "" if board.one_seed else " A12 beside the first | Holm-adjusted p | verdict |"
+        rows = [
+            f"| | agent | share of the most | runs | subjects |{more}",
+            "|---|---|---|---|---|" + "---|" * more.count("|"),
+        ]
         for place, (agent, share, runs, subjects) in enumerate(board.lines(), 1):
-            missing = "" if subjects == len(board.subjects) else f" of {len(board.subjects)}"
+            of = "" if subjects == len(board.subjects) else f" of {len(board.subjects)}"
             interval = f" [{share.low:.3f}, {share.high:.3f}]" if runs > subjects else ""
-            rows.append(f"| {place} | {agent} | {share.value:.3f}{interval} | {runs} | {subjects}{missing} |")
+            row = f"| {place} | {agent} | {share.value:.3f}{interval} | {runs} | {subjects}{of} |"
+            if more:
+                one = judged.get(agent)
+                row += f" {one.evidence} | {one.shown_p} | {one.verdict} |" if one else " - | - | - |"
+            rows.append(row)
         parts += [f"## {board.goal}: {board.conditions}", "\n".join(rows)]
-        if all(runs == subjects for _, _, runs, subjects in board.lines()):
-            parts.append("One seed each: how far chance alone would move an agent cannot be told.")
+        if board.one_seed:
+            parts.append(
+                f"{str(Verdict.ONE_SEED).capitalize()}. How far chance alone would move an agent cannot be told."
+            )
+        else:
+            parts.append(
+                "A verdict states an effect only if the interval of A12 leaves out 0.5 and p is below 0.05, adjusted for all pairs "
+                "of agents."
+            )
+        if board.missing:
+            parts.append(notice(board.missing))
     if not found:
         parts.append("No valid record is about an agent on this corpus.")
     return "\n\n".join(parts) + "\n"

@@ -29,6 +29,7 @@ import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.agents.base import Transition, make
 from fitgym.agents.ucb import UCB
 from fitgym.comparison import contrast
+from fitgym.study.verdict import judge
 
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"
 FAST = "FITGYM_FAST" in os.environ  # fewer repetitions, the same lesson: this is how it is tested
@@ -236,12 +237,13 @@ plt.show()
 
 # %%
 assert np.median(steps) < 3 * 64, "half of the runs have less than three decisions for each option"
-assert found[0].verdict == "worse", "ucb loses to a fixed choice"
-assert found[1].verdict == "open", "and cannot be told from chance"
+for one in judge(found):
+    print(f"ucb against {one.evidence.baseline}: {one.verdict} (Holm-adjusted p {one.shown_p})")
+    assert one.verdict != "better", "ucb is better than neither"
 
 # %% [markdown]
 # UCB tries every option once before it does anything else, a third of such a run, and **one look at each says little**:
-# it comes out like chance here, and loses to a fixed choice that is merely sensible. The theory is
+# no gain over chance is shown here, nor over a fixed choice that is merely sensible. The theory is
 # right and says nothing about 180 steps. What can be done: fewer options, knowledge from other runs (notebooks 05
 # and 06), or a longer run.
 

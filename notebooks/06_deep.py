@@ -205,8 +205,8 @@ for choose in (lambda seen: ppo.predict(seen, deterministic=True)[0], dqn.act):
 assert ppo_returns.size >= 100, "and had hundreds of episodes for it"
 
 # %% [markdown]
-# What came of that in real runs, measured (`benchmarks/agents/table.md`): `pretrained` beats chance for all three goals and
-# **cannot be told from a good fixed choice** for any of them. Finding a policy on a toy is one thing. Finding one that a test
+# What came of that in real runs, measured (`benchmarks/agents/table.md`): for no goal is a **difference between `pretrained`
+# and a good fixed choice** shown. Finding a policy on a toy is one thing. Finding one that a test
 # generator needs is an open question, and this project is there to ask it.
 
 # %% [markdown]

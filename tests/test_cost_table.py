@@ -47,6 +47,20 @@ def test_costs_are_compared_where_the_coverage_is_the_same(script: Any) -> None:
     assert cells[15:] == ["2", "0", "-25.0%"]  # of -20 and -30 %
 
 
+def test_costs_have_verdicts_by_the_rule_and_less_is_better(script: Any) -> None:
+    """Ten subjects with two seeds, all faster and longer: p = 2/2^10, for the four comparisons of the table."""
+    rows = []
+    for subject in "abcdefghij":
+        for seed in range(2):
+            rows.append(_row(script, "dynamosa", subject, seed, 9, 0.004, 1000))
+            rows.append(_row(script, "adynamosa", subject, seed, 9, 0.002, 1000, 120))
+    cells = {line.split(" | ")[1]: line.strip("| ").split(" | ")[-2:] for line in list(script.judged_table(rows))[2:]}
+    assert cells["speed"] == ["0.0078", "better"] and cells["fewness of lines"] == ["0.0078", "worse"]
+    assert cells["branches covered"] == cells["thrift of memory"] == ["1", "no difference shown"]
+    one = [row for row in rows if row["seed"] == "0"]
+    assert all(line.endswith("| - | one seed: no verdict |") for line in list(script.judged_table(one))[2:])
+
+
 def test_of_several_seeds_the_median_counts(script: Any) -> None:
     rows = [_row(script, "dynamosa", "a", seed, covered, 0.001 * covered, 1) for seed, covered in enumerate((2, 9, 7))]
     assert script.medians(rows, "dynamosa") == {

@@ -223,6 +223,7 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
     assert done.returncode == 1, "a subject that cannot be used is a finding"
     head, *lines, contrast = done.stdout.splitlines()
     assert contrast.startswith("fixed:exception against uniform: A12 ") and "on 1 subjects" in contrast
+    assert contrast.endswith("Holm-adjusted p -: one seed: no verdict")
     assert head.split() == ["agent", "share", "of", "best", "median", "runs", "failed"] and len(lines) == 2
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert [bool(found["error"]) for found in rows] == [False, True, False, True]
@@ -245,6 +246,14 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], message
     done = command(*arguments, folder=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
     assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1
+
+
+def test_without_scipy_a_comparison_is_refused_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fitgym.agent_commands import evaluate as evaluate_command
+
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(InputError, match=r"--against needs scipy for its test: pip install 'fitgym\[study\]'"):
+        evaluate_command("ucb", "uniform", against="uniform")
 
 
 def test_runs_in_parallel_end_with_the_process_that_asked_for_them() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fitgym.leaderboard import boards, markdown
 from fitgym.run.validation import Claim, Validity
 from fitgym.study.trials.episode import Episode
@@ -31,15 +33,44 @@ def test_agents_stand_in_the_order_of_their_shares() -> None:
         ("uniform", 0.45, 2),
     ]
     lines = markdown([board]).splitlines()
-    assert f"| 1 | ucb | 0.800 [0.600, 1.000] | 2 | 1 of {len(SUBJECTS)} |" in lines
+    assert f"| 1 | ucb | 0.800 [0.600, 1.000] | 2 | 1 of {len(SUBJECTS)} | - | - | - |" in lines
+    assert (
+        f"| 2 | uniform | 0.450 [0.400, 0.500] | 2 | 1 of {len(SUBJECTS)} | 0.00 [0.00, 0.00] | 0.33 | no difference shown |"
+        in lines
+    )
+
+
+def test_an_agent_is_worse_than_the_first_only_by_the_rule() -> None:
+    """Eight subjects, all in the same order: p = 2/2^8, times the three pairs of agents."""
+    answers = [
+        answer(name, 10.0 * (place + 1) + gain, seed, subject)
+        for name, gain in (("ucb", 5.0), ("uniform", 0.0), ("linucb", 4.95))
+        for place, subject in enumerate(SUBJECTS[:8])
+        for seed in range(4)
+    ]
+    (board,) = boards(answers)
+    judged = board.judged()
+    assert set(judged) == {"uniform", "linucb"} and judged["uniform"].verdict == "worse"
+    assert judged["uniform"].p == pytest.approx(3 * 2 / 2**8)
+
+
+def test_a_board_names_the_null_arms_that_it_lacks() -> None:
+    def one(arm: str, agent: str) -> Validity:
+        return answer(arm, 6.0, agent=agent)
+
+    assert "Null arms are missing: random search (" in markdown(boards([one("ucb", "ucb"), one("uniform", "uniform")]))
+    some = [one("uniform", "uniform"), one("random_fixed", "random_fixed"), one("best constant", "fixed:exception")]
+    (board,) = boards(some)
+    assert board.missing == ("random search",)
 
 
 def test_one_seed_has_no_interval() -> None:
     text = markdown(boards([answer("ucb", 6.0), answer("uniform", 3.0)]))
     assert f"| 2 | uniform | 0.500 | 1 | 1 of {len(SUBJECTS)} |" in text.splitlines()
-    assert "One seed each" in text
+    assert "One seed: no verdict." in text and "Holm-adjusted p" not in text
     several = boards([answer("ucb", 6.0), answer("ucb", 5.0, 1), answer("uniform", 3.0)])
-    assert "One seed each" not in markdown(several) and "| 2 | uniform | 0.500 | 1 |" in markdown(several)
+    assert "One seed" not in markdown(several) and "| 2 | uniform | 0.500 | 1 |" in markdown(several)
+    assert "| - | one seed: no verdict |" in markdown(several)
 
 
 def test_what_is_not_valid_failed_or_elsewhere_does_not_count() -> None:

@@ -57,11 +57,24 @@ def test_a_module_without_a_suite_counts_as_not_covered(script: Any) -> None:
     rows += [_row(script, "b", "fitgym", 5), _row(script, "b", "pynguin", 6)]
     (line,) = list(script.table(rows))[2:]
     cells = [cell.strip() for cell in line.strip("| ").split("|")]
-    assert cells[:7] == ["mio", "2", "0.700", "0.300", "0.75", "1", "1"] and cells[8] == "0, 1"
+    assert cells[:4] == ["mio", "2", "0.700", "0.300"] and cells[4].startswith("0.50 [")
+    assert cells[5:] == ["1", "1", "-", "one seed: no verdict", "0, 1"]
 
 
 def test_several_seeds_of_a_module_are_averaged_first(script: Any) -> None:
-    rows = [_row(script, "a", "fitgym", covered) | {"seed": str(covered)} for covered in (4, 8)]
-    rows += [_row(script, "a", "pynguin", 5)]
+    rows = [_row(script, "a", "fitgym", covered) | {"seed": str(seed)} for seed, covered in enumerate((4, 8))]
+    rows += [_row(script, "a", "pynguin", 5) | {"seed": str(seed)} for seed in range(2)]
     (line,) = list(script.table(rows))[2:]
-    assert [cell.strip() for cell in line.strip("| ").split("|")][2:5] == ["0.600", "0.500", "1.00"]
+    assert [cell.strip() for cell in line.strip("| ").split("|")][2:4] == ["0.600", "0.500"]
+
+
+def test_a_tool_is_better_by_the_rule_only(script: Any) -> None:
+    """Eight modules, all ahead: 2/2^8."""
+    rows = [
+        _row(script, module, tool, covered + seed) | {"seed": str(seed)}
+        for module in "abcdefgh"
+        for tool, covered in (("fitgym", 6), ("pynguin", 2))
+        for seed in range(3)
+    ]
+    (line,) = list(script.table(rows))[2:]
+    assert "| 1.00 [1.00, 1.00] | 8 | 0 | 0.0078 | better |" in line

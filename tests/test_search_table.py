@@ -88,8 +88,9 @@ def test_the_table_puts_everybody_beside_the_first(script: Any) -> None:
 
     rows = [row("whole", seed, 0.9) for seed in range(3)] + [row("one_goal", seed, 0.5) for seed in range(3)]
     lines = list(script.table("branch", rows))
-    assert "| one_goal | 3 | 0.500 | 2.0 | 5.0 | - | - | - |" in lines
-    assert "| whole | 3 | 0.900 | 2.0 | 5.0 | 1.00 [1.00, 1.00] | 1 | 0 |" in lines
+    assert "| one_goal | 3 | 0.500 | 2.0 | 5.0 | - | - | - | - | - |" in lines
+    # three runs beside three: p = 0.1, once in the table and once for the claim
+    assert "| whole | 3 | 0.900 | 2.0 | 5.0 | 1.00 [1.00, 1.00] | 1 | 0 | 0.2 | no difference shown |" in lines
     assert "A12 0.67" in lines[2]
 
 
@@ -117,18 +118,70 @@ def shares(script: Any) -> list[dict[str, str]]:
     ]
 
 
-def test_a_claim_is_judged_by_the_mean_over_the_subjects_that_both_have(script: Any, shares: Any) -> None:
-    def said(*claim: Any, **options: Any) -> str:
-        return str(script.Claim("it is so", *claim, **options).judged(shares))
+def many(script: Any, seeds: int = 3, **gains: float) -> list[dict[str, str]]:
+    """Runs on eight subjects of the core set; the shares of a contestant are higher by its gain."""
+    subjects = [one.text for one in script.subjects("core", [])][:8]
+    return [
+        dict(
+            zip(
+                script.COLUMNS,
+                (
+                    "branch",
+                    name,
+                    text,
+                    str(seed),
+                    "80x",
+                    "6",
+                    repr(0.3 + 0.01 * at + 0.001 * seed + gain),
+                    "2",
+                    "5",
+                    "",
+                ),
+                strict=True,
+            )
+        )
+        for name, gain in gains.items()
+        for at, text in enumerate(subjects)
+        for seed in range(seeds)
+    ]
 
-    assert said("whole", "one_goal").startswith("✓ it is so: +5.00 points, A12 0.50")
+
+def test_a_claim_has_a_tick_or_a_cross_only_by_the_rule(script: Any) -> None:
+    """Eight subjects that all differ the same way: p = 2/2^8."""
+    rows = many(script, whole=0.05, one_goal=0.0)
+
+    def said(*claim: Any, of: Any = rows, **options: Any) -> str:
+        one = script.Claim("it is so", *claim, **options)
+        (judged,) = script.judge([one.evidence(of)])
+        return str(one.told(judged))
+
+    assert said("whole", "one_goal") == "✓ it is so: +5.00 points [+5.00, +5.00], Holm-adjusted p = 0.0078"
+    assert said("one_goal", "whole").startswith("✗ it is so: -5.00 points")
     assert said("whole", "one_goal", least=0.06).startswith("✗ it is so: +5.00 points")
-    assert said("whole", "archive", least=-0.2).startswith("✓ it is so: -13.33 points, A12 0.17")
-    assert said("archive", "whole", on="large").startswith("✓ it is so: +30.00 points, A12 1.00")
-    grows = said("archive", "whole", on="large", than="core")
-    assert grows.startswith("✓") and grows.endswith("; on core +5.00, A12 0.75")
-    assert said("archive", "whole", on="core", than="large").startswith("✗")
-    assert said("one_goal", "whole", on="large") == "- it is so: no runs"
+    assert said("one_goal", "whole", least=-0.06).startswith("✓ it is so: -5.00 points")
+    alike = many(script, whole=0.0, one_goal=0.0)
+    assert said("whole", "one_goal", of=alike).startswith("no difference shown: it is so: +0.00 points")
+    one_seed = said("whole", "one_goal", of=many(script, 1, whole=0.05, one_goal=0.0))
+    assert one_seed == "one seed: no verdict: it is so: +5.00 points [+5.00, +5.00]"
+
+
+def test_a_claim_is_about_the_subjects_that_both_have_and_about_its_set(script: Any, shares: Any) -> None:
+    def found(*claim: Any, **options: Any) -> Any:
+        return script.Claim("it is so", *claim, **options).evidence(shares)
+
+    assert found("whole", "one_goal").value == pytest.approx(0.05)
+    assert found("archive", "whole", on="large").value == pytest.approx(0.3)
+    grown = found("archive", "whole", on="large", than="core")
+    assert grown.value == pytest.approx(0.25) and grown.seeds == 1
+    assert found("one_goal", "whole", on="large") is None
+
+
+def test_everything_under_a_heading_is_judged_together(script: Any) -> None:
+    """Two rows and two claims, one of which is about subjects without runs: the smallest p of three, 2/2^8 * 4."""
+    lines = list(script.table("branch", many(script, whole=0.05, one_goal=0.0, archive=0.1)))
+    (whole,) = [line for line in lines if line.startswith("| whole |")]
+    assert whole.endswith("| 1.00 [1.00, 1.00] | 8 | 0 | 0.031 | better |")
+    assert sum(line.startswith("✓ ") for line in lines) == 2
 
 
 def test_every_claim_is_about_contestants_and_sets_that_there_are(script: Any) -> None:
@@ -158,8 +211,7 @@ def test_the_numeric_subjects_are_bundled_and_told_one_by_one(script: Any) -> No
     rows += [row("Random", "expint", seed, 0.5 + 0.01 * seed) for seed in range(3)]
     rows += [row("MIO", "gammq", 0, 0.7)]
     lines = list(script.table("numeric", rows))
-    assert "| expint | MIO | 3 | 0.8100 | 2.0 | - | - |" in lines
-    assert (
-        "| expint | Random | 3 | 0.5100 | 2.0 | 1.00 | 0.1 |" in lines
-    )  # exact: 2 of the 20 orders of three and three
-    assert "| gammq | MIO | 1 | 0.7000 | 2.0 | - | - |" in lines
+    assert "| expint | MIO | 3 | 0.8100 | 2.0 | - | - | - |" in lines
+    # exact: 2 of the 20 orders of three and three
+    assert "| expint | Random | 3 | 0.5100 | 2.0 | 1.00 [1.00, 1.00] | 0.1 | no difference shown |" in lines
+    assert "| gammq | MIO | 1 | 0.7000 | 2.0 | - | - | - |" in lines

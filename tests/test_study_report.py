@@ -81,9 +81,10 @@ def test_the_lines_of_the_arms_are_those_worked_out_by_hand() -> None:
     assert (ucb.runs, ucb.failed, ucb.published) == (12, 0, 12.5)
     assert ucb.median == pytest.approx(np.median([b + 2 + s / 10 for b in BASE.values() for s in range(4)]))
     assert (ucb.rank, default.rank, every.rank) == (1.0, 2.0, 3.0)
-    assert ucb.beside is not None and ucb.beside.a12 == 1.0 and ucb.beside.verdict == "better"
-    assert every.beside is not None and every.beside.a12 == 0.0 and default.beside is None
-    assert ucb.p == pytest.approx(0.5)  # three subjects: 2/8, times two arms
+    assert ucb.beside is not None and ucb.beside.evidence.a12 == 1.0
+    assert every.beside is not None and every.beside.evidence.a12 == 0.0 and default.beside is None
+    assert ucb.beside.p == pytest.approx(0.5)  # three subjects: 2/8, times two arms
+    assert ucb.beside.verdict == "no difference shown"
     assert ucb.generation_ms == pytest.approx(100.0) and ucb.deciding == pytest.approx(0.01)
     assert ucb.share.value > default.share.value > every.share.value
 
@@ -102,8 +103,82 @@ def test_of_arms_with_equal_ranks_none_is_called_the_best() -> None:
 def test_subjects_have_their_best_arm_and_corrected_tests() -> None:
     lines = Analysis.of(Results(PLAN, records())).subjects
     assert [line.best for line in lines] == [("UCB",)] * 3
-    assert lines[0].centres["UCB"] == pytest.approx(4.15) and lines[0].effects == {"UCB": 1.0, "All": 0.0}
-    assert lines[0].p["UCB"] == pytest.approx(6 * 2 / 70)  # 2 of 70 ways to choose 4 of 8, times six tests
+    assert lines[0].centres["UCB"] == pytest.approx(4.15)
+    assert {arm: found.evidence.a12 for arm, found in lines[0].beside.items()} == {"UCB": 1.0, "All": 0.0}
+    assert lines[0].beside["UCB"].p == pytest.approx(6 * 2 / 70)  # 2 of 70 ways to choose 4 of 8, times six tests
+    assert not lines[0].beside["UCB"].verdict.stated
+
+
+def many(seeds: int = 4) -> Plan:
+    """The plan with eight subjects."""
+    return replace(PLAN, subjects=tuple("abcdefgh"), seeds=tuple(range(seeds)))
+
+
+def runs_of(plan: Plan, gain: dict[str, float]) -> Iterator[dict[str, Any]]:
+    """Runs whose value is the place of the subject, the gain of the arm and a little of the seed."""
+    for cell in plan.cells():
+        value = 10.0 * plan.subjects.index(cell.subject) + 10.0 + gain[cell.arm] + cell.seed / 10
+        yield record(cell.arm, "colorsys", cell.seed) | {"subject": cell.subject, "measures": {"value": value}}
+
+
+def test_an_effect_is_stated_by_interval_and_adjusted_p_with_the_p_beside_it() -> None:
+    """Eight subjects, all ahead or all behind: p = 2/2^8, times two arms and times one."""
+    found = Analysis.of(Results(many(), runs_of(many(), GAIN)))
+    better, worse = found.sentences[:2]
+    assert better == (
+        "By value, UCB is better than Default. A12 1.00 [1.00, 1.00], ahead on 8 and behind on 0 of 8 subjects; "
+        "Holm-adjusted p = 0.016 (Wilcoxon over the subjects)."
+    )
+    assert worse.startswith("By value, All is worse than Default. A12 0.00")
+    overall = _overall(found)
+    assert [row[overall.heads.index("verdict")].text for row in overall.rows] == ["better", "-", "worse"]
+    assert [row[overall.heads.index("Holm-adjusted p")].text for row in overall.rows] == ["0.016", "-", "0.016"]
+
+
+def test_an_interval_alone_states_no_effect() -> None:
+    """One subject ahead by chance in all seeds and seven alike: the test has one pair, so p = 1."""
+    runs = [
+        one | {"measures": {"value": float(one["seed"]) + (one["arm"] == "UCB" and one["subject"] in "ab")}}
+        for one in runs_of(many(), GAIN)
+    ]
+    (ucb, *_) = Analysis.of(Results(many(), runs)).arms
+    assert ucb.beside is not None and ucb.beside.verdict == "no difference shown" and ucb.beside.p > 0.05
+
+
+def test_with_one_seed_there_is_no_verdict_anywhere() -> None:
+    found = Analysis.of(Results(many(1), runs_of(many(1), GAIN)))
+    assert found.sentences[0].startswith("By value, UCB beside Default, one seed: no verdict. A12 1.00")
+    assert "Holm-adjusted p" not in " ".join(found.sentences) + " ".join(_overall(found).heads)
+    assert found.sentences[2].endswith("all 3 pairs: one seed: no verdict.")
+    assert found.ranks is not None and min(found.ranks.pairs.values()) >= 0.05
+    assert found.warnings[0] == "One seed: no verdict. Another seed may change every difference."
+    assert not any(one.verdict.stated for line in found.subjects for one in line.beside.values())
+
+
+def test_pairs_of_arms_follow_the_rule_with_p_adjusted_for_all_pairs() -> None:
+    """Eight subjects, all in the same order: 2/2^8, times three pairs. With six subjects it is 3/32, and nothing is shown."""
+    found = Analysis.of(Results(many(), runs_of(many(), GAIN)))
+    assert "all 3 pairs: UCB and Default; UCB and All; Default and All." in found.sentences[2]
+    assert found.ranks is not None and list(found.ranks.pairs.values()) == pytest.approx([3 * 2 / 2**8] * 3)
+    few = replace(many(), subjects=tuple("abcdef"))
+    found = Analysis.of(Results(few, runs_of(few, GAIN)))
+    assert "all 3 pairs: none." in found.sentences[2]
+    assert found.ranks is not None and set(found.ranks.pairs.values()) == {1.0}
+
+
+def test_a_table_of_agents_without_null_arms_says_so() -> None:
+    said = Analysis.of(Results(PLAN, records())).warnings[-1]
+    assert said.startswith("Null arms are missing: random search (") and "best constant (" in said
+    arms = [
+        {"name": "Uniform", "agent": "uniform"},
+        {"name": "Random", "agent": "random_fixed"},
+        {"name": "Best constant", "agent": "fixed:exception"},
+        {"name": "Random search", "agent": "uniform", "search": "random_search"},
+    ]
+    whole = Plan.of(
+        {**{"name": "x", "trial": "episode", "budget": "100x", "subjects": ["colorsys"], "seeds": 2}, "arms": arms}
+    )
+    assert not any("Null arms" in one for one in Analysis.of(Results(whole, [])).warnings)
 
 
 def test_what_a_reader_should_know_first_is_said() -> None:
@@ -116,7 +191,7 @@ def test_what_a_reader_should_know_first_is_said() -> None:
     assert any(
         one.startswith("Most decisions take an action for the first time in their run: UCB (100%). ") for one in said
     )
-    assert "fitgym 0.1.0 on Python 3.11.7; fitgym 0.1.0 on Python 3.12.1" in said[-1]
+    assert "fitgym 0.1.0 on Python 3.11.7; fitgym 0.1.0 on Python 3.12.1" in said[-2]
 
 
 def test_an_arm_with_one_action_is_not_said_to_have_tried_it() -> None:
@@ -232,7 +307,7 @@ def test_the_methods_have_no_gap_left_to_be_filled(faults: Plan) -> None:
     for plan, centre in ((PLAN, "medians"), (faults, "mean values")):
         text = " ".join(methods(plan))
         assert "{" not in text and "}" not in text
-        assert f"Nemenyi's over the {centre} of the subjects" in text and f"over their {centre}," in text
+        assert f"Friedman's test over the {centre} of the subjects" in text and f"over their {centre}," in text
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from fitgym.study.statistics import (
     likelihood,
     mann_whitney,
     normalised,
+    signed_ranks,
     time_to,
     wilcoxon,
 )
@@ -90,6 +91,16 @@ def test_runs_that_are_all_the_same_say_nothing(alternative: Literal["two-sided"
     assert holm([found.p, 0.01]) == pytest.approx([1.0, 0.02])
 
 
+def test_few_runs_with_ties_are_tested_by_all_ways_to_divide_them() -> None:
+    """2 of the 20 ways to divide six runs; of four and four 2 of 70. Of {1, 1} and {1, 2} two of six are as extreme each way."""
+    assert mann_whitney([2, 2, 2], [1, 1, 1]).p == pytest.approx(0.1)
+    assert mann_whitney([2, 2, 2], [1, 1, 1], "greater").p == pytest.approx(0.05)
+    assert mann_whitney([2, 2, 2], [1, 1, 1], "less").p == pytest.approx(1.0)
+    assert mann_whitney([2] * 4, [1] * 4).p == pytest.approx(2 / 70)
+    assert mann_whitney([1, 1], [1, 2]).p == pytest.approx(1.0)
+    assert mann_whitney([1, 1], [1, 2], "less").p == pytest.approx(0.5)
+
+
 def test_wilcoxon_of_five_pairs_that_all_rise() -> None:
     assert wilcoxon([2, 4, 6, 8, 10], [1, 2, 3, 4, 5]).p == pytest.approx(2 / 32)
     assert wilcoxon([1, 2], [1, 2]).p == 1.0
@@ -99,6 +110,29 @@ def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.6, 0.9]) == pytest.approx([1.0, 1.0])
     assert holm([]) == []
+    # 0.01 * 4, 0.02 * 3, then 0.022 * 2 is lower and takes the one before it, 0.5.
+    assert holm([0.02, 0.5, 0.01, 0.022]) == pytest.approx([0.06, 0.5, 0.04, 0.06])
+
+
+def test_holm_leaves_out_what_was_not_tested_and_refuses_what_is_no_p() -> None:
+    found = holm([float("nan"), 0.01, 0.04, float("nan")])
+    assert found[1:3] == pytest.approx([0.02, 0.04]) and np.isnan([found[0], found[3]]).all()
+    with pytest.raises(InputError, match=r"p-value 1.5 is not in \[0, 1\]"):
+        holm([0.1, 1.5])
+
+
+@given(st.lists(st.floats(0.0, 1.0), max_size=8), st.randoms(use_true_random=False))
+def test_holm_does_not_depend_on_the_order(p_values: list[float], random: Any) -> None:
+    places = list(range(len(p_values)))
+    random.shuffle(places)
+    found = holm(p_values)
+    assert holm([p_values[place] for place in places]) == [found[place] for place in places]
+
+
+def test_signed_ranks_by_hand() -> None:
+    """Ranks of 1, 2, 2, 4 are 1, 2.5, 2.5, 4: above 0 are 2.5 + 4, below 1 + 2.5. Zeros and NaN do not count."""
+    assert signed_ranks([-1.0, 2.0, -2.0, 4.0, 0.0, float("nan")]) == 3.0
+    assert signed_ranks([0.0]) == 0.0
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8))

@@ -37,6 +37,7 @@ class Moment:
     Attributes:
         remaining: share of the budget that is left, in [0, 1]; 1.0 without a budget.
         value: of the goal now.
+        unit: the smallest step of the value that matters (`Goal.unit`).
         scale: the value at which its feature is one half (`Goal.scale`).
         gains: of the goal over the last steps, newest first.
         stagnation: steps since the goal's value last rose.
@@ -47,6 +48,7 @@ class Moment:
     remaining: float = 1.0
     value: float = 0.0
     scale: float = 1.0
+    unit: float = 1.0
     gains: tuple[float, ...] = ()
     stagnation: int = 0
     action: int = -1

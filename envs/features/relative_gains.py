@@ -13,15 +13,15 @@ __all__ = ["RelativeGains"]
 class RelativeGains(Block):
     """r / (r + 0.01) for each of the last three gains, the newest first; 0 for a loss.
 
-    r = ln((v + scale) / (u + scale)), where the goal's value rose from u to v and `scale` is the goal's scale. A rise of
-    1 % of u + scale is one half, whatever the unit of the goal: a count, a share, or a sum of distances.
+    r = ln((v + unit) / (u + unit)), where the goal's value rose from u to v: the reward "growth". A rise of 1 % of
+    u + unit is one half, whether the goal is a count, a share, or a sum of distances.
     """
 
     def names(self, view: View) -> list[str]:
         return [f"relative_gain_{k}" for k in (1, 2, 3)]
 
     def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
-        found, value = [], moment.value + moment.scale
+        found, value = [], moment.value + moment.unit
         for gain in [*moment.gains, 0.0, 0.0, 0.0][:3]:
             before = value - gain
             ratio = math.log(value / before) if gain > 0 and before > 0 else 0.0

@@ -38,6 +38,7 @@ class Callee:
         seen: types that it was already seen to return.
         wrappers: code of the decorators around its own body.
         hints: what the declared parameters ask for, by name.
+        shows: its value is behaviour. A hash is not: it may come from an address, None's does before Python 3.12.
         returned, raised: its calls in a trace of which nothing else is known.
     """
 
@@ -45,6 +46,7 @@ class Callee:
         self.operation = operation
         self.seen: set[type] = set()
         self.hints: dict[str, Hint] = {p.name: p.hint for p in operation.parameters if p.declared}
+        self.shows = operation.operator != "__hash__"
         self.returned: WireCall = (operation.id, True, (), ())
         self.raised: WireCall = (operation.id, False, (), ())
         positional = [p.name for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]

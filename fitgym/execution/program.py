@@ -15,7 +15,7 @@ from fitgym.execution.endings import Endings
 from fitgym.execution.entry import Entry
 from fitgym.execution.journal import IDLE
 from fitgym.execution.lessons import Lessons
-from fitgym.execution.protocol import WireCalls, WireStatement
+from fitgym.execution.protocol import WireCall, WireCalls, WireInputs, WireStatement
 from fitgym.execution.steps import CODES, Arguments, Results, SetupError, failing
 from fitgym.instrument.abstraction import Places, abstract
 from fitgym.instrument.recorder import Recorder
@@ -146,42 +146,42 @@ class Program:
     def _run_abstracting(self, entries: list[Entry], needs: frozenset[str]) -> Outcome:
         """Like `run`, for what costs more: direct calls through decorators, and partitions of values."""
         cells = self._cells
-        output, input_ = "output" in needs, "input" in needs
+        direct, output, input_ = "direct" in needs, "output" in needs, "input" in needs
         entry_codes = self._probes.entry_codes
+        next_statement = self._probes.next_statement
         places = self._places
         results: Results = []
-        inputs: list[tuple[tuple[str, str, float], ...]] = []
-        outputs: list[tuple[tuple[str, float], ...]] = []
+        calls: list[WireCall] = []
+        inputs: WireInputs = ()
+        position = -1
         try:
-            for position, entry in enumerate(entries):
+            for entry in entries:
+                position += 1
                 cells[2] = position
-                inputs.append(entry.inputs(results, places) if input_ else ())
-                entry_codes.clear()
-                entry_codes.update(entry.callee.wrappers)
+                callee = entry.callee
+                if input_:
+                    inputs = ()
+                    inputs = entry.inputs(results, places)
+                if direct:
+                    next_statement()
+                    entry_codes.clear()
+                    entry_codes.update(callee.wrappers)
                 value = entry.step(results)
                 if type(value) not in entry.seen:
                     self._note(entry, value)
                 results.append(value)
-                # A hash says nothing about behaviour and may come from an address: None's does before Python 3.12.
-                told = output and entry.callee.operation.operator != "__hash__"
-                outputs.append(abstract(value, places) if told else ())
+                shown = abstract(value, places) if output and callee.shows else ()
+                calls.append((callee.operation.id, True, shown, inputs))
             cells[1] = IDLE
         except BaseException as error:
             cells[1] = IDLE
             outcome = self._ended(entries, results, error)
+            while len(calls) < min(len(results) + 1, len(entries)):
+                calls.append((entries[len(calls)].callee.operation.id, False, (), inputs))
+                inputs = ()
         else:
             outcome = Outcome((), self._unspent(), entries, results)
-        done = len(outputs)
-        ran = done if outcome.error is None else len(results) + 1
-        outcome.calls = tuple(
-            (
-                entry.callee.operation.id,
-                position < done,
-                outputs[position] if position < done else (),
-                inputs[position] if position < len(inputs) else (),
-            )
-            for position, entry in enumerate(entries[:ran])
-        )
+        outcome.calls = tuple(calls)
         return outcome
 
     def _note(self, entry: Entry, value: object) -> None:

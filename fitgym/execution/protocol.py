@@ -33,6 +33,7 @@ __all__ = [
     "WireCall",
     "WireCalls",
     "WireExpression",
+    "WireInputs",
     "WireStatement",
     "WireTrace",
     "decode_trace",
@@ -76,7 +77,8 @@ qualname)` a name, `("f", arity, body)` a small function."""
 WireStatement = tuple[int, int, tuple[WireExpression, ...], tuple[tuple[str, WireExpression], ...], bool]
 """A statement as built-in values only."""
 
-WireCall = tuple[int, bool, tuple[tuple[str, float], ...], tuple[tuple[str, str, float], ...]]
+WireInputs = tuple[tuple[str, str, float], ...]
+WireCall = tuple[int, bool, tuple[tuple[str, float], ...], WireInputs]
 WireCalls = tuple[WireCall, ...]
 
 WireTrace = tuple[

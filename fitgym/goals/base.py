@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import ClassVar
 
 from fitgym.engine.choices import FITNESS
 from fitgym.engine.queries import Queries
 from fitgym.errors import InputError, UnknownName
 
-__all__ = ["Goal"]
+__all__ = ["REWARDS", "Goal"]
+
+REWARDS = ("growth", "gain", "paper", "released")
+"""What agents can be rewarded with; see `Goal`."""
 
 
 class Goal(ABC):
     """A testing goal.
+
+    A step that raised the goal's value from v to w is rewarded by one of
+
+        growth      ln((w + unit) / (v + unit)), the relative growth; its scale is the same for all goals and subjects
+        gain        w - v, in the goal's own unit
+        paper       as published for the goal
+        released    as in the code released with the paper, where it differs
+
+    Doubling the value is worth ln 2 = 0.69 for every goal and subject, once the value is well above one unit. Without
+    discounting, the growth of an episode sums to ln((last + unit) / (first + unit)), so whoever maximises it maximises
+    the final value.
 
     Class attributes:
         fitness: the goal's own fitness function.
@@ -26,15 +39,18 @@ class Goal(ABC):
         required: those of them that every action contains.
         catalogue: the combinations that an action chooses from unless the user says otherwise, see
             `fitgym.envs.catalogue`.
+        unit: the smallest step of the value that matters; it keeps `growth` finite where the value is 0.
         scale: the value that counts as half way in features, because values may have no upper bound.
-        ranges: the lowest and the highest reward that there can be, by the reward's name.
+        highest: the largest value that there can be.
+        paper_range: the lowest and the highest reward "paper".
+        released_range: the same for "released".
         agent: the agent that pursues the goal when the user names none.
 
     Args:
-        reward: "paper", as published, or "gain", the change of `value` over the step.
+        reward: name of the reward, see above.
 
     Raises:
-        UnknownName: another reward.
+        UnknownName: there is no such reward.
     """
 
     fitness: str
@@ -43,15 +59,16 @@ class Goal(ABC):
     functions: tuple[str, ...]
     required: tuple[str, ...] = ()
     catalogue: str = "pairs"
+    unit: ClassVar[float] = 1.0
     scale: ClassVar[float] = 1.0
-    ranges: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType(
-        {"paper": (0.0, math.inf), "gain": (0.0, math.inf)}
-    )
+    highest: ClassVar[float] = math.inf
+    paper_range: ClassVar[tuple[float, float]] = (0.0, math.inf)
+    released_range: ClassVar[tuple[float, float]] = (0.0, math.inf)
     agent: ClassVar[str] = "ucb"
 
-    def __init__(self, reward: str = "paper") -> None:
-        if reward not in ("paper", "gain"):
-            raise UnknownName("reward", reward, ("paper", "gain"))
+    def __init__(self, reward: str = REWARDS[0]) -> None:
+        if reward not in REWARDS:
+            raise UnknownName("reward", reward, REWARDS)
         self.reward_name = reward
         self._last = 0.0
 
@@ -85,20 +102,37 @@ class Goal(ABC):
         """The reward as published; a goal without one of its own uses the value."""
         return self.value(engine)
 
+    def released_reward(self, engine: Queries) -> float:
+        """The reward of the released code; the paper's where they agree."""
+        return self.paper_reward(engine)
+
     def begin(self, engine: Queries) -> None:
         """Start a run: remember the value to measure gains from."""
         self._last = self.value(engine)
 
     def reward(self, engine: Queries) -> float:
         """The reward for what has happened since the last call (or since `begin`)."""
-        value = self.value(engine)
-        gain, self._last = value - self._last, value
-        return gain if self.reward_name == "gain" else self.paper_reward(engine)
+        before, value = self._last, self.value(engine)
+        self._last = value
+        match self.reward_name:
+            case "growth":
+                return math.log((value + self.unit) / (before + self.unit))
+            case "gain":
+                return value - before
+            case "paper":
+                return self.paper_reward(engine)
+        return self.released_reward(engine)
 
     @property
     def reward_range(self) -> tuple[float, float]:
         """The lowest and the highest value of the reward that was asked for."""
-        return self.ranges[self.reward_name]
+        known = {
+            "growth": (0.0, math.log((self.highest + self.unit) / self.unit)),
+            "gain": (0.0, self.highest),
+            "paper": self.paper_range,
+            "released": self.released_range,
+        }
+        return known[self.reward_name]
 
     def reached(self, engine: Queries) -> bool:
         """Nothing is left to gain, so the run may stop."""

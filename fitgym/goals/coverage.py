@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from fitgym.engine.queries import Queries
 from fitgym.goals.base import Goal
 
@@ -14,7 +12,7 @@ class Coverage(Goal):
     """Cover as many branches as possible.
 
     The value is the share of branch targets (both outcomes of every decision, and the entry of every function) that
-    the archive covers, in [0, 1]. `paper` is that level, `gain` its change.
+    the archive covers, in [0, 1]. The rewards `paper` and `released` are that level.
 
     The final suite keeps the lines covered too: handlers of exceptions are no branches.
 
@@ -26,7 +24,9 @@ class Coverage(Goal):
     kept = ("branch", "line")
     functions = ("branch", "direct_branch", "line", "method", "method_no_exception", "exception", "output", "input")
     agent = "fixed:branch"
-    ranges = MappingProxyType({"paper": (0.0, 1.0), "gain": (0.0, 1.0)})
+    unit = 0.01
+    highest = 1.0
+    paper_range = released_range = (0.0, 1.0)
 
     def value(self, engine: Queries) -> float:
         covered = engine.covered(self.fitness)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from types import MappingProxyType
-
 from fitgym.engine.queries import Queries
 from fitgym.fitness import diversity
-from fitgym.goals.base import Goal
+from fitgym.goals.base import REWARDS, Goal
 
 __all__ = ["Diversity"]
 
@@ -18,13 +15,17 @@ class Diversity(Goal):
     The value is the greatest div(T) that the best suite of the population has had whenever it was asked for since the
     run began: the sum of the Levenshtein distances of its test cases (`fitgym.fitness.diversity`). The best suite is
     the best under the functions that are active, so its own div can fall, and with it the share of it that an action
-    is answerable for; the value cannot. The rewards are
+    is answerable for; the value cannot. Of the rewards,
 
-        paper   f(T) before - f(T) now, with f(T) = 1 / (1 + div(T)) of the best suite: the change of the fitness score,
-                positive where it improves
-        gain    how much the value rose
+        paper     is f(T) before - f(T) now, with f(T) = 1 / (1 + div(T)) of the best suite: the change of the fitness score,
+                  positive where it improves
+        released  is div of the best suite itself, as in the code released with the paper
 
-    The paper's reward is below 0.001 as soon as div is above 1000, which a few test cases are; `gain` does not shrink.
+    The paper's reward is below 0.001 as soon as div is above 1000, which a few test cases are; `growth` and `gain` do
+    not shrink.
+
+    The value follows the size of the suite: over 100 points of nine runs, the number of statements explained 90 % of the
+    variance of its logarithm. `mean_diversity` is a goal that does not.
 
     The final suite keeps covered which operations are entered, as published, because diversity has no targets. It is
     minimised for that, so it is a good deal less diverse than the suite that the value speaks of.
@@ -33,8 +34,7 @@ class Diversity(Goal):
         Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
         Selection, section 3.4.2: the reward, the eight functions that an action combines, diversity always among them,
         and the targets of method coverage.
-    Differs from EvoSuite as released with it, where the reward is div of the best suite itself, not its change, and
-    of the variant that `fitgym.fitness.diversity` calls `last_two`.
+    Differs from EvoSuite as released with it, whose div is the variant that `fitgym.fitness.diversity` calls `last_two`.
     """
 
     fitness = "diversity"
@@ -51,10 +51,11 @@ class Diversity(Goal):
     )
     required = ("diversity",)
     catalogue = "paper-diversity"
+    unit = 1_000.0
     scale = 1_000_000.0
-    ranges = MappingProxyType({"paper": (-1.0, 1.0), "gain": (0.0, math.inf)})
+    paper_range = (-1.0, 1.0)
 
-    def __init__(self, reward: str = "paper") -> None:
+    def __init__(self, reward: str = REWARDS[0]) -> None:
         super().__init__(reward)
         self._greatest = 0.0
         self._before = 1.0
@@ -67,6 +68,9 @@ class Diversity(Goal):
         now = engine.fitness_of(self.fitness, engine.best)
         fall, self._before = self._before - now, now
         return fall
+
+    def released_reward(self, engine: Queries) -> float:
+        return float(_div(engine))
 
     def begin(self, engine: Queries) -> None:
         self._greatest = 0.0

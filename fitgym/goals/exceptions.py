@@ -12,13 +12,12 @@ class Exceptions(Goal):
     """Discover as many distinct exceptions as possible.
 
     The value is the number of distinct exceptions that the run has seen so far, an exception being a class and the
-    function of the subject that it comes out of (`fitgym.fitness.exception`). The rewards are
+    function of the subject that it comes out of (`fitgym.fitness.exception`). Of the rewards, `paper` and `released` are
 
-        paper   exceptions discovered in the whole run + exceptions thrown by the current best suite
-        gain    exceptions discovered since the last reward
+        exceptions discovered in the whole run + exceptions thrown by the current best suite
 
-    The paper's reward is a level, as in the released code: it seldom falls, so that late actions look better than
-    early ones. `gain` credits an action with what it found.
+    This is a level: it seldom falls, so that late actions look better than early ones. `growth` and `gain` credit an
+    action with what it found.
 
     References:
         Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from fitgym.engine.queries import Queries
-from fitgym.goals.base import Goal
+from fitgym.goals.base import REWARDS, Goal
 
 __all__ = ["StrongMutation"]
 
@@ -17,12 +15,12 @@ class StrongMutation(Goal):
 
     The value is the share of mutants that test cases of the archive kill, in [0, 1]. That is what the search knows: a
     test case kills a mutant if an assertion of anything that it shows would fail. The record of a finished suite counts
-    again, with the assertions that its tests have. The rewards are
+    again, with the assertions that its tests have. Of the rewards,
 
-        paper   by how many percentage points the mutation score rose since it was asked for before, at every other
+        paper   is by how many percentage points the mutation score rose since it was asked for before, at every other
                 step the score of strong mutation (mutants killed), at the others that of weak mutation (infected)
-        gain    by how much the value rose: strong mutation only
 
+    and the others look at strong mutation only. The released code has no reward for this goal, so `released` is `paper`.
     The paper alternates to save the time of the strong score. Here both are known at any time, so nothing is saved; the
     reward is the one that was published.
 
@@ -38,9 +36,11 @@ class StrongMutation(Goal):
     tracked = ("weak_mutation",)
     functions = ("strong_mutation", "branch", "output", "exception", "method_no_exception", "weak_mutation")
     catalogue = "paper-mutation"
-    ranges = MappingProxyType({"paper": (0.0, 100.0), "gain": (0.0, 1.0)})
+    unit = 0.01
+    highest = 1.0
+    paper_range = released_range = (0.0, 100.0)
 
-    def __init__(self, reward: str = "paper") -> None:
+    def __init__(self, reward: str = REWARDS[0]) -> None:
         super().__init__(reward)
         self._scores = [0.0, 0.0]
         self._turn = 0

@@ -83,7 +83,8 @@ struct Sites {
     uint64_t *touched; /* a bit for each site with visits since `begin` */
     uint64_t *settled; /* a bit for each site with settled visits */
     uint32_t functions;
-    uint8_t *ways;
+    uint8_t *ways;      /* by function, since `next_statement`: how it was called */
+    uint8_t *resumable; /* by function: 0 unknown, 1 no, 2 yes; the same for the same code at any time */
     uint64_t familiar_ints[FAMILIAR], familiar_floats[FAMILIAR];
     PyObject *stopped, *is_resumable, *relation, *keep; /* methods of the listener */
     PyObject *entry_codes;
@@ -418,11 +419,13 @@ beyond(Site *site)
         return 0;
     }
     if (site->enters) {
-        int resumable = ask(owner->is_resumable);
+        uint8_t *known = &owner->resumable[site->function];
+        int resumable = *known ? *known == 2 : ask(owner->is_resumable);
         int direct = resumable ? 0 : is_direct(owner);
         if (resumable < 0 || direct < 0) {
             return -1;
         }
+        *known = resumable ? 2 : 1;
         owner->ways[site->function] |= resumable ? RESUMABLE : direct ? DIRECT : INDIRECT;
     }
     return record_direct(site, NULL);
@@ -862,10 +865,7 @@ arithmetic(PyObject *self, PyObject *const *args, Py_ssize_t count)
     if (!owner->infect) {
         return applied(site->operator, site->in_place, args[0], args[1]);
     }
-    visit(site);
-    if (owner->direct && record_direct(site, NULL) < 0) {
-        return NULL;
-    }
+    visit(site); /* nothing asks whether an expression was reached directly */
     PyObject *result = applied(site->operator, site->in_place, args[0], args[1]);
     uint32_t every = site->operator >= AND ? 31u & ~(1u << (site->operator - AND)) : 127u & ~(1u << site->operator);
     if (site->bits == every) {
@@ -928,9 +928,6 @@ value(PyObject *self, PyObject *const *args, Py_ssize_t count)
     }
     if (owner->infect) {
         visit(site);
-        if (owner->direct && record_direct(site, NULL) < 0) {
-            return NULL;
-        }
         if (site->bits != (8u << (count - 1)) - 1) {
             long bits = by_value(args[0], args + 1, count - 1);
             if (bits < 0) {
@@ -1383,6 +1380,7 @@ sites_dealloc(PyObject *self)
     PyMem_Free(owner->touched);
     PyMem_Free(owner->settled);
     PyMem_Free(owner->ways);
+    PyMem_Free(owner->resumable);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }
@@ -1447,7 +1445,8 @@ fill(Sites *owner, PyTypeObject *site_type, PyObject *described)
     }
     owner->words = words;
     owner->ways = PyMem_Calloc(owner->functions + 1, sizeof owner->ways[0]);
-    if (owner->ways == NULL) {
+    owner->resumable = PyMem_Calloc(owner->functions + 1, sizeof owner->resumable[0]);
+    if (owner->ways == NULL || owner->resumable == NULL) {
         PyErr_NoMemory();
         return -1;
     }
@@ -1529,6 +1528,14 @@ sites_settle(PyObject *self, PyObject *Py_UNUSED(none))
     for (Py_ssize_t word = 0; word < owner->words; word++) {
         owner->settled[word] |= owner->touched[word];
     }
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
+sites_next_statement(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    Sites *owner = (Sites *)self;
+    memset(owner->ways, 0, owner->functions);
     return Py_NewRef(Py_None);
 }
 
@@ -1841,6 +1848,7 @@ static PyMethodDef sites_methods[] = {
     {"make", sites_make, METH_VARARGS, NULL},
     {"begin", sites_begin, METH_VARARGS, NULL},
     {"settle", sites_settle, METH_NOARGS, NULL},
+    {"next_statement", sites_next_statement, METH_NOARGS, NULL},
     {"interrupt", sites_interrupt, METH_NOARGS, NULL},
     {"count", sites_count, METH_O, NULL},
     {"flip", sites_flip, METH_VARARGS, NULL},

@@ -76,6 +76,11 @@ _SIZED: tuple[tuple[type, str], ...] = (
     (type({}.items()), "container"),
 )
 _SIZED_EXACTLY = dict(_SIZED)
+_PLAIN: dict[type, tuple[tuple[tuple[str, float], ...], ...]] = {
+    kind: tuple(((f"{base}:{part}", 0.0),) for part in _FILLED)
+    for kind, base in _SIZED
+    if kind in (str, bytes, list, tuple, dict, set, frozenset)
+}
 _MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _SPACE: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
 _MOST_PLACES = 1000
@@ -189,6 +194,9 @@ def abstract(value: object, places: Places | None = None) -> tuple[tuple[str, fl
         places: makes it faster for objects of classes that were met before.
     """
     kind = type(value)
+    plain = _PLAIN.get(kind)
+    if plain is not None:
+        return plain[len(value) > 0]  # type: ignore[arg-type]  # these types have a length
     if value is None:
         return (("none", 0.0),)
     if kind is bool:

@@ -160,5 +160,13 @@ class Factory(Protocol):
     def settle(self) -> None:
         """From now on begin with what is recorded now, direct records left aside; it burns no fuel."""
 
+    def next_statement(self) -> None:
+        """Another statement of the test case begins.
+
+        In one statement a function is usually called only directly or only indirectly, so one look at its caller holds
+        for all its visits. Calls of earlier statements have ended, except those of generators, which are looked at
+        again at each visit.
+        """
+
     def interrupt(self) -> None:
         """Take all fuel away. Safe in a signal's callback."""

@@ -15,7 +15,7 @@ __all__ = ["arithmetic_probes", "value_probes"]
 
 def arithmetic_probes(tally: Tally, site: Site) -> Pair:
     """The probe of an arithmetic operator, twice: it computes the result and records the infected mutants."""
-    number, counts, detail, bits = site.id, tally.counts, tally.detail, tally.bits
+    number, counts, bits = site.id, tally.counts, tally.bits
     sign = site.operator.rstrip("=")
     apply = (APPLY if sign == site.operator else IN_PLACE)[sign]
     every, infected, raised = infection.others(sign), infection.by_operator, infection.RAISED
@@ -23,8 +23,7 @@ def arithmetic_probes(tally: Tally, site: Site) -> Pair:
     def probe(left: Any, right: Any) -> Any:
         if not tally.infect:
             return apply(left, right)
-        counts[number] += 1
-        detail(number)
+        counts[number] += 1  # nothing asks whether an expression was reached directly
         if bits[number] == every:
             return apply(left, right)
         try:
@@ -40,13 +39,12 @@ def arithmetic_probes(tally: Tally, site: Site) -> Pair:
 
 def value_probes(tally: Tally, site: Site) -> Pair:
     """The probe of a variable or attribute, twice: it records the infected mutants and returns the value."""
-    number, counts, detail, bits = site.id, tally.counts, tally.detail, tally.bits
+    number, counts, bits = site.id, tally.counts, tally.bits
     every, infected = (1 << 3 + len(site.alternatives)) - 1, infection.by_value
 
     def probe(value: Any, *others: Any) -> Any:
         if tally.infect:
             counts[number] += 1
-            detail(number)
             if bits[number] != every:
                 bits[number] |= infected(value, others)
         return value

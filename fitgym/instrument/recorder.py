@@ -136,6 +136,10 @@ class Recorder:
         self._factory.settle()
         self._stops.settle()
 
+    def next_statement(self) -> None:
+        """Another statement of the test case begins; see `Factory.next_statement`."""
+        self._factory.next_statement()
+
     @property
     def burnt(self) -> int:
         """How many calls and rounds of loops were made since `begin`, a deterministic measure of time."""

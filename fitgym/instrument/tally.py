@@ -32,7 +32,7 @@ class Tally:
         limit: a block that burns and was counted as often asks `check`.
         direct, collect, infect: what was asked for, see `begin`.
         bits: for each site what it says about mutants.
-        ways: for each function, how it was called so far.
+        ways: for each function, how the current statement has called it so far.
         told: for each site, how often it was counted when it has told its last operands.
         guard_failed: the pattern of the `case` at hand matched, but its guard did not.
         listener: is told what is not recorded here.
@@ -158,6 +158,10 @@ class Tally:
         """No distance tells which mutants of this site are infected: all of them may be."""
         if self.infect:
             self.bits[number] |= 1
+
+    def next_statement(self) -> None:
+        """Another statement of the test case begins; see `Factory.next_statement`."""
+        self.ways[:] = self._unknown
 
     def is_entry(self, number: int) -> bool:
         """The site is the first one of its function."""

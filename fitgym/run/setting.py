@@ -93,7 +93,8 @@ class SearchOptions(EngineOptions):
         goal: what the tester wants in the end: exceptions, coverage, diversity or strong_mutation.
         functions: fitness functions to use instead of the goal's own list: exception,branch,loop_twice.
         variants: arguments of fitness functions by name, such as {"diversity": {"last_two": true}}.
-        reward: what agents learn from: gain (the change of the goal's value) or paper (as published for the goal).
+        reward: what agents learn from: growth (relative growth of the goal's value, comparable between goals and
+            subjects), gain (its change), paper (as published for the goal) or released (as in the published code).
         features: what the agent sees: a feature set, or feature blocks joined by +.
         generations_per_step: how many generations a decision holds.
         budget: of an episode: 200g (generations) or 20000x (executions of test cases).
@@ -104,7 +105,7 @@ class SearchOptions(EngineOptions):
     goal: Name = "exceptions"
     functions: str | tuple[str, ...] | None = None
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
-    reward: Name = "gain"
+    reward: Name = "growth"
     features: Name = "full-v2"
     generations_per_step: WholeNumber = 3
     budget: str | None = "200g"

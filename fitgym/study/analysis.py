@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.comparison import Contrast, a12, contrast
+from fitgym.comparison import Contrast, Runs, contrast
 from fitgym.errors import InputError
+from fitgym.study.null_arms import missing, notice
 from fitgym.study.results import Reach, Results
 from fitgym.study.statistics import (
     FEW,
@@ -18,19 +20,16 @@ from fitgym.study.statistics import (
     Ranks,
     correlation,
     friedman,
-    holm,
     iqm,
     likelihood,
-    mann_whitney,
     normalised,
-    wilcoxon,
 )
+from fitgym.study.trials.base import trials
+from fitgym.study.verdict import ALPHA, Judged, Verdict, judge, too_few
 
 __all__ = ["Analysis", "ArmLine", "SubjectLine"]
 
 Floats = NDArray[np.float64]
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,8 @@ class ArmLine:
         median: of the declared measure over all runs.
         share: interquartile mean of the same, normalised by subject; of what is 1 or 0, how likely it is.
         rank: mean rank over the subjects, NaN where ranks make no sense.
-        beside: the arm beside the baseline, None for the baseline itself and without one.
-        p: of Wilcoxon's test over the subjects' centres, corrected for the number of arms; NaN likewise.
+        beside: the arm beside the baseline with its verdict, corrected for the number of arms; None for the baseline itself
+            and without one.
         reach: how soon it gets to where the baseline ends, None if the runs do not tell.
         generation_ms: median time for a generation, NaN if it is not known.
         deciding: median share of the time of a run that the agent took, NaN likewise.
@@ -57,8 +56,7 @@ class ArmLine:
     median: float
     share: Interval
     rank: float
-    beside: Contrast | None
-    p: float
+    beside: Judged[Contrast] | None
     reach: Reach | None
     generation_ms: float
     deciding: float
@@ -73,15 +71,13 @@ class SubjectLine:
         subject: its name.
         centres: by arm the median of its runs, or of what is 1 or 0 the mean.
         best: the arms with the best of these.
-        effects: by arm A12 beside the baseline.
-        p: by arm of Mann and Whitney's test beside the baseline, corrected for the number of all such tests.
+        beside: by arm its runs beside those of the baseline, with a verdict that is corrected for all subjects and arms.
     """
 
     subject: str
     centres: dict[str, float]
     best: tuple[str, ...]
-    effects: dict[str, float]
-    p: dict[str, float]
+    beside: dict[str, Judged[Contrast]]
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ class Analysis:
         results: of the study.
         arms: a line for each, in the order of the plan.
         subjects: likewise.
-        ranks: of the arms, None if there are too few arms or subjects.
+        ranks: of the arms, None if there are too few arms or subjects. Pairs without a stated effect have p = 1, others the Holm-adjusted p.
         sentences: what can be said, and how sure it is.
         warnings: what a reader should know before believing it.
     """
@@ -111,16 +107,16 @@ class Analysis:
             ranks = friedman(results.centres(), larger_is_better=results.larger_is_better)
         except InputError:
             ranks = None
+        ranks = None if ranks is None else _stated(results, ranks)
         arms = _arms(results, ranks)
         return cls(results, arms, _subjects(results), ranks, _sentences(results, arms, ranks), _warnings(results))
 
 
 def _arms(results: Results, ranks: Ranks | None) -> tuple[ArmLine, ...]:
-    plan, values, centres, reaches = results.plan, results.metric, results.centres(), results.reaches()
+    plan, values, reaches = results.plan, results.metric, results.reaches()
     shares = values if results.likelihood else normalised(values)
-    others = [arm for arm in results.arms if plan.baseline and arm != plan.baseline]
-    tests = [wilcoxon(centres[arm], centres[plan.baseline]).p for arm in others]
-    corrected = dict(zip(others, holm(tests), strict=True))
+    found = [_beside(results, arm, plan.baseline) for arm in results.arms if plan.baseline and arm != plan.baseline]
+    judged = {one.evidence.agent: one for one in judge([one for one in found if one is not None])}
     rank = dict(zip(ranks.names, ranks.means, strict=True)) if ranks else {}
     lines = []
     for arm in results.arms:
@@ -133,8 +129,7 @@ def _arms(results: Results, ranks: Ranks | None) -> tuple[ArmLine, ...]:
                 _median(there),
                 (likelihood if results.likelihood else iqm)(shares[arm]),
                 rank.get(arm, math.nan),
-                _beside(results, arm) if arm in others else None,
-                corrected.get(arm, math.nan),
+                judged.get(arm),
                 reaches.get(arm),
                 _median(np.array(results.generation_ms[arm])),
                 _deciding(results, arm),
@@ -144,19 +139,37 @@ def _arms(results: Results, ranks: Ranks | None) -> tuple[ArmLine, ...]:
     return tuple(lines)
 
 
-def _beside(results: Results, arm: str) -> Contrast | None:
+def _beside(results: Results, arm: str, baseline: str, subjects: tuple[str, ...] = ()) -> Contrast | None:
+    """One arm beside another on some subjects, or on all; None if they have no run in common."""
     sign = 1.0 if results.larger_is_better else -1.0
 
-    def runs(name: str) -> dict[str, dict[int, float]]:
+    def runs(name: str) -> Runs:
         return {
             subject: {seed: sign * float(v) for seed, v in zip(results.plan.seeds, row, strict=True) if not np.isnan(v)}
             for subject, row in zip(results.plan.subjects, results.metric[name], strict=True)
+            if not subjects or subject in subjects
         }
 
     try:
-        return contrast(arm, results.plan.baseline, runs(arm), runs(results.plan.baseline))
+        return contrast(arm, baseline, runs(arm), runs(baseline), means=results.likelihood)
     except InputError:
         return None
+
+
+def _stated(results: Results, ranks: Ranks) -> Ranks:
+    """The ranks with verdicts for all pairs, judged together: p is Holm-adjusted, and 1 where no effect is stated.
+
+    Nemenyi's test would call pairs different that the rule for verdicts does not, because its result for two arms depends
+    on the others.
+
+    References:
+        Benavoli, Corani and Mangili 2016, Should We Really Use Post-Hoc Tests Based on Mean-Ranks?
+    """
+    cells = {pair: _beside(results, *pair) for pair in ranks.pairs}
+    compared = {pair: found for pair, found in cells.items() if found is not None}
+    judged = dict(zip(compared, judge(compared.values()), strict=True))
+    stated = {pair: one.p for pair, one in judged.items() if one.verdict.stated}
+    return replace(ranks, pairs={pair: stated.get(pair, 1.0) for pair in ranks.pairs})
 
 
 def _median(values: Floats) -> float:
@@ -172,16 +185,11 @@ def _subjects(results: Results) -> tuple[SubjectLine, ...]:
     plan, centres = results.plan, results.centres()
     sign = 1.0 if results.larger_is_better else -1.0
     others = [arm for arm in results.arms if plan.baseline and arm != plan.baseline]
-    tests: dict[tuple[str, str], float] = {}
-    effects: dict[tuple[str, str], float] = {}
-    for row, subject in enumerate(plan.subjects):
-        theirs = _there(results.metric[plan.baseline][row]) if plan.baseline else np.array([])
-        for arm in others:
-            ours = _there(results.metric[arm][row])
-            if ours.size and theirs.size:
-                tests[subject, arm] = mann_whitney(ours, theirs).p
-                effects[subject, arm] = a12(sign * ours, sign * theirs)
-    corrected = dict(zip(tests, holm(list(tests.values())), strict=True))
+    cells = {
+        (subject, arm): _beside(results, arm, plan.baseline, (subject,)) for subject in plan.subjects for arm in others
+    }
+    compared = {cell: found for cell, found in cells.items() if found is not None}
+    judged = dict(zip(compared, judge(compared.values()), strict=True))
     lines = []
     for row, subject in enumerate(plan.subjects):
         found = {arm: float(centres[arm][row]) for arm in results.arms if not np.isnan(centres[arm][row])}
@@ -191,15 +199,10 @@ def _subjects(results: Results) -> tuple[SubjectLine, ...]:
                 subject,
                 found,
                 tuple(arm for arm, value in found.items() if sign * value == best),
-                {arm: effects[subject, arm] for arm in others if (subject, arm) in effects},
-                {arm: corrected[subject, arm] for arm in others if (subject, arm) in corrected},
+                {arm: judged[subject, arm] for arm in others if (subject, arm) in judged},
             )
         )
     return tuple(lines)
-
-
-def _there(values: Floats) -> Floats:
-    return values[~np.isnan(values)]
 
 
 def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None) -> tuple[str, ...]:
@@ -208,12 +211,12 @@ def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None)
     for line in arms:
         if line.beside is None:
             continue
-        found = line.beside
-        verb = {"better": "is better than", "worse": "is worse than", "open": "cannot be told from"}[found.verdict]
+        found, judged = line.beside.evidence, line.beside
+        test = "Mann and Whitney over the runs" if found.subjects == 1 else "Wilcoxon over the subjects"
+        p = "" if math.isnan(judged.p) else f"; Holm-adjusted p = {judged.p:.2g} ({test})"
         said.append(
-            f"By {metric}, {line.arm} {verb} {baseline}: A12 {found.a12:.2f} [{found.low:.2f}, {found.high:.2f}], ahead on "
-            f"{found.better} and behind on {found.worse} of {found.subjects} subjects; Wilcoxon over the subjects, p = "
-            f"{line.p:.2g}."
+            f"By {metric}, {judged.verdict.sentence(line.arm, baseline)}. A12 {found}, ahead on {found.better} and behind on "
+            f"{found.worse} of {found.subjects} subjects{p}."
         )
     if ranks is not None:
         differ = [pair for pair, p in ranks.pairs.items() if p < ALPHA]
@@ -221,7 +224,8 @@ def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None)
         best = "all mean ranks are the same" if tied else f"best mean rank {' and '.join(ranks.best)}"
         text = f"Friedman's test over {ranks.blocks} subjects: p = {ranks.test.p:.2g}; {best}"
         pairs = "; ".join(f"{first} and {second}" for first, second in differ) or "none"
-        said.append(f"{text}. Pairs that differ by Nemenyi's test: {pairs}.")
+        pairs = Verdict.ONE_SEED if len(results.plan.seeds) == 1 else pairs
+        said.append(f"{text}. Differences shown, with p adjusted for all {len(ranks.pairs)} pairs: {pairs}.")
     if {"detected", "value"} <= set(results.measures):
         said.append(_detection(results))
     return tuple(said)
@@ -258,8 +262,10 @@ def _warnings(results: Results) -> tuple[str, ...]:
     if results.failures:
         said.append(f"{len(results.failures)} runs have failed and are left out; they are listed below.")
     others = len(plan.arms) - 1 if plan.baseline else 0
-    few_subjects = 2.0 ** (1 - len(plan.subjects)) * others >= ALPHA  # the smallest p that signed ranks can have
-    if len(plan.seeds) < FEW:
+    few_subjects = too_few(len(plan.subjects), others)
+    if len(plan.seeds) == 1:
+        said.append("One seed: no verdict. Another seed may change every difference.")
+    elif len(plan.seeds) < FEW:
         surer = "" if few_subjects else " What is said over all subjects is surer."
         said.append(
             f"{len(plan.seeds)} seeds for each subject are fewer than {FEW}: an effect on a single subject has to be large to be "
@@ -268,7 +274,7 @@ def _warnings(results: Results) -> tuple[str, ...]:
     if few_subjects:
         said.append(
             f"{len(plan.subjects)} subjects are too few for Wilcoxon's test over them, corrected for {others} comparisons, to "
-            f"give p < {ALPHA}, whatever the runs are; intervals over so few are narrower than they should be."
+            f"give p < {ALPHA}, whatever the runs are: no difference can be shown."
         )
     said += [
         f"{one} and {other} made the same choices: nothing here tells them apart." for one, other in _alike(results)
@@ -283,4 +289,12 @@ def _warnings(results: Results) -> tuple[str, ...]:
         )
     if len(results.versions) > 1:
         said.append(f"The runs were made by different versions: {'; '.join(sorted(results.versions))}.")
+    if "agent" in trials().load(plan.trial).settings() and (lacking := missing(_settings(results))):
+        said.append(notice(lacking))
     return tuple(said)
+
+
+def _settings(results: Results) -> dict[str, dict[str, Any]]:
+    """By arm its settings, with their defaults."""
+    kind = trials().load(results.plan.trial)
+    return {arm.name: {**kind.settings(arm.settings), **arm.settings} for arm in results.plan.arms}

@@ -79,7 +79,7 @@ def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, Drawi
     found = {}
     if ranks is not None and ranks.best != ranks.names:  # equal ranks make no scale
         found["ranks"] = (
-            "Mean ranks over the subjects, 1 the best. Arms that a bar joins cannot be told apart: Nemenyi's test, p >= 0.05.",
+            "Mean ranks over the subjects, 1 the best. A bar joins arms between which no difference is shown.",
             ranks_figure(ranks),
         )
     for name, (caption, draw) in FIGURES.items():

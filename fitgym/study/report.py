@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from fitgym.comparison import Contrast
-from fitgym.study.analysis import ALPHA, Analysis
+from fitgym.study.analysis import Analysis
 from fitgym.study.figures import figures
 from fitgym.study.plan import Arm, Plan
 from fitgym.study.results import Reach, Results
 from fitgym.study.statistics import Interval
 from fitgym.study.store import Store
 from fitgym.study.trials.base import Trial, trials
+from fitgym.study.verdict import Judged
 from fitgym.suite.export import write
 
 __all__ = ["Entry", "Table", "report"]
@@ -179,7 +180,8 @@ def _overall(analysis: Analysis) -> Table:
     optional = {
         "mean rank": [_number(line.rank, ".2f") for line in lines],
         f"A12 beside {baseline}": [_effect(line.beside) for line in lines],
-        "p": [_number(line.p, ".2g") for line in lines],
+        "Holm-adjusted p": [_number(line.beside.p if line.beside else math.nan, ".2g") for line in lines],
+        "verdict": [Entry(line.beside.verdict, line.beside.verdict) if line.beside else Entry("-") for line in lines],
         f"at the level of {baseline or 'the median'} after": [_reach(line.reach) for line in lines],
         "ms per generation": [
             _number(line.generation_ms, ".3g" if line.generation_ms < 1000 else ".0f") for line in lines
@@ -188,7 +190,8 @@ def _overall(analysis: Analysis) -> Table:
         "published": [_number(math.nan if line.published is None else line.published, "g") for line in lines],
     }
     columns |= {head: cells for head, cells in optional.items() if any(cell.value is not None for cell in cells)}
-    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+    verdicts = frozenset(place for place, head in enumerate(columns) if head == "verdict")
+    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)), verdicts)
 
 
 def _by_subject(analysis: Analysis) -> Table:
@@ -203,9 +206,9 @@ def _by_subject(analysis: Analysis) -> Table:
             centre = line.centres.get(arm)
             row.append(Entry("-") if centre is None else Entry(f"{centre:.4g}", centre, arm in line.best))
             if plan.baseline and arm != plan.baseline:
-                effect = line.effects.get(arm)
-                star = "*" if line.p.get(arm, 1.0) < ALPHA else ""
-                row.append(Entry("-") if effect is None else Entry(f"{effect:.2f}{star}", effect))
+                found = line.beside.get(arm)
+                star = "*" if found and found.verdict.stated else ""
+                row.append(Entry(f"{found.evidence.a12:.2f}{star}", found.evidence.a12) if found else Entry("-"))
         rows.append(tuple(row))
     return Table(tuple(heads), tuple(rows))
 
@@ -242,9 +245,11 @@ def methods(plan: Plan) -> list[str]:
         f"{len(plan.cells())} runs. Each run ({summary[0].lower()}{summary[1:]}) had the same budget of {plan.budget[:-1]} "
         f"{unit}; runs with the same subject and seed begin alike.{path} Arms: {'; '.join(arms)}.",
         f"The metric {plan.metric} was declared before the runs. Effects are A12 (Vargha and Delaney 2000) with 95 % bootstrap "
-        f"intervals over subjects and seeds. Arms are ranked by Friedman's test and Nemenyi's over the {centre} of the "
-        "subjects (Demsar 2006); single subjects are compared by Mann and Whitney's test, all subjects by Wilcoxon's over their "
-        f"{centre}, both with Holm's correction. {share}",
+        f"intervals over subjects and seeds. Arms are ranked by Friedman's test over the {centre} of the subjects (Demsar 2006), "
+        "and all pairs are compared with Holm's correction (Benavoli and others 2016); single subjects are compared by Mann and "
+        f"Whitney's test, all subjects by Wilcoxon's over their {centre}, both with Holm's correction for all comparisons of a "
+        "table. An effect is stated only if the interval of A12 leaves out 0.5 and the Holm-adjusted p is below 0.05; with one "
+        f"seed there is no verdict. {share}",
     ]
 
 
@@ -289,8 +294,8 @@ def _interval(found: Interval, most: float) -> Entry:
     return Entry(f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]", found.value, found.value == most)
 
 
-def _effect(found: Contrast | None) -> Entry:
-    return Entry(f"{found.a12:.2f} [{found.low:.2f}, {found.high:.2f}]", found.a12) if found else Entry("-")
+def _effect(found: Judged[Contrast] | None) -> Entry:
+    return Entry(str(found.evidence), found.evidence.a12) if found else Entry("-")
 
 
 def _reach(found: Reach | None) -> Entry:

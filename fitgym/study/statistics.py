@@ -10,8 +10,10 @@ more. `fitgym.comparison` has the effect size A12 over subjects.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -31,6 +33,7 @@ __all__ = [
     "likelihood",
     "mann_whitney",
     "normalised",
+    "signed_ranks",
     "time_to",
     "wilcoxon",
 ]
@@ -41,6 +44,9 @@ FEW = 30
 """Below so many seeds a report says what that means."""
 
 _RESAMPLES = 2000
+
+_DIVISIONS = 1000
+"""So many ways to divide runs among two arms are looked at one by one: up to six runs beside six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,8 @@ def mann_whitney(
 ) -> Test:
     """Test whether runs of one arm tend to reach more than those of another on one subject.
 
-    p is 1 if no two runs differ, which scipy calls undefined from 1.18 on, and NaN if one arm has no runs.
+    p is 1 if no two runs differ, which scipy calls undefined from 1.18 on, and NaN if one arm has no runs. Few runs with ties
+    are tested by all ways to divide them, because the normal approximation calls three runs beside three significant.
 
     Args:
         ours, theirs: what the runs reached.
@@ -131,7 +138,24 @@ def mann_whitney(
     if np.all(x == x[0]) and np.all(y == x[0]):
         return Test(x.size * y.size / 2.0, 1.0)
     found = mannwhitneyu(x, y, alternative=alternative)
+    both = np.concatenate([x, y])
+    if np.unique(both).size < both.size and math.comb(both.size, x.size) <= _DIVISIONS:
+        return Test(float(found.statistic), _divided(x, y, alternative))
     return Test(float(found.statistic), float(found.pvalue))
+
+
+def _divided(x: Floats, y: Floats, alternative: str) -> float:
+    """p of the rank sum by all ways to divide the runs among the arms."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate([x, y]))
+    sums = np.array([ranks[list(mine)].sum() for mine in combinations(range(ranks.size), x.size)])
+    beyond = sums - x.size * ranks.mean()
+    observed = ranks[: x.size].sum() - x.size * ranks.mean()
+    if alternative == "two-sided":
+        return float((np.abs(beyond) >= abs(observed) - 1e-9).mean())
+    sign = 1.0 if alternative == "greater" else -1.0
+    return float((sign * beyond >= sign * observed - 1e-9).mean())
 
 
 def wilcoxon(ours: ArrayLike, theirs: ArrayLike) -> Test:
@@ -147,18 +171,46 @@ def wilcoxon(ours: ArrayLike, theirs: ArrayLike) -> Test:
     return Test(float(found.statistic), float(found.pvalue))
 
 
+def signed_ranks(differences: ArrayLike) -> float:
+    """The rank sum of the differences above 0 minus that of those below: the direction of Wilcoxon's test.
+
+    Differences of 0 and NaN are left out before ranking, as the test does.
+    """
+    from scipy.stats import rankdata
+
+    found = _finite(differences)
+    found = found[found != 0.0]
+    return float((np.sign(found) * rankdata(np.abs(found))).sum()) if found.size else 0.0
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number: the k-th smallest of n, times n - k + 1, and never below one before it.
+    """Correct p-values for their number by Holm's step-down procedure.
+
+        adjusted of the k-th smallest of n = max over j <= k of min(1, (n - j + 1) p_j)
+
+    The probability that any true null hypothesis has an adjusted p below 0.05 is at most 0.05.
+
+    Args:
+        p_values: of all comparisons of a table, in [0, 1]; NaN for those that were not tested, which do not count.
+
+    Returns:
+        The adjusted p-values in the same order, never below the given ones; NaN stays NaN.
+
+    Raises:
+        InputError: a value is not in [0, 1].
 
     References:
         Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure.
     """
     given = np.asarray(p_values, np.float64)
-    order = np.argsort(given, kind="stable")
-    factors = np.arange(len(given), 0, -1)
-    corrected = np.minimum(1.0, np.maximum.accumulate(given[order] * factors))
-    found = np.empty_like(given)
-    found[order] = corrected
+    found = np.full_like(given, np.nan)
+    tested = np.flatnonzero(~np.isnan(given))
+    outside = [p for p in given[tested] if not 0.0 <= p <= 1.0]
+    if outside:
+        raise InputError(f"p-value {outside[0]} is not in [0, 1]")
+    order = tested[np.argsort(given[tested], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    found[order] = np.minimum(1.0, np.maximum.accumulate(given[order] * factors))
     return [float(p) for p in found]
 
 
