@@ -1,4 +1,7 @@
-"""Seeded episodes are the same from version to version: digests of observations, rewards, flags and information."""
+"""Seeded episodes are the same from version to version: digests of observations, rewards, flags and information.
+
+After an intended change, `python tests/test_environment_episodes.py` writes the digests anew.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,12 @@ KEYS = frozenset({"generation", "executions", "goal_value", "suite_size", "crash
 EPISODES: dict[str, tuple[str, dict[str, Any]]] = {
     "exceptions": ("ExceptionDiscovery", SEARCH),
     "exceptions, full": ("ExceptionDiscovery", {**SEARCH, "features": "full-v1", "reward": "gain"}),
+    "exceptions, full-v2": ("ExceptionDiscovery", {**SEARCH, "features": "full-v2", "reward": "gain"}),
+    "exceptions, truncated": ("ExceptionDiscovery", {**SEARCH, "budget": "18g"}),
     "diversity": ("SuiteDiversity", SEARCH),
     "diversity, variant": ("SuiteDiversity", {**SEARCH, "variants": {"diversity": {"last_two": True}}}),
     "mutation": ("StrongMutation", {**SEARCH, "features": "full-v1"}),
-    "coverage": ("BranchCoverage", {**SEARCH, "features": "full-v1"}),
+    "coverage": ("BranchCoverage", {**SEARCH, "features": "full-v1", "generations_per_step": 1}),
     "coverage, smart": ("BranchCoverage", {**SEARCH, "smart": True, "secondary": "performance"}),
     "coverage, executions": ("BranchCoverage", {**SEARCH, "budget": "400x", "search": "mosa", "actions": "upto:3"}),
     "bits": ("ExceptionDiscovery", {**SEARCH, "actions": "bits", "features": "full-v1"}),
@@ -32,6 +37,8 @@ EPISODES: dict[str, tuple[str, dict[str, Any]]] = {
         {**SEARCH, "actions": ["exception", "exception+line"], "populations": "per-action"},
     ),
     "algorithms": ("AlgorithmSelection", {**SEARCH, "features": "full-v1"}),
+    "algorithms, full-v2": ("AlgorithmSelection", {**SEARCH, "features": "full-v2"}),
+    "rates, full-v2": ("GeneratorRates", {**SEARCH, "features": "full-v2"}),
     "goals": ("MultiGoal", {**SEARCH, "weights": [1.0, 0.5]}),
     "goals, vector": ("MultiGoal", {**SEARCH, "features": "full-v1", "reward": "gain"}),
     "toy": ("Toy", {"noise": 0.1}),
@@ -59,3 +66,8 @@ def seen(name: str, arguments: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("case", EPISODES)
 def test_a_seeded_episode_is_the_recorded_one(case: str) -> None:
     assert digest(seen(*EPISODES[case])) == json.loads(GOLDEN.read_text("utf-8"))[case]
+
+
+if __name__ == "__main__":
+    found = {case: digest(seen(*EPISODES[case])) for case in EPISODES}
+    GOLDEN.write_text(json.dumps(found, indent=2) + "\n", "utf-8")

@@ -46,7 +46,7 @@ class Action(ABC):
         """A number in [0, 1] for each part; for an action from a list 1 at its own name, 0 at the others.
 
         Args:
-            parts: see `fitgym.envs.features.base.View.parts`.
+            parts: names of the numbers, see `fitgym.envs.features.base.View`.
         """
         return tuple(float(part == self.name) for part in parts)
 
