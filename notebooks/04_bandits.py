@@ -319,4 +319,4 @@ check(answer)
 # * **Knobs that were set on the problem that they are judged by**, as in the exercise, flatter. Choose on one problem, report
 #   on another.
 # * **Rewards beyond [0, 1].** $c = \sqrt 2$ belongs to that range. For rewards in thousands the bonus is nothing and UCB is
-#   greedy: `ucb:normalise=true`.
+#   greedy: the running scale of `ucb`, on by default, is for that.
