@@ -88,7 +88,7 @@ assert chosen == "line"
 # agree after every step.
 
 # %%
-rng, agent = np.random.default_rng(0), UCB(3, names)
+rng, agent = np.random.default_rng(0), UCB(3, names, c=np.sqrt(2), normalise="none")
 counts, sums = np.zeros(3), np.zeros(3)
 for _ in range(100):
     action, reward = int(rng.integers(3)), float(rng.random())
