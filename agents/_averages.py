@@ -88,9 +88,6 @@ class Averages:
             self.sums *= self.discount
         self.counts[action] += 1
         self.sums[action] += counted
-        if (cap := self.scale.cap) < math.inf:
-            # Also what was remembered before the scale was known.
-            np.clip(self.sums, -cap * self.counts, cap * self.counts, out=self.sums)
         if self.window:
             self._recent.append((np.asarray(action, np.int64), counted))
             if len(self._recent) > self.window:
@@ -99,6 +96,9 @@ class Averages:
                 # The sum of what is left, not a difference that would carry rounding errors along for ever.
                 for entry in left.ravel().tolist():
                     self.sums[entry] = math.fsum(r for entries, r in self._recent if entry in entries.ravel())
+        if (cap := self.scale.cap) < math.inf:
+            # Also what was remembered before the scale was known.
+            np.clip(self.sums, -cap * self.counts, cap * self.counts, out=self.sums)
 
     def means(self) -> NDArray[np.float64]:
         """Q(a), 0 for actions of which nothing is remembered; shape `(n,)`."""

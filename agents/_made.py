@@ -40,5 +40,9 @@ def summary(made: Mapping[str, Any]) -> str:
     """The same in one line, such as `8000 steps, 219 episodes on stdlib-v1:train`."""
     trainings = made.get("trainings", ())
     corpora = list(dict.fromkeys(str(one.get("corpus") or "no subjects") for one in trainings)) or [UNKNOWN]
-    found = f"{made.get('steps', UNKNOWN)} steps, {made.get('episodes', UNKNOWN)} episodes on {' and '.join(corpora)}"
+    steps, episodes = (
+        f"{what} {UNKNOWN}" if (n := made.get(what, UNKNOWN)) == UNKNOWN else f"{n} {what}"
+        for what in ("steps", "episodes")
+    )
+    found = f"{steps}, {episodes} on {' and '.join(corpora)}"
     return found if len(trainings) < 2 else f"{found}, in {len(trainings)} trainings"

@@ -45,7 +45,7 @@ class UCB(Bandit):
         seed: as for every agent.
         c: weight of the bonus, >= 0, in the unit of the rewards. On `benchmarks/agents/streams.md` 0.1 and 0.3 do about
             equally well, and larger values worse.
-        normalise: unit of the rewards: `running` (a running standard deviation, see below), `largest` (the largest absolute
+        normalise: unit of the rewards: `running` (a running standard deviation, see above), `largest` (the largest absolute
             reward so far) or `none`.
         discount: in (0, 1]; 1 forgets nothing.
         window: only the most recent `window` decisions count; 0 for all.
@@ -57,8 +57,9 @@ class UCB(Bandit):
         Almulla and Gay 2022, Learning How to Search, section 3.1: the rule with a free c, for which it gives no value,
             and section 3.4: every action once in a random order first.
 
-    Differs from Almulla and Gay: the running scale, unless `normalise` is `none`; and t counts decisions, not generations. The two are proportional, and with decisions
-    the rule stays comparable between environments that act every generation and such that act every third.
+    Differs from Almulla and Gay: the running scale, unless `normalise` is `none`; and t counts decisions, not generations.
+    The two are proportional. With decisions the rule is comparable between environments that act every generation and
+    those that act every third.
     """
 
     def __init__(
