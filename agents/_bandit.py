@@ -27,7 +27,8 @@ class Bandit(Agent):
 
     Args:
         action_space, action_names, seed: as for every agent.
-        discount, window, normalise: see `Averages`.
+        discount, window: see `Averages`.
+        normalise: the unit of rewards, see `Scale`. With the default a constant factor of all rewards changes no action.
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.4: all actions once in a random order first.
@@ -43,13 +44,12 @@ class Bandit(Agent):
         *,
         discount: float = 1.0,
         window: int = 0,
-        normalise: bool = False,
+        normalise: str | bool = "running",
     ) -> None:
         super().__init__(action_space, action_names, seed)
-        self.discount = discount
-        self.window = window
-        self.normalise = normalise
         self.averages = Averages(self.n_actions, discount, window, normalise=normalise)
+        self.discount, self.window = self.averages.discount, self.averages.window
+        self.normalise = self.averages.scale.normalise
         self.order = Order(self.n_actions, self.rng)
 
     @property

@@ -154,6 +154,7 @@ class Agent(ABC):
         action_space: the space.
         n_actions: n, the number of actions (`Discrete`), bits (`MultiBinary`) or numbers (`Box`).
         environment: names of parts of the environment that the agent was made for, see `make`.
+        made: how it was trained, see `fitgym.training`; empty if nobody said so.
 
     Raises:
         InputError: the agent does not act in this space, the number of names is not n, or the seed is no whole number.
@@ -168,6 +169,9 @@ class Agent(ABC):
     trained_on: ClassVar[str | None] = None
     """The feature set of an agent that comes trained; None for every other agent."""
 
+    earlier: ClassVar[Mapping[str, Any]] = {}
+    """Values of hyper-parameters that agents saved by earlier versions lack."""
+
     def __init__(
         self, action_space: Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
     ) -> None:
@@ -179,6 +183,7 @@ class Agent(ABC):
             raise InputError(f"{len(self.action_names)} action names were given for {self.n_actions} {what}")
         self.seed = whole(seed, "the seed", 0)
         self.environment: dict[str, str] = {}
+        self.made: dict[str, Any] = {}
         self.rng, self._predict_rng = _generators(self.seed)
         self._n_updates = 0
 
@@ -400,7 +405,8 @@ class Agent(ABC):
         Raises:
             InputError: an unknown key, or a value that is not JSON.
         """
-        return parse_options(argument, cls.hyper_parameter_names(), f"agent '{_name(cls)}'")
+        words = [name for name, value in keywords(cls).items() if isinstance(value, str)]
+        return parse_options(argument, cls.hyper_parameter_names(), f"agent '{_name(cls)}'", words)
 
     @classmethod
     def hyper_parameter_names(cls) -> list[str]:
@@ -431,6 +437,7 @@ class Agent(ABC):
             "seed": self.seed,
             "hyper_parameters": self.hyper_parameters(),
             "n_updates": self.n_updates,
+            **({"made": self.made} if self.made else {}),
             "generators": [self.rng.bit_generator.state, self._predict_rng.bit_generator.state],
         }
         return write(Path(path), description, self.arrays())
@@ -467,8 +474,8 @@ class Agent(ABC):
         same_environment(f"the policy in '{folder}'", known, environment)
         # Files of earlier versions do not name the space: it is Discrete.
         space = read(description.get("space", {"kind": "Discrete", "n": len(names)}))
-        agent = found(space, names, description["seed"], **description["hyper_parameters"])
-        agent.environment = dict(known)
+        agent = found(space, names, description["seed"], **{**found.earlier, **description["hyper_parameters"]})
+        agent.environment, agent.made = dict(known), dict(description.get("made", {}))
         if action_space is not None:
             agent.check(action_space, action_names)
         agent.restore(arrays)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -26,14 +26,17 @@ class EpsilonGreedy(Bandit):
         action_names: as for every agent.
         seed: as for every agent.
         epsilon: probability of a uniform draw, in [0, 1]; 0.1 is the book's choice for its ten-armed testbed.
+        normalise: unit of the rewards, see `ucb`. Here it decides only how far outliers count: `running` clips them.
         discount: in (0, 1]; below 1 a reward counts less with each decision since, whatever was decided. The book's constant
             step size 1 - discount counts only decisions for the same action.
-        window: decisions that count, 0 for all.
+        window: only the most recent `window` decisions count; 0 for all.
 
     References:
         Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, sections 2.2 to 2.5. Garivier and
         Moulines 2011, On Upper-Confidence Bound Policies for Switching Bandit Problems: the discounted and windowed means.
     """
+
+    earlier: ClassVar[Mapping[str, Any]] = {"normalise": "none"}
 
     def __init__(
         self,
@@ -42,10 +45,11 @@ class EpsilonGreedy(Bandit):
         seed: int = 0,
         *,
         epsilon: float = 0.1,
+        normalise: str | bool = "running",
         discount: float = 1.0,
         window: int = 0,
     ) -> None:
-        super().__init__(action_space, action_names, seed, discount=discount, window=window)
+        super().__init__(action_space, action_names, seed, discount=discount, window=window, normalise=normalise)
         self.epsilon = probability(epsilon, "epsilon")
 
     def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:

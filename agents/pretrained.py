@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
@@ -12,9 +13,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from fitgym.agents.base import Agent
+from fitgym.agents._made import summary
+from fitgym.agents._saved import same_environment
+from fitgym.agents.base import Agent, kind
 
-__all__ = ["Pretrained", "policies"]
+__all__ = ["Pretrained", "constant", "described", "policies"]
 
 
 @lru_cache(maxsize=1)
@@ -24,15 +27,41 @@ def policies() -> Mapping[tuple[str, ...], Path]:
     return {Agent.load(file.parent).action_names: file.parent for file in sorted(root.glob("*/agent.json"))}
 
 
+def described() -> dict[str, str]:
+    """A line for each policy that comes with fitgym, by its goal: how it was made, and the action of a constant one."""
+    found = {}
+    for folder in sorted(policies().values()):
+        agent = Agent.load(folder)
+        action = constant(folder)
+        what = "takes different actions" if action is None else f"a constant, always {action}"
+        found[folder.name] = f"{kind(str(folder)).__name__}, {summary(agent.made)}; {what}"
+    return found
+
+
+def constant(folder: Path) -> str | None:
+    """The only action that a policy takes, as its `bundle.json` declares; None if it takes several."""
+    action: str | None = json.loads((folder / "bundle.json").read_text("utf-8")).get("constant")
+    return action
+
+
 class Pretrained(Agent):
     """The policy that was trained for these actions on `stdlib-v1:train`, selected on `stdlib-v1:validation`.
 
-    There is one for the catalogue of each goal of the paper; which it is depends on the names of the actions alone. It
-    does not learn any more, and it takes the action that the policy judges best: drawing from the policy would exchange
-    the fitness functions at nearly every step, which costs more than a good choice gains. Each comes with a `bundle.json`
-    that says how it was made: with which subjects, budget, seed, hyper-parameters and versions. It was
-    trained on the features "full-v1": a run that names no features takes these, and other features are refused when it is
-    asked first. For other actions there is none, which `ready` and `lacking` say; it then chooses by chance.
+    No shipped policy beats the best constant yet, that is, the best single combination of fitness functions. Two of the
+    three are constants themselves: they take one action in every state. `fitgym list policies` shows them:
+
+    | goal | what the policy does | trained with |
+    |---|---|---|
+    | `exceptions` | constant: always `exception+branch+line+method_no_exception` | 8000 steps, 219 episodes |
+    | `diversity` | constant: always `diversity+method_no_exception` | 8000 steps, 219 episodes |
+    | `strong_mutation` | takes different actions | 2000 steps, episodes not recorded |
+
+    There is one policy for the catalogue of each goal of the paper; the names of the actions decide which it is. It does not
+    learn any more, and takes the action that it judges best. Each policy comes with a `bundle.json` that says how it was
+    made: subjects, budget, seed, hyper-parameters and versions, and "not recorded" where nobody wrote it down. All were
+    trained on the features "full-v1" and the reward "gain". A run that names no
+    features takes these; other features are refused. For other actions
+    there is no policy, which `ready` and `lacking` say; the agent then chooses by chance.
 
     Args:
         action_space: as for every agent.
@@ -45,9 +74,25 @@ class Pretrained(Agent):
     def __init__(
         self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
     ) -> None:
+        self.policy: Agent | None = None
         super().__init__(action_space, action_names, seed)
         folder = policies().get(self.action_names)
         self.policy = None if folder is None else Agent.load(folder)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Names of parts of the environment, see `fitgym.agents.base.make`.
+
+        Raises:
+            InputError: the policy was trained for another part, such as other features.
+        """
+        return self._environment
+
+    @environment.setter
+    def environment(self, given: dict[str, str]) -> None:
+        if self.policy is not None:
+            same_environment("the pretrained policy", self.policy.environment, given)
+        self._environment = given
 
     @property
     def ready(self) -> bool:

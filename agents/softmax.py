@@ -27,12 +27,12 @@ class Softmax(Bandit):
         action_space: as for every agent.
         action_names: as for every agent.
         seed: as for every agent.
-        temperature: above 0; towards 0 the rule becomes greedy, for large values uniform. Means are in [-1, 1] when
-            rewards are normalised: at 0.1 an action that pays 0.1 more of the largest reward is taken e times as often.
-        normalise: measure rewards by the largest absolute one so far; without it the temperature has the unit of
-            rewards.
+        temperature: above 0, in the unit of the rewards. Towards 0 the rule becomes greedy, for large values uniform. At 0.1
+            an action that pays 0.1 units more is taken e times as often.
+        normalise: unit of the rewards: `running` (a running standard deviation, see `ucb`), `largest` (the largest absolute
+            reward so far) or `none`.
         discount: in (0, 1]; 1 forgets nothing.
-        window: decisions that count, 0 for all.
+        window: only the most recent `window` decisions count; 0 for all.
 
     References:
         Sutton and Barto 1998, Reinforcement Learning: An Introduction, 1st edition, section 2.3, equation 2.2.
@@ -45,7 +45,7 @@ class Softmax(Bandit):
         seed: int = 0,
         *,
         temperature: float = 0.1,
-        normalise: bool = True,
+        normalise: str | bool = "running",
         discount: float = 1.0,
         window: int = 0,
     ) -> None:

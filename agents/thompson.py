@@ -28,11 +28,12 @@ class Thompson(Bandit):
         action_space: as for every agent.
         action_names: as for every agent.
         seed: as for every agent.
-        sigma: deviation of a reward around its mean, >= 0. The default 1 is the source's, whose bound on the regret
-            holds for rewards in [0, 1].
-        normalise: measure rewards by the largest absolute one so far, so that they are in [-1, 1].
+        sigma: deviation of a reward around its mean, >= 0. The source has 1 and rewards in [0, 1]. The default is
+            smaller, because one action explains only a part of the deviation of all rewards.
+        normalise: unit of the rewards: `running` (a running standard deviation, see `ucb`), `largest` (the largest absolute
+            reward so far) or `none`.
         discount: in (0, 1]; 1 forgets nothing. Below 1 the posterior widens again for actions not taken lately.
-        window: decisions that count, 0 for all.
+        window: only the most recent `window` decisions count; 0 for all.
 
     References:
         Agrawal and Goyal 2013, Further Optimal Regret Bounds for Thompson Sampling, algorithm 2: Gaussian priors. It has
@@ -45,8 +46,8 @@ class Thompson(Bandit):
         action_names: Sequence[str] | None = None,
         seed: int = 0,
         *,
-        sigma: float = 1.0,
-        normalise: bool = True,
+        sigma: float = 0.3,
+        normalise: str | bool = "running",
         discount: float = 1.0,
         window: int = 0,
     ) -> None:

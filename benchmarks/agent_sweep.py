@@ -1,11 +1,11 @@
 """Which hyper-parameters should be the defaults? Every value of a small grid on subjects that nothing is reported on.
 
     python benchmarks/agent_sweep.py --seeds 3 --jobs 2 --json sweep.json
-    python benchmarks/agent_sweep.py --agents ucb softmax --goals exceptions --budget 2000x --population 10
+    python benchmarks/agent_sweep.py --agents ucb linucb --goals exceptions --budget 2000x --population 10
 
 For each family of agents: what each setting reached, as the share of the best that any setting of the family reached on
 the same subject and seed, averaged over seeds, subjects and goals; and how it stands to the present default (A12 with its
-95 % interval, Holm-adjusted p, verdict). A setting replaces the default if the verdict is "better". Rewards are `gain`.
+95 % interval, Holm-adjusted p, verdict). A setting replaces the default if the verdict is "better". Rewards are those of `--reward`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,11 @@ from fitgym.suite.export import write
 
 GRIDS: dict[str, tuple[str, ...]] = {
     # The default first.
-    "ucb": ("", "c=0.1", "c=0.5", "c=0.5,normalise=true", "c=1.414,normalise=true", "discount=0.95", "window=50"),
-    "epsilon_greedy": ("", "epsilon=0.05", "epsilon=0.3", "discount=0.95", "window=50"),
-    "softmax": ("", "temperature=0.03", "temperature=0.3", "discount=0.95"),
-    "thompson": ("", "sigma=0.3", "sigma=0.1", "discount=0.95"),
-    "linucb": ("", "alpha=0.3", "alpha=0.1", "ridge=10"),
-    "dsg_sarsa": ("", "alpha=0.01", "alpha=0.2", "epsilon=0.3", "normalise=true", "tiles=4"),
+    "ucb": ("", "c=0.1", "c=1", "discount=0.97", "window=100", "c=1.414,normalise=none"),
+    "factored_ucb": ("", "c=0.3", "discount=0.97"),
+    "linucb": ("", "features=action", "features=action,discount=0.97"),
 }
-"""By agent the settings that are tried."""
+"""By agent the settings that are tried: twelve. `ucb:c=1.414,normalise=none` is UCB1, on rewards as they are."""
 
 
 def named(family: str, setting: str) -> str:
@@ -69,6 +66,7 @@ def main() -> int:
     parser.add_argument("--subjects", default="stdlib-v1:validation")
     parser.add_argument("--goals", nargs="+", default=["exceptions", "diversity", "strong_mutation"])
     parser.add_argument("--budget", default="1000x")
+    parser.add_argument("--reward", help="the default of the environments if it is left out")
     parser.add_argument("--population", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
@@ -87,6 +85,7 @@ def main() -> int:
                 goal=goal,
                 budget=options.budget,
                 population=options.population,
+                **({"reward": options.reward} if options.reward else {}),
                 jobs=options.jobs,
             ):
                 goals[goal].append(row)

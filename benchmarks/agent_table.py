@@ -24,6 +24,7 @@ from typing import Any
 
 from runs_file import Key, RunsFile
 
+from fitgym.agents.pretrained import constant, policies
 from fitgym.comparison import Contrast, contrasts
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.evaluation import Row, run_all, summary
@@ -215,12 +216,24 @@ def table(goal: str, rows: Sequence[Row], found: Found, constant: str = "") -> s
         "|---|---|---|---|---|" + "---|" * len(shown),
     ]
     for line in summary(rows):
-        cells = [line["agent"], str(line["runs"]), str(line["failed"])]
+        cells = [_called(line["agent"], goal), str(line["runs"]), str(line["failed"])]
         cells += ["-", "-"] if line["share"] is None else [f"{line['median']:.4g}", f"{line['share']:.3f}"]
         cells += [_shown(found.get((line["agent"], name))) for name in shown]
         lines.append("| " + " | ".join(cells) + " |")
+    action = declared(goal)
+    if action is not None and any(row.setting.agent == "pretrained" for row in rows):
+        lines += ["", f"`pretrained` is a constant here: it takes `{action}` in every state."]
     lines += ["", *(_said(line["agent"], found) for line in summary(rows) if line["agent"] not in BASELINES)]
     return "\n".join([*lines, ""])
+
+
+def declared(goal: str) -> str | None:
+    """The only action of the shipped policy for a goal, None if it takes several."""
+    return next((constant(folder) for folder in policies().values() if folder.name == goal), None)
+
+
+def _called(agent: str, goal: str) -> str:
+    return "pretrained (constant)" if agent == "pretrained" and declared(goal) is not None else agent
 
 
 def _said(agent: str, found: Found) -> str:

@@ -290,7 +290,17 @@ LIST_EXAMPLES = """Examples:
 @app.command(name="list", help_epilogue=LIST_EXAMPLES)
 def list_(
     what: Literal[
-        "goals", "fitness", "agents", "search", "secondary", "envs", "features", "corpora", "trials", "executors"
+        "goals",
+        "fitness",
+        "agents",
+        "policies",
+        "search",
+        "secondary",
+        "envs",
+        "features",
+        "corpora",
+        "trials",
+        "executors",
     ]
     | None = None,
     name: str = "",

@@ -12,7 +12,8 @@ from typing import Any
 
 import gymnasium
 
-from fitgym.agents.base import agents
+from fitgym.agents.base import Agent, agents
+from fitgym.agents.pretrained import described, policies
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
 from fitgym.envs import REGISTERED
 from fitgym.envs.base import GOALS
@@ -109,10 +110,23 @@ class _Corpora(Kind):
         )
 
 
+class _Policies(Kind):
+    """What was trained and comes with fitgym, by goal."""
+
+    def lines(self) -> dict[str, str]:
+        return described()
+
+    def whole(self, name: str) -> str:
+        folder = next(folder for folder in policies().values() if folder.name == name)
+        made = json.dumps(Agent.load(folder).made, indent=2)
+        return "\n\n".join([f"pretrained --goal {name}", described()[name], made])
+
+
 KINDS: Mapping[str, Kind] = {
     "goals": _Extensions("fitgym generate --goal", GOALS),
     "fitness": _Extensions("--agent fixed:A+B", FITNESS),
     "agents": _Extensions("--agent", agents()),
+    "policies": _Policies("--agent pretrained --goal", "policy"),
     "search": _Extensions("--search", SEARCH),
     "secondary": _Extensions("--secondary", SECONDARY),
     "envs": _Environments("gymnasium.make", "environment"),

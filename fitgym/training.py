@@ -11,6 +11,10 @@ With checkpoints there is also `checkpoints/STEPS`, the agent as it was after so
 improvement before had left it, and the steps since then are lost to a training that goes on from there. A training that
 was cut short goes on from the last one (`resume`) with the steps that are left. That is another training than one in a
 single piece: environments begin anew, and deep agents with a new optimiser.
+
+Both `agent.json` and `bundle.json` say under `made` how the agent was trained: `steps` and `episodes` in total, and the
+`trainings`, oldest first, each with its steps, episodes, corpus, subjects, environment (budget, goal, reward, features and
+all other options), seeds and version of fitgym. An agent that goes on learning keeps the trainings of its parents.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from gymnasium.wrappers import NormalizeReward
 
 import fitgym
 from fitgym.agents._deep import Deep
+from fitgym.agents._made import joined
 from fitgym.agents.base import Agent, kind
 from fitgym.agents.base import make as make_agent
 from fitgym.agents.transition import Transition
@@ -163,7 +168,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         names, features, bound = _told(env, "names")[0]
         text = request.setting.agent if earlier is None else str(earlier)
         agent = make_agent(text, env.action_space, action_names=names, seed=own, environment=bound)
-        watcher = _Watcher(request, progress, done, before)
+        made = _Made(request, usable, agent, [seed + number for number in range(request.envs)])
+        watcher = _Watcher(request, progress, done, before, made)
         if request.steps > done:
             log = {"log": Path(request.output) / "log", "tensorboard": request.tensorboard}
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
@@ -173,6 +179,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
             found.update(failures)
     finally:
         env.close()
+    agent.made = made.after(len(watcher.episodes) - len(before))
     folder = agent.save(request.output)
     bundle = {
         "request": request.to_json(),
@@ -180,10 +187,11 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         "hyper_parameters": agent.hyper_parameters(),
         "action_names": list(names or ()),
         "feature_names": list(features),
-        "seeds": {"agent": agent.seed, "environments": [seed + number for number in range(request.envs)]},
+        "seeds": {"agent": agent.seed, "environments": made.seeds},
         "resumed": done,
-        "steps": agent.n_updates,
-        "episodes": len(watcher.episodes),
+        "steps": agent.made["steps"],
+        "episodes": agent.made["episodes"],
+        "made": agent.made,
         "unusable": found,
         "versions": _versions(),
     }
@@ -224,11 +232,38 @@ def last_checkpoint(request: Training) -> Path | None:
     return max(reached, key=lambda folder: int(folder.name), default=None)
 
 
+class _Made:
+    """How the agent was made, so far: what its parents learnt, and this training."""
+
+    def __init__(self, request: Training, subjects: Sequence[str], agent: Agent, seeds: list[int]) -> None:
+        self.seeds = seeds
+        self._agent, self._parent, self._before = agent, agent.made, agent.n_updates
+        setting = request.setting
+        options = plain({**options_of(setting.env), **setting.options})
+        self._training = {
+            "corpus": request.subjects,
+            "subjects": list(subjects),
+            "environment": {"id": setting.env, **options, "budget": setting.budget},
+            "normalise": request.normalise and isinstance(agent, Deep),
+            "seeds": {"agent": agent.seed, "environments": seeds},
+            "fitgym": fitgym.__version__,
+        }
+
+    def after(self, episodes: int) -> dict[str, Any]:
+        """All trainings, after so many episodes of this one."""
+        steps = self._agent.n_updates - self._before
+        training = {"steps": steps, "episodes": episodes, **self._training}
+        return joined(self._parent, self._before, training if steps else None)
+
+
 class _Watcher:
     """Puts the steps of each environment together to episodes, and saves the agent every so many steps."""
 
-    def __init__(self, request: Training, progress: Progress, done: int, before: Sequence[Episode]) -> None:
+    def __init__(
+        self, request: Training, progress: Progress, done: int, before: Sequence[Episode], made: _Made
+    ) -> None:
         self.episodes = list(before)
+        self._made, self._earlier = made, len(before)
         self._request = request
         self._checkpoints = Path(request.output) / "checkpoints"
         self._every = request.checkpoint
@@ -258,6 +293,7 @@ class _Watcher:
     def _save(self, agent: Agent) -> None:
         """Under its name only when it is whole, so that no training goes on from half of one."""
         folder = self._checkpoints / str(self._steps)
+        agent.made = self._made.after(len(self.episodes) - self._earlier)
         unfinished = agent.save(self._checkpoints / f"{self._steps}.unfinished")
         progress = {"request": self._request.to_json(), "episodes": [asdict(episode) for episode in self.episodes]}
         write(json.dumps(progress) + "\n", unfinished / _PROGRESS)

@@ -89,7 +89,7 @@ assert chosen == "line"
 # agree after every step.
 
 # %%
-rng, agent = np.random.default_rng(0), UCB(3, names)
+rng, agent = np.random.default_rng(0), UCB(3, names, c=np.sqrt(2), normalise="none")
 counts, sums = np.zeros(3), np.zeros(3)
 for _ in range(100):
     action, reward = int(rng.integers(3)), float(rng.random())
@@ -321,4 +321,4 @@ check(answer)
 # * **Knobs that were set on the problem that they are judged by**, as in the exercise, flatter. Choose on one problem, report
 #   on another.
 # * **Rewards beyond [0, 1].** $c = \sqrt 2$ belongs to that range. For rewards in thousands the bonus is nothing and UCB is
-#   greedy: `ucb:normalise=true`.
+#   greedy: the running scale of `ucb`, on by default, is for that.

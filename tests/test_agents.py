@@ -32,7 +32,7 @@ def told(agent: Agent, *outcomes: tuple[int, float]) -> Agent:
 
 
 def test_ucb1_bounds_are_those_worked_out_by_hand() -> None:
-    agent = UCB(3)
+    agent = UCB(3, c=math.sqrt(2), normalise="none")
     told(agent, (0, 1.0), (1, 0.5), (2, 0.0), (0, 0.0), (0, 0.5))
     # t = 5, ln 5 = 1.6094379124341003, N = (3, 1, 1), Q = (1.5 / 3, 0.5, 0) = (0.5, 0.5, 0)
     # sqrt(2 ln 5 / 3) = sqrt(1.0729586082894002) = 1.0358371533; sqrt(2 ln 5) = sqrt(3.2188758248682006) = 1.7941225779
@@ -41,25 +41,25 @@ def test_ucb1_bounds_are_those_worked_out_by_hand() -> None:
 
 
 def test_the_weight_of_the_bonus_is_c() -> None:
-    agent = UCB(2, c=0.1)
+    agent = UCB(2, c=0.1, normalise="none")
     told(agent, (0, 1.0), (1, 0.0))
     # t = 2, sqrt(ln 2 / 1) = sqrt(0.6931471805599453) = 0.8325546112
     assert agent.indices() == pytest.approx([1.08325546112, 0.08325546112])
 
 
 def test_normalised_rewards_are_measured_by_the_largest() -> None:
-    agent = UCB(2, normalise=True, c=1)
+    agent = UCB(2, normalise="largest", c=1)
     told(agent, (0, 40.0), (1, 10.0))
     assert agent.means() == pytest.approx([1.0, 0.25])
     assert agent.indices() == pytest.approx([1.8325546112, 1.0825546112])
 
 
 def test_normalised_rewards_that_are_all_zero_divide_by_nothing() -> None:
-    assert np.isfinite(told(UCB(2, normalise=True), (0, 0.0), (1, 0.0)).indices()).all()  # type: ignore[attr-defined]
+    assert np.isfinite(told(UCB(2), (0, 0.0), (1, 0.0)).indices()).all()  # type: ignore[attr-defined]
 
 
 def test_an_untried_action_has_no_upper_bound() -> None:
-    agent = UCB(3)
+    agent = UCB(3, normalise="none")
     told(agent, (1, 0.5))
     # t = 1, ln 1 = 0: the bonus of a single trial is 0.
     assert agent.indices().tolist() == [math.inf, 0.5, math.inf]
@@ -95,7 +95,7 @@ def test_a_masked_action_is_tried_as_soon_as_it_is_allowed() -> None:
 
 
 def test_the_deterministic_choice_is_the_best_mean_without_bonus() -> None:
-    agent = UCB(3)
+    agent = UCB(3, c=math.sqrt(2), normalise="none")
     told(agent, (0, 0.4), (1, 0.5), (2, 0.0), *((1, 0.5),) * 20)
     # t = 23: the bonus of an action tried once is sqrt(2 ln 23) = 2.504, of one tried 21 times 0.546.
     assert agent.act(None, {}) == 0
@@ -173,7 +173,7 @@ def test_uniform_takes_every_allowed_action_about_equally_often() -> None:
 def test_an_agent_takes_hyper_parameters_after_the_colon() -> None:
     agent = make("ucb:c=0.5,normalise=true", 3, seed=4)
     assert isinstance(agent, UCB)
-    assert agent.hyper_parameters() == {"c": 0.5, "normalise": True, "discount": 1.0, "window": 0}
+    assert agent.hyper_parameters() == {"c": 0.5, "normalise": "largest", "discount": 1.0, "window": 0}
     assert agent.seed == 4
 
 
@@ -352,8 +352,8 @@ def test_another_format_is_an_error(tmp_path: Path) -> None:
 
 
 def test_hyper_parameters_survive_saving(tmp_path: Path) -> None:
-    loaded = UCB.load(UCB(2, c=0.25, normalise=True).save(tmp_path / "agent"))
-    assert (loaded.c, loaded.normalise) == (0.25, True)
+    loaded = UCB.load(UCB(2, c=0.25, normalise="largest").save(tmp_path / "agent"))
+    assert (loaded.c, loaded.normalise) == (0.25, "largest")
 
 
 @pytest.mark.parametrize("space", [spaces.Discrete(2), spaces.MultiBinary(2), spaces.Box(0, 1, (2,))], ids=str)

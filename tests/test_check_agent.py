@@ -37,10 +37,14 @@ def test_every_agent_passes(name: str, steps: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("ucb:discount=0.9", "ucb:window=5", "softmax:window=4", "linucb:normalise=false", "dsg_sarsa:tiles=4"),
+        *("ucb:discount=0.9", "ucb:window=5", "softmax:window=4", "linucb:normalise=none", "dsg_sarsa:tiles=4"),
         *("dsg_sarsa:episodic=true,normalise=true", "epsilon_greedy:epsilon=1.0", "released_ucb:whole=true"),
         *(
             "factored_ucb:discount=0.9,epsilon=0",
+            "factored_ucb:window=6",
+            "linucb:features=action,discount=0.9",
+            "linucb:features=both,window=6",
+            "linucb:features=observation,discount=0.9",
             "gaussian:step=0.5,spread=1",
             "oracle:tries=2",
         ),

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import fitgym
 from fitgym.agents.base import Agent
 from fitgym.errors import InputError, SubjectError
 from fitgym.evaluation import evaluate
@@ -65,6 +66,46 @@ def test_a_saved_agent_goes_on_learning(tmp_path: Path) -> None:
     assert again.n_updates == 16
 
 
+def made(folder: Path) -> Any:
+    """How the agent in a folder was made; `agent.json` and `bundle.json` say the same."""
+    found = json.loads((folder / "agent.json").read_text())["made"]
+    bundle = json.loads((folder / "bundle.json").read_text())
+    assert bundle["made"] == found and (bundle["steps"], bundle["episodes"]) == (found["steps"], found["episodes"])
+    return found
+
+
+def test_a_saved_agent_says_how_it_was_made(tmp_path: Path) -> None:
+    episodes = train(request(tmp_path, steps=12, reward="paper")).episodes
+    found = made(tmp_path / "policy")
+    (training,) = found["trainings"]
+    assert (found["steps"], found["episodes"]) == (12, len(episodes)) == (training["steps"], training["episodes"])
+    assert training["corpus"] == TWO and training["subjects"] == ["colorsys", "html"]
+    assert training["environment"]["budget"] == "9g" and training["environment"]["reward"] == "paper"
+    assert training["environment"].keys() >= {"id", "goal", "features", "population", "generations_per_step"}
+    assert training["seeds"] == {"agent": 0, "environments": [0]} and training["fitgym"] == fitgym.__version__
+
+
+def test_an_agent_that_goes_on_learning_keeps_the_trainings_of_its_parents(tmp_path: Path) -> None:
+    first = train(request(tmp_path, steps=12)).episodes
+    second = train(
+        request(tmp_path, agent=str(tmp_path / "policy"), subjects="html,", output=str(tmp_path / "more"), seed=5)
+    )
+    found = made(tmp_path / "more")
+    assert (found["steps"], found["episodes"]) == (20, len(first) + len(second.episodes))
+    assert [one["steps"] for one in found["trainings"]] == [12, 8]
+    assert [one["corpus"] for one in found["trainings"]] == [TWO, "html,"]
+
+
+def test_steps_of_a_parent_that_does_not_say_how_it_was_made_are_not_lost(tmp_path: Path) -> None:
+    train(request(tmp_path))
+    path = tmp_path / "policy" / "agent.json"
+    path.write_text(json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "made"}))
+    train(request(tmp_path, agent=str(tmp_path / "policy"), output=str(tmp_path / "more")))
+    found = made(tmp_path / "more")
+    assert (found["steps"], found["episodes"]) == (16, "not recorded")
+    assert [one["steps"] for one in found["trainings"]] == [8, 8]
+
+
 def test_a_subject_that_cannot_be_used_is_written_down(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("1 / 0\n")
     trained = train(request(tmp_path, subjects="no_such_module,broken,html", path=str(tmp_path), steps=12))
@@ -96,6 +137,12 @@ def test_a_training_goes_on_from_its_last_checkpoint_with_the_steps_that_are_lef
     assert checkpoints(tmp_path) == ["2", "4", "6", "8"]
     bundle = json.loads((tmp_path / "policy" / "bundle.json").read_text())
     assert bundle["resumed"] == 2 and bundle["seeds"]["environments"] != [0]
+    assert [one["steps"] for one in bundle["made"]["trainings"]] == [2, 6]
+    assert (bundle["steps"], bundle["episodes"]) == (8, len(trained.episodes))
+    assert [one["seeds"]["environments"] for one in bundle["made"]["trainings"]] == [
+        [0],
+        bundle["seeds"]["environments"],
+    ]
     again = train(request(tmp_path, checkpoint=2, resume=True))
     assert (again.resumed, again.agent.n_updates, again.episodes) == (8, 8, trained.episodes)
     lines = (tmp_path / "policy" / "episodes.jsonl").read_text().splitlines()

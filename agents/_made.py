@@ -1,0 +1,48 @@
+"""How a policy was made: its trainings, one after the other, and their totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["UNKNOWN", "joined", "summary"]
+
+UNKNOWN = "not recorded"
+"""Stands for what nobody wrote down."""
+
+
+def joined(parent: Mapping[str, Any], before: int, training: Mapping[str, Any] | None) -> dict[str, Any]:
+    """How a policy was made, after one more training.
+
+    Args:
+        parent: how it was made before, empty if that was not recorded.
+        before: steps that it had learnt from before.
+        training: the new one, with its own `steps` and `episodes`; None if it had no step left.
+
+    Returns:
+        `steps` and `episodes`, the totals over all trainings, and `trainings`, oldest first. A total is `UNKNOWN` if one of
+        its parts is.
+    """
+    trainings = [dict(one) for one in parent.get("trainings", ())]
+    if before and not trainings:
+        trainings = [{"steps": before, "episodes": UNKNOWN, "corpus": UNKNOWN, "seeds": UNKNOWN}]
+    if training is not None:
+        trainings.append(dict(training))
+    return {**{what: _total(trainings, what) for what in ("steps", "episodes")}, "trainings": trainings}
+
+
+def _total(trainings: Sequence[Mapping[str, Any]], what: str) -> int | str:
+    parts = [one[what] for one in trainings]
+    return sum(parts) if all(isinstance(part, int) for part in parts) else UNKNOWN
+
+
+def summary(made: Mapping[str, Any]) -> str:
+    """The same in one line, such as `8000 steps, 219 episodes on stdlib-v1:train`."""
+    trainings = made.get("trainings", ())
+    corpora = list(dict.fromkeys(str(one.get("corpus") or "no subjects") for one in trainings)) or [UNKNOWN]
+    steps, episodes = (
+        f"{what} {UNKNOWN}" if (n := made.get(what, UNKNOWN)) == UNKNOWN else f"{n} {what}"
+        for what in ("steps", "episodes")
+    )
+    found = f"{steps}, {episodes} on {' and '.join(corpora)}"
+    return found if len(trainings) < 2 else f"{found}, in {len(trainings)} trainings"
