@@ -19,7 +19,7 @@ from fitgym.codes import BAD_INPUT, DONE, FINDING, INTERRUPTED
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.flags import Text, with_options
 from fitgym.interruption import held
-from fitgym.run.setting import DEFAULT_ENV, FitnessOptions, defaults
+from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL
 from fitgym.study_commands import study
 
 if TYPE_CHECKING:
@@ -59,7 +59,10 @@ EXAMPLES = """Examples:
 
 
 @app.command(help_epilogue=EXAMPLES)
-@with_options("path", "budget", "timeout_s")
+@with_options(
+    *("path", "budget", "timeout_s"),
+    shown={"goal": "coverage, or that of --env", "search": "the goal's own: mosa for coverage, whole_suite for others"},
+)
 def generate(
     subject: str,
     /,
@@ -110,7 +113,7 @@ def generate(
     if json is not None and str(json).startswith("-") and not to_stdout:
         raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
     with Executor(locate(subject, path)) as executor:
-        goal = options.get("goal", defaults(FitnessOptions)["goal"])
+        goal = options.get("goal", GENERATED_GOAL if env == DEFAULT_ENV else env.rpartition("/")[2])
         if goal != "coverage" and not agent.startswith("fixed"):
             executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
         with held():

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Container, Iterable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Parameter
@@ -20,7 +21,9 @@ Text = Annotated[str, Parameter(show_default=False)]
 """Text that is empty unless the user gives one; the help says what that means."""
 
 
-def with_options(*without: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def with_options(
+    *without: str, shown: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command a flag for each option of `FitnessOptions`.
 
     The command takes one keyword, `options`: the options that the user gave, by name. `--option NAME=VALUE` gives any
@@ -28,13 +31,14 @@ def with_options(*without: str) -> Callable[[Callable[..., int]], Callable[..., 
 
     Args:
         without: options for which the command has a parameter of its own.
+        shown: the defaults of options as the help tells them, where the command has other ones.
     """
     names = [name for name in defaults(FitnessOptions) if name not in without]
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "options"]
         reserved = {*(one.name for one in own), *(each.name for each in dataclasses.fields(Setting))}
-        added = [*(_flag(name) for name in names), _any_option()]
+        added = [*(_flag(name, shown.get(name)) for name in names), _any_option()]
 
         @functools.wraps(command)
         def run(*positional: Any, **keywords: Any) -> int:
@@ -86,10 +90,11 @@ def _is_text(name: str) -> bool:
     return (get_args(declared)[0] if get_origin(declared) is Annotated else declared) is str
 
 
-def _flag(name: str) -> inspect.Parameter:
+def _flag(name: str, told: str | None = None) -> inspect.Parameter:
     kind, default = _plain(hints(FitnessOptions)[name]), defaults(FitnessOptions)[name]
-    shown = "" if default is None or default == {} else f" [default: {_shown(default)}]"
-    help_text = f"{_descriptions()[name]}{shown}"
+    if told is None and default is not None and default != {}:
+        told = _shown(default)
+    help_text = _descriptions()[name] + ("" if told is None else f" [default: {told}]")
     annotation: Any = Annotated[kind | None, Parameter(help=help_text, show_default=False)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 

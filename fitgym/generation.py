@@ -15,15 +15,15 @@ from typing import Any
 from fitgym.agents.fixed import Fixed
 from fitgym.agents.transition import Transition
 from fitgym.engine import Engine
-from fitgym.envs.base import SearchEnv
+from fitgym.envs.base import GOALS, SearchEnv
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
-from fitgym.run.environment import agent_of, has_subject, make, resolved
+from fitgym.run.environment import agent_of, has_subject, make, options_of, resolved
 from fitgym.run.episode import Deadline as SearchDeadline
 from fitgym.run.episode import Hook, play
 from fitgym.run.record import record
-from fitgym.run.setting import DEFAULT_ENV, FitnessOptions, Options, Setting, defaults
+from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Options, Setting, defaults
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import dialect
 from fitgym.suite.export import GENERATED, file_name, write
@@ -209,9 +209,9 @@ class _Job:
     def __init__(self, request: Request, report: Callable[[Progress], None], executor: Executor | None = None) -> None:
         self.started = time.monotonic()
         self.deadline: float | None = None  # of the search, for a budget in seconds
-        self.request = request
+        setting = _filled(request.setting)
+        self.request = request = replace(request, setting=setting)
         self.report = report
-        setting = request.setting
         self.budget = Budget.parse(setting.budget or BUDGET)
         if not has_subject(setting.env):
             raise InputError(
@@ -364,6 +364,17 @@ class _Job:
             "weakened": finished.weakened,
             "suite_path": None if finished.path is None else finished.path.name,
         }
+
+
+def _filled(setting: Setting) -> Setting:
+    """The setting with a goal, and with the goal's own search where the user names none."""
+    known, options = options_of(setting.env), dict(setting.options)
+    if setting.env in (DEFAULT_ENV, DEFAULT_ENV.rpartition("/")[2]):
+        options.setdefault("goal", GENERATED_GOAL)
+    goal = options.get("goal", known.get("goal"))
+    if "search" in known and known["search"] == defaults(FitnessOptions)["search"] and isinstance(goal, str):
+        options.setdefault("search", GOALS.load(goal).search)
+    return replace(setting, options=options)
 
 
 def _counted(number: int, what: str) -> str:

@@ -32,7 +32,7 @@ class Guidance:
         """Archive the targets of further fitness functions, active or not."""
         state = self._state
         state.tracked = tuple(dict.fromkeys((*state.tracked, *names)))
-        state.ever_archived.update(dict.fromkeys(state.tracked))
+        state.reported.update(dict.fromkeys(state.tracked))
 
     def record(self, names: Iterable[str]) -> None:
         """Record from now on what further fitness functions need, so that activating them executes nothing.
@@ -66,7 +66,7 @@ class Guidance:
         if state.smart:
             state.selected = smart_selection(names, state.measurements.fitness, state.subject, state.search.tracks)
             state.active = tuple(state.selected)
-        state.ever_archived.update(dict.fromkeys(state.active))
+        state.reported.update(dict.fromkeys((*names, *state.active)))
         limits = {name: mask for name, mask in state.selected.items() if mask is not None and name not in state.tracked}
         state.archive.limit(limits)
 

@@ -150,14 +150,14 @@ class Queries(ActiveEvaluation):
         """Covered and known targets of each fitness function that was ever active or tracked."""
         return {
             name: (int(covered.sum()), int(covered.size))
-            for name in self._state.ever_archived
+            for name in self._state.reported
             for covered in [self.covered(name)]
         }
 
     def coverage_of(self, testcases: Sequence[TestCase]) -> dict[str, tuple[int, int]]:
         """As `coverage`, but with the targets that these executed test cases cover together."""
         found = {}
-        for name in self._state.ever_archived:
+        for name in self._state.reported:
             covered = self.covers(name, self._measurable(name, testcases)).any(axis=0)
             found[name] = (int(covered.sum()), len(self.function(name).targets))
         return found

@@ -55,7 +55,7 @@ class State:
         secondary: breaks ties of fitness.
         tracked: fitness functions whose targets are archived even when they are inactive.
         usable: further fitness functions that may become active; their probes are recorded from the start.
-        ever_archived: the fitness functions whose targets were archived at some time, in order.
+        reported: the fitness functions that were chosen, active or tracked at some time; coverage is reported of these.
         confirmed: archived test cases that behaved identically in a fresh process.
         named: the fitness functions that the caller chose.
         active: the fitness functions that guide the search; fewer than `named` with smart selection.
@@ -101,7 +101,7 @@ class State:
         self.secondary = SECONDARY.load(options.secondary)(self.subject, self.table)
         self.tracked: tuple[str, ...] = ()
         self.usable: tuple[str, ...] = ()
-        self.ever_archived: dict[str, None] = {}
+        self.reported: dict[str, None] = {}
         self.confirmed: Lookup[TestCase, None] = Lookup()
         self.named: tuple[str, ...] = ()
         self.active: tuple[str, ...] = ()

@@ -45,6 +45,7 @@ class Goal(ABC):
         paper_range: the lowest and the highest reward "paper".
         released_range: the same for "released".
         agent: the agent that pursues the goal when the user names none.
+        search: the search that `fitgym generate` uses for the goal when the user names none.
 
     Args:
         reward: name of the reward, see above.
@@ -65,6 +66,7 @@ class Goal(ABC):
     paper_range: ClassVar[tuple[float, float]] = (0.0, math.inf)
     released_range: ClassVar[tuple[float, float]] = (0.0, math.inf)
     agent: ClassVar[str] = "ucb"
+    search: ClassVar[str] = "whole_suite"
 
     def __init__(self, reward: str = REWARDS[0]) -> None:
         if reward not in REWARDS:

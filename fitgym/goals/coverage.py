@@ -18,12 +18,15 @@ class Coverage(Goal):
 
     Branch coverage has a fitness function of its own that guides well, so the default agent is `fixed:branch`; the
     goal is here as the baseline of current practice, and to see whether choosing helps where it should not be needed.
+    `fitgym generate` searches with `mosa`: over 42 subjects and three seeds it covered 1.4 percentage points more branches
+    than `whole_suite` (95 % interval 0.6 to 2.4, Holm-adjusted p = 0.002; `benchmarks/searches/table.md`).
     """
 
     fitness = "branch"
     kept = ("branch", "line")
     functions = ("branch", "direct_branch", "line", "method", "method_no_exception", "exception", "output", "input")
     agent = "fixed:branch"
+    search = "mosa"
     unit = 0.01
     highest = 1.0
     paper_range = released_range = (0.0, 1.0)

@@ -22,6 +22,7 @@ from fitgym.errors import InputError
 
 __all__ = [
     "DEFAULT_ENV",
+    "GENERATED_GOAL",
     "EngineOptions",
     "FitnessOptions",
     "GuidedOptions",
@@ -38,6 +39,9 @@ __all__ = [
 
 DEFAULT_ENV = "fitgym/FitnessSelection-v0"
 """The environment of a run that names none."""
+
+GENERATED_GOAL = "coverage"
+"""The goal of `fitgym generate` when the user names neither a goal nor an environment."""
 
 WholeNumber = Annotated[int, Meta(ge=1)]
 Name = Annotated[str, Meta(min_length=1)]
