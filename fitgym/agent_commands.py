@@ -82,7 +82,7 @@ def train(
         No progress on stderr.
     """
     with held():
-        from fitgym.run.environment import has_subject
+        from fitgym.run.environment import has_subject, options_of
         from fitgym.training import Episode, Training, last_checkpoint
         from fitgym.training import train as run
 
@@ -117,7 +117,11 @@ def train(
             raise
         sys.stderr.write(f"fitgym: interrupted; '{reached}' is there to go on from: the same command with --resume\n")
         return INTERRUPTED
-    sys.stdout.write(f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps: {output}\n")
+    reward = {**options_of(env), **options}.get("reward")
+    rewarded = f", reward {reward}" if reward else ""
+    sys.stdout.write(
+        f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps{rewarded}: {output}\n"
+    )
     for subject, reason in trained.unusable.items():
         sys.stderr.write(f"fitgym: '{subject}' was left out: {reason}\n")
     return FINDING if trained.unusable else DONE
@@ -176,7 +180,7 @@ def evaluate(
     with held():
         from fitgym import comparison, evaluation
         from fitgym.generation import writable_file
-        from fitgym.run.environment import has_subject, kind
+        from fitgym.run.environment import has_subject, kind, options_of
     from fitgym.errors import BudgetError
     from fitgym.evolution.budget import Budget
     from fitgym.study.verdict import judge
@@ -211,6 +215,8 @@ def evaluate(
         )
     lines = evaluation.summary(rows)
     width = max(len(line["agent"]) for line in lines)
+    if reward := {**options_of(env), **options}.get("reward"):
+        sys.stdout.write(f"reward {reward}\n")
     sys.stdout.write(f"{'agent':<{width}}  share of best  median  runs  failed\n")
     for line in lines:
         share, median = ("-", "-") if line["share"] is None else (f"{line['share']:.3f}", f"{line['median']:.4g}")

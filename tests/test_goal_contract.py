@@ -10,6 +10,8 @@ from fitgym.envs.catalogue import catalogue
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.execution.executor import Executor
+from fitgym.goals.base import REWARDS
+from fitgym.run.setting import SearchOptions, defaults
 from fitgym.subject.source import locate
 
 ACCOUNT = str(Path(__file__).parent / "programs" / "account.py")
@@ -44,7 +46,7 @@ def test_a_goals_own_catalogue_can_be_built_and_has_no_action_twice(name):
     assert len({frozenset(action) for action in actions}) == len(actions) > 1
 
 
-@pytest.mark.parametrize("reward", ["paper", "gain"])
+@pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize("name", GOALS.names())
 def test_the_value_never_falls_and_rewards_are_finite_and_in_their_range(executor, name, reward):
     goal = GOALS.load(name)(reward)
@@ -87,3 +89,21 @@ def test_the_coverage_goal_is_reached_when_every_branch_is_covered(executor):
 def test_another_reward_is_refused_by_name():
     with pytest.raises(UnknownName, match="no reward named 'gian'; did you mean 'gain'"):
         GOALS.load("coverage")("gian")
+
+
+@pytest.mark.parametrize("name", GOALS.names())
+def test_the_growth_of_an_episode_depends_on_its_first_and_last_value_only(executor, name):
+    goal = GOALS.load(name)("growth")
+    engine = start(executor, goal)
+    goal.begin(engine)
+    first, total = goal.value(engine), 0.0
+    for functions in catalogue(goal.catalogue, goal.functions, goal.required)[:5]:
+        engine.activate(functions)
+        engine.step()
+        total += goal.reward(engine)
+    assert total == pytest.approx(math.log((goal.value(engine) + goal.unit) / (first + goal.unit)))
+    assert total > 0 or goal.value(engine) == first
+
+
+def test_every_goal_has_the_same_default_reward_as_the_environment():
+    assert {GOALS.load(name)().reward_name for name in GOALS.names()} == {defaults(SearchOptions)["reward"]}

@@ -122,7 +122,9 @@ def test_the_look_ahead_of_the_oracle_executes_for_proposals_only():
 @pytest.mark.parametrize("functions", ["branch", "branch+weak_mutation", "direct_branch+output"])
 def test_generate_with_a_fixed_agent_records_only_what_it_needs_and_finds_the_same(functions, tmp_path):
     needs = frozenset().union(*(FITNESS.load(name).needs for name in functions.split("+")))
-    env = FitnessSelection(ACCOUNT, goal="coverage", actions=(functions,), functions=functions.replace("+", ","), budget="200x")
+    env = FitnessSelection(
+        ACCOUNT, goal="coverage", actions=(functions,), functions=functions.replace("+", ","), budget="200x"
+    )
     try:
         env.settle(0)
         observation, _ = env.reset(seed=0)
@@ -130,8 +132,12 @@ def test_generate_with_a_fixed_agent_records_only_what_it_needs_and_finds_the_sa
         assert not observation.any()
     finally:
         env.close()
-    settled = generate(ACCOUNT, agent=f"fixed:{functions}", functions=functions.replace("+", ","), budget="200x", search="whole_suite")
-    env = FitnessSelection(ACCOUNT, goal="coverage", actions=(functions,), functions=functions.replace("+", ","), budget="200x")
+    settled = generate(
+        ACCOUNT, agent=f"fixed:{functions}", functions=functions.replace("+", ","), budget="200x", search="whole_suite"
+    )
+    env = FitnessSelection(
+        ACCOUNT, goal="coverage", actions=(functions,), functions=functions.replace("+", ","), budget="200x"
+    )
     try:
         play(make_agent("fixed", env.action_space, action_names=env.action_names), env, seed=0)
         assert settled.record["rewards"] == pytest.approx(env.rewards)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from typing import Literal
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class Engine(Workbench):
         secondary: the secondary objective; see `prefer`.
         seed: determines everything random in the run.
         population: number of individuals, unless `search` sets it.
+        combination: "scaled" or "raw"; see `fitgym.run.setting.EngineOptions`.
         budget: in generations or executions of test cases. An execution budget is never exceeded: the generation that
             exhausts it is abandoned.
         deadline: on the clock `time.monotonic`, for budgets in seconds; a run with a deadline cannot be repeated.
@@ -75,6 +77,7 @@ class Engine(Workbench):
         secondary: str = "length",
         seed: int = 0,
         population: int = 50,
+        combination: Literal["scaled", "raw"] = "scaled",
         budget: Budget | None = None,
         deadline: float | None = None,
         rates: Rates = DEFAULT,
@@ -83,7 +86,9 @@ class Engine(Workbench):
         parse_search(search)
         state = State(
             executor,
-            EngineOptions(search=search, smart=smart, secondary=secondary, population=population),
+            EngineOptions(
+                search=search, smart=smart, secondary=secondary, population=population, combination=combination
+            ),
             variants=check_variants(variants or {}),
             seed=seed,
             budget=budget,

@@ -90,7 +90,7 @@ class State:
         self.variants = variants
         self.table = StatementTable()
         self.factory = TestFactory(self.subject, self.table, rates)
-        self.measurements = Measurements({}, self.table)
+        self.measurements = Measurements({}, self.table, raw=options.combination == "raw")
         self.archive = Archive(self.measurements)
         self.proxies = Proxies(self.subject, self.table)
         self.reach = Reach(self.subject)

@@ -27,9 +27,13 @@ class Measurements:
     Args:
         fitness: the fitness functions by name; all of them can be asked for, none is computed before it is.
         table: the statements of the test cases, for functions that read them.
+        raw: values of suites are plain sums, not bounded by 1; see `Fitness.of_suites`.
     """
 
-    def __init__(self, fitness: Mapping[str, Fitness], table: StatementTable | None = None) -> None:
+    def __init__(
+        self, fitness: Mapping[str, Fitness], table: StatementTable | None = None, *, raw: bool = False
+    ) -> None:
+        self._raw = raw
         self.table = StatementTable() if table is None else table
         self.fitness: dict[str, Fitness] = {}
         self._rows: dict[str, Rows] = {}
@@ -44,7 +48,7 @@ class Measurements:
     def register(self, name: str, fitness: Fitness) -> None:
         """Make a further fitness function available."""
         self.fitness[name] = fitness
-        self._rows[name] = Rows(fitness)
+        self._rows[name] = Rows(fitness, raw=self._raw)
 
     def __len__(self) -> int:
         return len(self._row)

@@ -24,10 +24,12 @@ class Rows:
 
     Args:
         fitness: measures the traces.
+        raw: values of suites are plain sums; see `Fitness.of_suites`.
     """
 
-    def __init__(self, fitness: Fitness) -> None:
+    def __init__(self, fitness: Fitness, *, raw: bool = False) -> None:
         self.fitness = fitness
+        self._raw = raw
         self._values: dict[Individual, float] = {}
         self._measured: Mask = np.zeros(0, dtype=bool)
         self._covers = Ragged(np.intp)  # targets
@@ -126,7 +128,8 @@ class Rows:
             executed = np.zeros(n_suites * n, dtype=visits.dtype)
             self.fitness.together.at(executed, cells, visits)
             executed = executed.reshape(n_suites, n)
-        return self.fitness.of_suites(self.fitness.suite_columns(least.reshape(n_suites, n), executed, self._archived))
+        columns = self.fitness.suite_columns(least.reshape(n_suites, n), executed, self._archived)
+        return self.fitness.of_suites(columns, raw=self._raw)
 
     def retain(self, rows: Index, individuals: Container[Individual]) -> None:
         """Forget all rows but these, ascending, which become 0, 1, ..., and the values of all but these individuals."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fitgym.fitness.base import Counts, Entries, Fitness, Floats, Mask, Target
+from fitgym.fitness.base import Entries, Fitness, Floats, Target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
@@ -27,6 +27,11 @@ class ExceptionCount(Fitness):
     Exceptions that the archive has do count in n: as every exception enters the archive when it is first raised, n
     would always be 0 otherwise and the function constant.
 
+    Args:
+        subject: the code under test.
+        constant: every suite is worth 0, as in the released code, whose archive leaves no exception to count. Then
+            exceptions guide nothing, but are still discovered and archived.
+
     Attributes:
         kinds: for each target "declared", "explicit" or "implicit", as it was when first raised.
 
@@ -35,14 +40,15 @@ class ExceptionCount(Fitness):
         which less is better, from which 1 / (1 + n) follows; EvoSuite as released with it has this formula.
     Differs from the paper: the kind does not tell two exceptions apart. Differs from EvoSuite as released with it: the
     method is the one that raised, not the one that the test case called; and there the value is the constant 0 when an
-    archive is used, which `of_suite(..., raw=True)` reproduces.
+    archive is used, which `constant` reproduces.
     """
 
     dynamic: ClassVar[bool] = True
     closes: ClassVar[bool] = False
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, *, constant: bool = False) -> None:
         super().__init__(subject)
+        self.constant = constant
         self.kinds: list[str] = []
         self._column: dict[tuple[str, int], int] = {}
 
@@ -57,23 +63,9 @@ class ExceptionCount(Fitness):
         return Entries(rows, columns, np.zeros(len(rows)))
 
     def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
-        """1 / (1 + n)."""
+        """1 / (1 + n), or 0 if it is `constant`."""
         values: Floats = 1.0 / (1 + (columns == 0.0).sum(axis=1))
-        return values
-
-    def of_suite(
-        self,
-        distances: Floats,
-        visits: Counts | None = None,
-        open_targets: Mask | None = None,
-        archived: Mask | None = None,
-        *,
-        raw: bool = False,
-    ) -> float:
-        """1 / (1 + n); with `raw` the constant 0 if there is an archive, that is if either mask is given."""
-        if raw and not (open_targets is None and archived is None):
-            return 0.0
-        return super().of_suite(distances, visits)
+        return np.zeros_like(values) if self.constant else values
 
     def _seen(self, trace: Trace) -> int:
         """The column of the exception that ended the trace, a new one if it has not been seen, -1 if it has none."""

@@ -76,12 +76,15 @@ class EngineOptions(Options):
         smart: use only those fitness functions and targets that represent the others.
         secondary: tie-breaker between equally fit test cases: length, performance or diversity.
         population: number of individuals, unless search says so.
+        combination: how the values of several functions are added: scaled, each in [0, 1], as in the paper; or raw, as
+            in the code released with it, where a function with many targets outweighs the others.
     """
 
     search: Name = "whole_suite"
     smart: bool = False
     secondary: Name = "length"
     population: WholeNumber = 50
+    combination: Literal["scaled", "raw"] = "scaled"
 
     def engine(self) -> dict[str, Any]:
         """These options as keyword arguments of `fitgym.engine.Engine`."""

@@ -23,7 +23,12 @@ from fitgym.suite.export import write
 
 __all__ = ["Entry", "Table", "report"]
 
-_TOLD = ("goal", "search", "agent")  # which nobody can guess, so they are told where they are the defaults too
+_TOLD = (
+    "goal",
+    "search",
+    "reward",
+    "agent",
+)  # which nobody can guess, so they are told where they are the defaults too
 
 
 @dataclass(frozen=True, slots=True)
