@@ -1,5 +1,6 @@
-"""Which agents beat which baselines? Every agent on every subject of stdlib-v1:test, three goals, ten seeds.
+"""Which agents beat which baselines? Ten agents, null arms among them, for three goals.
 
+    python -m pip install --no-deps --target results/subjects -r benchmarks/requirements_subjects.txt
     python benchmarks/agent_table.py --constants --jobs 2
     python benchmarks/agent_table.py --jobs 2
     python benchmarks/agent_table.py --goals exceptions --agents ucb uniform --seeds 3 --folder results/agents
@@ -7,9 +8,10 @@
 
 All runs of a goal have the same budget, counted in executions of test cases, and the same population; runs with the same
 subject and seed begin with the same one. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that
-stand there are not made again: what was cut off goes on, and `--seeds 0` only makes the table (table.md) and the figure
-(agents.svg, which needs matplotlib) again. `--constants` runs fixed combinations of functions on the training split
-instead, into FOLDER/constants.csv; the best of them is the arm "best constant" of the table. What the columns mean is in README.md of this folder.
+stand there are not made again: what was cut off goes on, and `--seeds 0` only makes the table (table.md) and the figures
+(agents.svg and agents-dark.svg, which need matplotlib) again. `--constants` runs fixed combinations of functions on six
+modules of the training split instead, into FOLDER/constants.csv; the best of them is the arm "best constant" of the table.
+What the columns mean is in README.md of this folder.
 """
 
 from __future__ import annotations
@@ -28,25 +30,40 @@ from fitgym.agents.pretrained import constant, policies
 from fitgym.comparison import Contrast, contrasts
 from fitgym.envs.fitness_selection import GOALS
 from fitgym.evaluation import Row, run_all, summary
-from fitgym.run.environment import make as make_env
-from fitgym.run.setting import Setting
+from fitgym.run.setting import SearchOptions, Setting, defaults
 from fitgym.study.null_arms import BEST_CONSTANT, NULL_ARMS, best_constant, notice
 from fitgym.study.verdict import Judged, Verdict, judge, too_few, verdict
 from fitgym.subject.corpus import Corpus
 from fitgym.suite.export import write
 
-BUDGETS = {"exceptions": "1000x", "diversity": "1000x", "strong_mutation": "400x"}
+HERE = Path(__file__).parent
+
+BUDGETS = {"exceptions": "20000x", "diversity": "20000x", "strong_mutation": "5000x"}
 """By goal; a run under strong mutation takes several times as long, because its test cases are run on mutants too."""
 
-POPULATION = 5
+POPULATION = 50
 
-TRAINING = "stdlib-v1:train"
-"""The split by which the best constant is chosen."""
+SUBJECTS = {
+    "exceptions": str(HERE / "agents" / "subjects.toml"),
+    "diversity": "stdlib-v1:test",
+    "strong_mutation": "stdlib-v1:test",
+}
+"""By goal: modules on which 20,000 executions do not find all that more executions find."""
+
+REWARD = str(defaults(SearchOptions)["reward"])
+
+TRAINING = "fractions,statistics,configparser,ipaddress,urllib.parse,email.message"
+"""Modules of `stdlib-v1:train` by which the best constant is chosen."""
+
+TRAINING_BUDGETS = {"exceptions": "5000x", "diversity": "5000x", "strong_mutation": "1000x"}
 
 RANDOM_SEARCH = "random search"
 BASELINES = (BEST_CONSTANT, "fixed own", "fixed all", "random_fixed", "uniform", RANDOM_SEARCH)
+DEFAULT = ("ucb", "factored_ucb", *BASELINES)
+"""The agents that run unless others are named."""
+
 AGENTS = (
-    *("ucb", "dsg_sarsa", "linucb", "pretrained"),
+    *("ucb", "factored_ucb", "linucb", "dsg_sarsa", "pretrained"),
     *BASELINES,
     *("released_ucb", "released_dsg_sarsa", "oracle:tries=4"),
 )
@@ -64,15 +81,22 @@ class Contestant:
         name: in the table.
         goal: its name.
         constant: the agent that "best constant" stands for.
+        budget: of its runs; "" for the goal's.
     """
 
     name: str
     goal: str
     constant: str = ""
+    budget: str = ""
 
-    def setting(self, subject: str, seed: int) -> Setting:
+    @property
+    def spends(self) -> str:
+        """The budget of its runs."""
+        return self.budget or BUDGETS[self.goal]
+
+    def setting(self, subject: str, seed: int, path: str | None = None) -> Setting:
         """The run of this agent on a subject."""
-        functions = GOALS.load(self.goal)("gain").functions
+        functions = GOALS.load(self.goal).functions
         everything = "+".join(functions)
         agents = {
             "fixed own": f"fixed:{functions[0]}",
@@ -86,7 +110,8 @@ class Contestant:
             subject=subject,
             seed=seed,
             goal=self.goal,
-            budget=BUDGETS[self.goal],
+            budget=self.spends,
+            path=path,
             actions=(everything,) if agents.get(self.name, self.name) == f"fixed:{everything}" else None,
             populations="per-action" if self.name.startswith("released") else "shared",
             population=POPULATION,
@@ -96,7 +121,7 @@ class Contestant:
 
     def key(self, subject: str, seed: int) -> Key:
         """What the row of that run begins with."""
-        return self.goal, BUDGETS[self.goal], str(POPULATION), self.name, subject, str(seed)
+        return self.goal, self.spends, str(POPULATION), self.name, subject, str(seed)
 
 
 def make(wanted: dict[Key, Setting], file: RunsFile, jobs: int) -> None:
@@ -129,7 +154,7 @@ def _row(key: Key, row: Row) -> dict[str, Any]:
     return dict(zip(COLUMNS, (*key, *found), strict=True))
 
 
-def read(rows: Iterable[dict[str, str]], goal: str) -> list[Row]:
+def read(rows: Iterable[dict[str, str]], goal: str, budget: str = "") -> list[Row]:
     """The rows of one goal as evaluation gives them, each agent under its name in the table."""
     return [
         Row(
@@ -149,21 +174,19 @@ def read(rows: Iterable[dict[str, str]], goal: str) -> list[Row]:
             row["error"],
         )
         for row in rows
-        if row["goal"] == goal and (row["budget"], row["population"]) == (BUDGETS[goal], str(POPULATION))
+        if row["goal"] == goal and (row["budget"], row["population"]) == (budget or BUDGETS[goal], str(POPULATION))
     ]
 
 
 def candidates(goal: str) -> list[str]:
-    """The constants to choose from: the actions of one or two functions, and all functions together."""
-    env: Any = make_env(Contestant("uniform", goal).setting("", 0)).unwrapped
-    names = [name for name in env.action_names if name.count("+") < 2]
-    everything = "+".join(GOALS.load(goal)("gain").functions)
-    return [f"fixed:{name}" for name in dict.fromkeys([*names, everything])]
+    """The constants to choose from: the goal's own function alone, with each other one, and all functions together."""
+    own, *others = GOALS.load(goal).functions
+    return [f"fixed:{name}" for name in (own, *(f"{own}+{other}" for other in others), "+".join((own, *others)))]
 
 
 def chosen(file: RunsFile) -> dict[str, str]:
     """By goal the best constant of the training split, for goals that have runs there."""
-    rows = {goal: read(file.rows().values(), goal) for goal in BUDGETS}
+    rows = {goal: read(file.rows().values(), goal, TRAINING_BUDGETS[goal]) for goal in BUDGETS}
     training = Corpus.load(TRAINING).subjects
     return {goal: best_constant(found, training) for goal, found in rows.items() if found}
 
@@ -197,7 +220,7 @@ def table(goal: str, rows: Sequence[Row], found: Found, constant: str = "") -> s
     subjects = len({row.setting.subject for row in rows})
     tests = len({frozenset(pair) for pair in found})
     lines = [
-        f"## {goal}, {BUDGETS[goal]}, population {POPULATION}, a decision in each generation",
+        f"## {goal}, {BUDGETS[goal]}, population {POPULATION}, reward {REWARD}, a decision in each generation",
         "",
         f"{subjects} subjects; decisions in a run: {steps[0]} to {steps[-1]}, median "
         f"{steps[len(steps) // 2]}. A12 [95 % interval] is the probability that a run of the agent reaches more than one "
@@ -206,7 +229,7 @@ def table(goal: str, rows: Sequence[Row], found: Found, constant: str = "") -> s
         "",
     ]
     if constant:
-        lines += [f"Best constant, chosen on `{TRAINING}`: `{constant}`.", ""]
+        lines += [f"Best constant, chosen on six modules of `stdlib-v1:train`: `{constant}`.", ""]
     if too_few(subjects, tests):
         lines += [f"{subjects} subjects are too few to show any difference among {tests} comparisons.", ""]
     if lacking := [name for name in NULL_ARMS if name not in there]:
@@ -302,21 +325,22 @@ def main() -> int:
     """Make the runs that are missing, the table and the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--goals", nargs="+", choices=list(BUDGETS), default=list(BUDGETS))
-    parser.add_argument(
-        "--agents", nargs="+", choices=AGENTS, default=[name for name in AGENTS if not name.startswith("oracle")]
-    )
-    parser.add_argument("--subjects", default="stdlib-v1:test")
+    parser.add_argument("--agents", nargs="+", choices=AGENTS, default=DEFAULT)
+    parser.add_argument("--subjects", help="instead of those of the goal")
+    parser.add_argument("--path", help="folder of the subjects' packages", default="results/subjects")
     parser.add_argument("--seeds", type=int, default=10, help="how many, from 0 on")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "agents", metavar="FOLDER")
+    parser.add_argument("--folder", type=Path, default=HERE / "agents", metavar="FOLDER")
     parser.add_argument("--no-figure", action="store_true")
-    parser.add_argument("--constants", action="store_true", help=f"run constants on {TRAINING}, and nothing else")
+    parser.add_argument("--constants", action="store_true", help="run constants on the training modules, nothing else")
     options = parser.parse_args()
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 6)
     training = RunsFile(options.folder / "constants.csv", COLUMNS, 6)
     constants = chosen(training)
     if options.constants:
-        contestants = [Contestant(name, goal) for goal in options.goals for name in candidates(goal)]
+        contestants = [
+            Contestant(name, goal, budget=TRAINING_BUDGETS[goal]) for goal in options.goals for name in candidates(goal)
+        ]
         options.subjects = TRAINING
     else:
         contestants = [
@@ -324,10 +348,10 @@ def main() -> int:
         ]
         contestants = [one for one in contestants if one.name != BEST_CONSTANT or one.constant]
     wanted = {
-        one.key(subject, seed): one.setting(subject, seed)
+        one.key(subject, seed): one.setting(subject, seed, options.path)
         for seed in range(options.seeds)
         for one in contestants
-        for subject in Corpus.load(options.subjects).subjects
+        for subject in Corpus.load(options.subjects or SUBJECTS[one.goal]).subjects
     }
     make(wanted, training if options.constants else file, options.jobs)
     if options.constants:
