@@ -104,15 +104,17 @@ class Contestant:
             BEST_CONSTANT: self.constant,
             RANDOM_SEARCH: "uniform",  # which functions are active makes no difference to it
         }
+        agent = agents.get(self.name, self.name)
+        combination = agent.partition(":")[2]
         search = {"search": "random_search"} if self.name == RANDOM_SEARCH else {}
         return Setting.from_keywords(
-            agent=agents.get(self.name, self.name),
+            agent=agent,
             subject=subject,
             seed=seed,
             goal=self.goal,
             budget=self.spends,
             path=path,
-            actions=(everything,) if agents.get(self.name, self.name) == f"fixed:{everything}" else None,
+            actions=(combination,) if agent.startswith("fixed:") else None,
             populations="per-action" if self.name.startswith("released") else "shared",
             population=POPULATION,
             generations_per_step=1,  # so that a run has more decisions than actions to choose from
