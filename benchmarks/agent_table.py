@@ -59,6 +59,9 @@ TRAINING_BUDGETS = {"exceptions": "5000x", "diversity": "5000x", "strong_mutatio
 
 RANDOM_SEARCH = "random search"
 BASELINES = (BEST_CONSTANT, "fixed own", "fixed all", "random_fixed", "uniform", RANDOM_SEARCH)
+LEARNING = ("ucb", "factored_ucb", "linucb", "dsg_sarsa", "released_ucb", "released_dsg_sarsa")
+"""The agents that learn within a run."""
+
 DEFAULT = ("ucb", "factored_ucb", *BASELINES)
 """The agents that run unless others are named."""
 
@@ -284,43 +287,61 @@ def _shown(found: Judged[Contrast] | None) -> str:
     return f"**{text}**" if found.verdict.stated else text
 
 
-def figure(goals: dict[str, Found], path: Path) -> None:
-    """For each goal the agents beside each baseline, as points with their intervals; filled where an effect is stated."""
+def finding(goals: dict[str, Found], reference: str) -> str:
+    """In one sentence which agents that learn within a run are shown to beat the reference, by goal."""
+    won = {
+        goal: [name for name in LEARNING if (name, reference) in found and found[name, reference].verdict is Verdict.BETTER]
+        for goal, found in goals.items()
+    }
+    parts = [f"{' and '.join(names)} for {goal.replace('_', ' ')}" for goal, names in won.items() if names]
+    other = [goal.replace("_", " ") for goal, names in won.items() if not names]
+    if not parts:
+        return f"No agent that learns within a run is shown to beat {reference}"
+    rest = f"; none for {' and '.join(other)}" if other else ""
+    return f"Shown to beat {reference} while learning: {', '.join(parts)}{rest}"
+
+
+def figure(goals: dict[str, Found], path: Path, *, dark: bool = False) -> None:
+    """For each goal the agents beside one baseline, as points with their intervals; filled where an effect is stated."""
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "fitgym", "svg.fonttype": "none", "font.size": 9})
+    ink, faint = ("#e6edf3", "#8b949e") if dark else ("#1f2328", "#656d76")
+    matplotlib.rcParams.update({"svg.hashsalt": "fitgym", "svg.fonttype": "none", "font.size": 11})
+    matplotlib.rcParams.update(dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), ink))
     from matplotlib import pyplot
 
-    names = [name for name in AGENTS if any(name == agent for found in goals.values() for agent, _ in found)]
-    pane, axes = pyplot.subplots(
-        1, len(goals), figsize=(4 * len(goals), 0.5 * max(1, len(names)) + 1.8), sharey=True, squeeze=False
-    )
+    baselines = {baseline for found in goals.values() for _, baseline in found}
+    if not baselines:  # nothing was compared
+        return
+    reference = next(name for name in ("fixed own", *BASELINES) if name in baselines)
+    names = [name for name in AGENTS if any((name, reference) in found for found in goals.values())][:10]
+    size = (3.6 * len(goals) + 1.2, 0.36 * len(names) + 1.7)
+    pane, axes = pyplot.subplots(1, len(goals), figsize=size, sharey=True, squeeze=False)
     for axis, (goal, found) in zip(axes[0], goals.items(), strict=True):
-        axis.axvline(0.5, color="0.6", linewidth=1)
-        for place, baseline in enumerate(BASELINES):
-            points = [(at, found[name, baseline]) for at, name in enumerate(names) if (name, baseline) in found]
-            style = {"fmt": "os^Dvx"[place], "color": f"C{place}", "markersize": 4, "linewidth": 1}
-            for stated in (True, False):
-                some = [(at, judged.evidence) for at, judged in points if judged.verdict.stated is stated]
-                x = [one.a12 for _, one in some]
-                y = [at + 0.15 * (place - 2.5) for at, _ in some]
-                ends = [[one.a12 - one.low for _, one in some], [one.high - one.a12 for _, one in some]]
-                if some:
-                    axis.errorbar(x, y, xerr=ends, markerfacecolor=f"C{place}" if stated else "none", **style)
-            if points:
-                axis.plot([], [], "os^Dvx"[place], color=f"C{place}", markersize=4, label=baseline)
-        axis.set_title(f"{goal}, {BUDGETS[goal]}")
-        axis.set_xlabel("A12: above 0.5 the agent reaches more")
-        axis.set_xlim(-0.03, 1.03)  # points at the ends stand free
+        axis.axvline(0.5, color=faint, linewidth=1)
+        for at, name in enumerate(names):
+            if (name, reference) not in found:
+                continue
+            judged = found[name, reference]
+            one, stated = judged.evidence, judged.verdict.stated
+            color = faint if not stated else "#3fb950" if one.a12 > 0.5 else "#f0883e"
+            axis.plot([one.low, one.high], [at, at], color=color, linewidth=2)
+            axis.plot([one.a12], [at], "o", color=color, markersize=7, markerfacecolor=color if stated else "none")
+        axis.set_title(f"{goal.replace('_', ' ')}, {BUDGETS[goal]}", fontsize=11, color=ink)
+        axis.set_xlabel("A12")
+        axis.set_xlim(-0.03, 1.03)
+        axis.set_facecolor("none")
+        for side in axis.spines.values():
+            side.set_visible(False)
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].invert_yaxis()
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    named = [f"against {name}" for name in labels]
-    title = "filled: interval and Holm-adjusted p state an effect"
-    pane.legend(handles, named, loc="upper center", ncols=2 * len(goals), frameon=False, title=title)
-    pane.tight_layout(rect=(0, 0, 1, 1 - (0.55 if len(named) <= 2 * len(goals) else 0.9) / pane.get_figheight()))
-    pane.savefig(path, metadata={"Date": None})
+    pane.suptitle(finding(goals, reference), fontsize=12, fontweight="bold", color=ink)
+    note = f"A12 beside {reference}: above 0.5 the agent reaches more. Filled and coloured: the effect is shown."
+    pane.text(0.5, 0.01, note, ha="center", fontsize=9, color=faint)
+    pane.tight_layout(rect=(0, 0.05, 1, 1))
+    pane.savefig(path, metadata={"Date": None}, transparent=True)
+    pyplot.close(pane)
 
 
 def main() -> int:
@@ -329,7 +350,6 @@ def main() -> int:
     parser.add_argument("--goals", nargs="+", choices=list(BUDGETS), default=list(BUDGETS))
     parser.add_argument("--agents", nargs="+", choices=AGENTS, default=DEFAULT)
     parser.add_argument("--subjects", help="instead of those of the goal")
-    parser.add_argument("--path", help="folder of the subjects' packages", default="results/subjects")
     parser.add_argument("--seeds", type=int, default=10, help="how many, from 0 on")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=HERE / "agents", metavar="FOLDER")
@@ -349,11 +369,12 @@ def main() -> int:
             Contestant(name, goal, constants.get(goal, "")) for goal in options.goals for name in options.agents
         ]
         contestants = [one for one in contestants if one.name != BEST_CONSTANT or one.constant]
+    corpora = {goal: Corpus.load(options.subjects or SUBJECTS[goal]) for goal in options.goals}
     wanted = {
-        one.key(subject, seed): one.setting(subject, seed, options.path)
+        one.key(subject, seed): one.setting(subject, seed, corpora[one.goal].path)
         for seed in range(options.seeds)
         for one in contestants
-        for subject in Corpus.load(options.subjects or SUBJECTS[one.goal]).subjects
+        for subject in corpora[one.goal].subjects
     }
     make(wanted, training if options.constants else file, options.jobs)
     if options.constants:
@@ -368,6 +389,7 @@ def main() -> int:
     write(text, options.folder / "table.md")
     if not options.no_figure:
         figure(found, options.folder / "agents.svg")
+        figure(found, options.folder / "agents-dark.svg", dark=True)
     failed = {row.setting.subject: row.error for rows in goals.values() for row in rows if row.error}
     for subject, error in failed.items():
         sys.stderr.write(f"failed: {subject}: {error}\n")

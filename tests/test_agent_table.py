@@ -27,7 +27,8 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 def run(script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Runs the command in its folder with small budgets; gives the lines of runs.csv and the exit code."""
-    monkeypatch.setattr(script, "BUDGETS", dict.fromkeys(script.BUDGETS, "60x"))
+    for budgets in ("BUDGETS", "TRAINING_BUDGETS"):
+        monkeypatch.setattr(script, budgets, dict.fromkeys(script.BUDGETS, "60x"))
 
     def command(*arguments: str) -> tuple[list[str], int]:
         monkeypatch.setattr(sys, "argv", ["agent_table.py", "--folder", str(tmp_path), *arguments])
@@ -41,7 +42,7 @@ def run(script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 def test_every_agent_of_the_table_can_act_for_every_goal(script: Any, goal: str) -> None:
     assert set(script.BASELINES) <= set(script.AGENTS)
     for name in script.AGENTS:
-        setting = script.Contestant(name, goal, f"fixed:{GOALS.load(goal)('gain').fitness}").setting("colorsys", 0)
+        setting = script.Contestant(name, goal, f"fixed:{GOALS.load(goal)().fitness}").setting("colorsys", 0)
         env: Any = make_env(setting).unwrapped
         try:
             agent = make(setting.agent, env.action_space, action_names=env.action_names)
@@ -97,10 +98,11 @@ def test_the_table_and_the_figure_say_what_the_rows_say(script: Any, run: Any, t
     assert "random search" in notice and "random_fixed" in notice and "best constant" in notice
     text = (tmp_path / "agents.svg").read_text("utf-8")
     ElementTree.fromstring(text)
-    assert "against uniform" in text and "exceptions, 60x" in text
-    first = text
+    assert "A12 beside fixed own" in text and "exceptions, 60x" in text
+    assert "Shown to beat fixed own while learning: ucb for exceptions" in text
+    dark = (tmp_path / "agents-dark.svg").read_text("utf-8")
     run("--seeds", "0")
-    assert (tmp_path / "agents.svg").read_text("utf-8") == first
+    assert (tmp_path / "agents.svg").read_text("utf-8") == text != dark
 
 
 def test_with_one_seed_or_few_subjects_nothing_is_stated(script: Any, run: Any, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_catalogues_and_default_agents_are_telling(name: str, options: Any, cata
 
 def test_the_signature_shows_the_real_options_with_one_default_everywhere() -> None:
     shown = inspect.signature(FitnessSelection).parameters
-    assert shown["reward"].default == "gain" and shown["features"].default == "full-v2"
+    assert shown["reward"].default == "growth" and shown["features"].default == "full-v2"
     assert shown["population"].annotation == "int" and shown["executor"].default is None
     assert (
         "rates" in inspect.signature(GeneratorRates).parameters and "budget" in inspect.signature(Artificial).parameters

@@ -72,7 +72,7 @@ def test_a_setting_survives_json_and_pickling() -> None:
 
 def test_an_option_that_is_not_given_has_its_default() -> None:
     setting = Setting(options={"goal": "coverage"})
-    assert (setting.option("goal"), setting.option("reward")) == ("coverage", "gain")
+    assert (setting.option("goal"), setting.option("reward")) == ("coverage", "growth")
 
 
 def test_records_hold_nothing_of_the_machine() -> None:
