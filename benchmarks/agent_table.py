@@ -290,7 +290,9 @@ def _shown(found: Judged[Contrast] | None) -> str:
 def finding(goals: dict[str, Found], reference: str) -> str:
     """In one sentence which agents that learn within a run are shown to beat the reference, by goal."""
     won = {
-        goal: [name for name in LEARNING if (name, reference) in found and found[name, reference].verdict is Verdict.BETTER]
+        goal: [
+            name for name in LEARNING if (name, reference) in found and found[name, reference].verdict is Verdict.BETTER
+        ]
         for goal, found in goals.items()
     }
     parts = [f"{' and '.join(names)} for {goal.replace('_', ' ')}" for goal, names in won.items() if names]

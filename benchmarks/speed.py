@@ -36,6 +36,7 @@ QUESTIONS = (
     "whole_loop",
     "stages",
     "smart",
+    "recording",
     "parts",
     "environment",
     "agents",

@@ -16,6 +16,10 @@ class MeanDiversity(Goal):
     (`fitgym.fitness.mean_diversity`) and T the suite as it would be exported: the fewest test cases found that keep all
     covered branches covered. Neither more nor longer test cases raise it by themselves, unlike the value of `diversity`.
     The rewards `paper` and `released` are D(T) of the moment.
+
+    It tells agents apart less well than `diversity`, and therefore is not the default of `SuiteDiversity-v0`: between six
+    agents on four modules, the agent explains 8 % of the variance, and 45 % with `diversity`
+    (`python benchmarks/goal_spread.py`).
     """
 
     fitness = "mean_diversity"
