@@ -42,6 +42,7 @@ REGISTERED: Final[Mapping[str, Registered]] = {
         for name, goal in {
             "ExceptionDiscovery": "exceptions",
             "SuiteDiversity": "diversity",
+            "MeanDiversity": "mean_diversity",
             "StrongMutation": "strong_mutation",
             "BranchCoverage": "coverage",
         }.items()

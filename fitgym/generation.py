@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fitgym.agents._saved import description_of
+from fitgym.agents.base import is_saved
 from fitgym.agents.fixed import Fixed
 from fitgym.agents.transition import Transition
 from fitgym.engine import Engine
@@ -370,11 +372,20 @@ def _filled(setting: Setting) -> Setting:
     """The setting with a goal, and with the goal's own search where the user names none."""
     known, options = options_of(setting.env), dict(setting.options)
     if setting.env in (DEFAULT_ENV, DEFAULT_ENV.rpartition("/")[2]):
-        options.setdefault("goal", GENERATED_GOAL)
+        options.setdefault("goal", _trained_for(setting.agent) or GENERATED_GOAL)
     goal = options.get("goal", known.get("goal"))
     if "search" in known and known["search"] == defaults(FitnessOptions)["search"] and isinstance(goal, str):
         options.setdefault("search", GOALS.load(goal).search)
     return replace(setting, options=options)
+
+
+def _trained_for(agent: str) -> str | None:
+    """The goal that a saved agent was trained for; None for other agents, and if that was not recorded."""
+    if not is_saved(agent):
+        return None
+    trainings = description_of(Path(agent)).get("made", {}).get("trainings", ())
+    goal = trainings[-1].get("environment", {}).get("goal") if trainings else None
+    return goal if isinstance(goal, str) else None
 
 
 def _counted(number: int, what: str) -> str:
@@ -406,7 +417,8 @@ def _command(request: Request, budget: Budget) -> str:
         parts.append(f"--env {setting.env}")
     if setting.agent:
         parts.append(f"--agent {setting.agent}")
-    given = {name: value for name, value in setting.options.items() if value != known.get(name)}
+    usual = {**known, "search": GOALS.load(str(setting.option("goal"))).search}
+    given = {name: value for name, value in setting.options.items() if value != usual.get(name)}
     for name in sorted(given, key=[*known, *given].index):
         if name in known and name not in Options.local and (name != "goal" or setting.env != DEFAULT_ENV):
             parts.append(_flag(name, given[name]))

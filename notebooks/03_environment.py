@@ -122,8 +122,8 @@ for name in ("exception+branch", "exception+weak_mutation"):
     copy = inside.fork()  # the whole search, in the same state
     imagined, *_ = copy.step(names.index(name))
     copy.close()
-    size = imagined[inside.feature_names.index("suite_size")]
-    print(f"{name} would lead to a suite of size {size:.3f} (in [0, 1])")
+    share = imagined[inside.feature_names.index("kept_coverage_branch")]
+    print(f"{name} would lead to {share:.1%} of the branches")
 happened, *_ = env.step(names.index(name))
 assert np.array_equal(imagined, happened), "what the copy did is what happens"
 

@@ -221,7 +221,8 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
         folder=tmp_path,
     )
     assert done.returncode == 1, "a subject that cannot be used is a finding"
-    head, *lines, contrast = done.stdout.splitlines()
+    reward, head, *lines, contrast = done.stdout.splitlines()
+    assert reward == "reward growth"
     assert contrast.startswith("fixed:exception against uniform: A12 ") and "on 1 subjects" in contrast
     assert contrast.endswith("Holm-adjusted p -: one seed: no verdict")
     assert head.split() == ["agent", "share", "of", "best", "median", "runs", "failed"] and len(lines) == 2

@@ -129,12 +129,11 @@ def test_a_suite_is_worth_one_over_one_more_than_its_distinct_exceptions():
 
 
 def test_archived_exceptions_still_count_unless_the_released_code_is_asked_for():
-    fitness = ExceptionCount(SUBJECT)
-    rows = fitness.distances([failing(), failing(2)])
     closed = np.array([False, False])
-    assert fitness.of_suite(rows, open_targets=closed) == pytest.approx(1 / 3)
-    assert fitness.of_suite(rows, open_targets=closed, raw=True) == 0.0
-    assert fitness.of_suite(rows, raw=True) == pytest.approx(1 / 3)
+    for constant, expected in ((False, 1 / 3), (True, 0.0)):
+        fitness = ExceptionCount(SUBJECT, constant=constant)
+        rows = fitness.distances([failing(), failing(2)])
+        assert fitness.of_suite(rows, open_targets=closed) == pytest.approx(expected)
 
 
 def test_an_exception_from_outside_any_function_has_no_name():

@@ -27,7 +27,7 @@ def answer(
 def test_agents_stand_in_the_order_of_their_shares() -> None:
     answers = [answer("ucb", 6.0), answer("ucb", 10.0, 1), answer("uniform", 5.0), answer("uniform", 4.0, 1)]
     (board,) = boards(answers)
-    assert board.goal == "exceptions" and board.conditions.startswith("100x, reward gain, search whole_suite")
+    assert board.goal == "exceptions" and board.conditions.startswith("100x, reward growth, search whole_suite")
     assert [(agent, round(share.value, 3), runs) for agent, share, runs, _ in board.lines()] == [
         ("ucb", 0.8, 2),
         ("uniform", 0.45, 2),

@@ -368,7 +368,7 @@ def test_the_methods_say_what_the_plan_says() -> None:
     for part in (
         "3 arms were compared on 3 subjects with 4 seeds each, 36 runs",
         "100 executions of test cases",
-        "All had search whole_suite, population 5, goal exceptions.",
+        "All had search whole_suite, population 5, goal exceptions, reward growth.",
         "UCB (agent ucb); Default (agent own); All (agent all)",
     ):
         assert part in text
