@@ -36,6 +36,7 @@ from fitgym.envs.base import GOALS
 from fitgym.envs.catalogue import action_name, catalogue
 from fitgym.envs.features.base import blocks
 from fitgym.errors import InputError
+from fitgym.goals.base import REWARDS
 from fitgym.listing import describe, options
 from fitgym.registry import Registry
 
@@ -171,9 +172,11 @@ def _facts(folder: str, name: str, cls: Any) -> Iterator[tuple[str, str]]:
         yield "its own fitness function", f":doc:`{cls.fitness} </fitness/{cls.fitness}>`"
         yield "an action combines", ", ".join(f":doc:`{name} </fitness/{name}>`" for name in cls.functions)
         yield "actions", f'{len(actions)}, catalogue "{cls.catalogue}"'
-        for reward, (lowest, highest) in cls.ranges.items():
+        for reward in REWARDS:
+            lowest, highest = cls(reward).reward_range
             yield f'reward "{reward}"', f"from {_number(lowest)} to {_number(highest)}"
         yield "default agent", f"``{cls.agent}``"
+        yield "search of fitgym generate", f":doc:`{cls.search} </search/{cls.search}>`"
     if folder in ("agents", "search"):
         yield "options", ", ".join(f"``{option}``" for option in options(cls)) or "none"
     if folder == "agents":

@@ -34,6 +34,8 @@ class MeanDiversity(Goal):
         "output",
         "weak_mutation",
     )
+    required = ("mean_diversity",)
+    catalogue = "paper"
     unit = 0.01
     highest = 1.0
     paper_range = released_range = (0.0, 1.0)
