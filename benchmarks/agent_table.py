@@ -339,7 +339,7 @@ def figure(goals: dict[str, Found], path: Path, *, dark: bool = False) -> None:
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].invert_yaxis()
     pane.suptitle(finding(goals, reference), fontsize=12, fontweight="bold", color=ink)
-    note = f"A12 beside {reference}: above 0.5 the agent reaches more. Filled and coloured: the effect is shown."
+    note = f"Reward {REWARD}. A12 beside {reference}: above 0.5 the agent reaches more. Filled: the effect is shown."
     pane.text(0.5, 0.01, note, ha="center", fontsize=9, color=faint)
     pane.tight_layout(rect=(0, 0.05, 1, 1))
     pane.savefig(path, metadata={"Date": None}, transparent=True)

@@ -24,8 +24,8 @@ class Diversity(Goal):
     The paper's reward is below 0.001 as soon as div is above 1000, which a few test cases are; `growth` and `gain` do
     not shrink.
 
-    The value follows the size of the suite: over 100 points of nine runs, the number of statements explained 90 % of the
-    variance of its logarithm. `mean_diversity` is a goal that does not.
+    The value follows the size of the suite: every further test case or statement raises it. The value of `mean_diversity`
+    does not.
 
     The final suite keeps covered which operations are entered, as published, because diversity has no targets. It is
     minimised for that, so it is a good deal less diverse than the suite that the value speaks of.
