@@ -97,7 +97,7 @@ class SearchOptions(EngineOptions):
 
     Attributes:
         path: folder that is searched first for the subject.
-        goal: what the tester wants in the end: exceptions, coverage, diversity or strong_mutation.
+        goal: what the tester wants in the end: exceptions, coverage, diversity, mean_diversity or strong_mutation.
         functions: fitness functions to use instead of the goal's own list: exception,branch,loop_twice.
         variants: arguments of fitness functions by name, such as {"diversity": {"last_two": true}}.
         reward: what agents learn from: growth (relative growth of the goal's value, comparable between goals and
