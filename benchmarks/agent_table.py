@@ -59,6 +59,8 @@ TRAINING_BUDGETS = {"exceptions": "5000x", "diversity": "5000x", "strong_mutatio
 
 RANDOM_SEARCH = "random search"
 BASELINES = (BEST_CONSTANT, "fixed own", "fixed all", "random_fixed", "uniform", RANDOM_SEARCH)
+BETTER = Verdict.BETTER
+
 LEARNING = ("ucb", "factored_ucb", "linucb", "dsg_sarsa", "released_ucb", "released_dsg_sarsa")
 """The agents that learn within a run."""
 
@@ -288,19 +290,21 @@ def _shown(found: Judged[Contrast] | None) -> str:
 
 
 def finding(goals: dict[str, Found], reference: str) -> str:
-    """In one sentence which agents that learn within a run are shown to beat the reference, by goal."""
-    won = {
-        goal: [
-            name for name in LEARNING if (name, reference) in found and found[name, reference].verdict is Verdict.BETTER
-        ]
-        for goal, found in goals.items()
-    }
-    parts = [f"{' and '.join(names)} for {goal.replace('_', ' ')}" for goal, names in won.items() if names]
-    other = [goal.replace("_", " ") for goal, names in won.items() if not names]
-    if not parts:
-        return f"No agent that learns within a run is shown to beat {reference}"
-    rest = f"; none for {' and '.join(other)}" if other else ""
-    return f"Shown to beat {reference} while learning: {', '.join(parts)}{rest}"
+    """In one sentence which agents that learn within a run are shown to beat the reference, or else `uniform`."""
+
+    def shown(baseline: str) -> str:
+        won = {
+            goal: [name for name in LEARNING if (name, baseline) in found and found[name, baseline].verdict is BETTER]
+            for goal, found in goals.items()
+        }
+        return ", ".join(f"{' and '.join(names)} for {goal.replace('_', ' ')}" for goal, names in won.items() if names)
+
+    if parts := shown(reference):
+        return f"Shown to beat {reference} while learning: {parts}"
+    none = f"no agent that learns within a run is shown to beat {reference}"
+    if parts := shown("uniform"):
+        return f"Learning beats chance ({parts}),\nbut {none}"
+    return none.capitalize()
 
 
 def figure(goals: dict[str, Found], path: Path, *, dark: bool = False) -> None:
@@ -342,7 +346,7 @@ def figure(goals: dict[str, Found], path: Path, *, dark: bool = False) -> None:
     note = f"Reward {REWARD}. A12 beside {reference}: above 0.5 the agent reaches more. Filled: the effect is shown."
     pane.text(0.5, 0.01, note, ha="center", fontsize=9, color=faint)
     pane.tight_layout(rect=(0, 0.05, 1, 1))
-    pane.savefig(path, metadata={"Date": None}, transparent=True)
+    pane.savefig(path, metadata={"Date": None}, transparent=True, bbox_inches="tight")
     pyplot.close(pane)
 
 
