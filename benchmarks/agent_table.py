@@ -48,7 +48,7 @@ SUBJECTS = {
     "diversity": "stdlib-v1:test",
     "strong_mutation": "stdlib-v1:test",
 }
-"""By goal: modules on which 20,000 executions do not find all that more executions find."""
+"""By goal: modules on which the budget does not find all that more executions find."""
 
 REWARD = str(defaults(SearchOptions)["reward"])
 
