@@ -5,6 +5,7 @@ from __future__ import annotations
 from fitgym.engine.queries import Queries
 from fitgym.fitness import mean_diversity
 from fitgym.goals.base import REWARDS, Goal
+from fitgym.goals.diversity import Diversity
 
 __all__ = ["MeanDiversity"]
 
@@ -24,16 +25,7 @@ class MeanDiversity(Goal):
 
     fitness = "mean_diversity"
     kept = ("branch",)
-    functions = (
-        "mean_diversity",
-        "exception",
-        "branch",
-        "direct_branch",
-        "method",
-        "method_no_exception",
-        "output",
-        "weak_mutation",
-    )
+    functions = ("mean_diversity", *(name for name in Diversity.functions if name != Diversity.fitness))
     required = ("mean_diversity",)
     catalogue = "paper"
     unit = 0.01
