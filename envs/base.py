@@ -251,10 +251,10 @@ class SearchEnv(RecordedEnv):
         self._moment = self._next(chosen)
         spent, reached = self.spent >= 1.0, self.goal.reached(self.engine)
         terminated = bool(reached or (spent and self.features.shows_budget))
-        truncated = bool(spent and not terminated)
+        truncated = bool((spent or self.engine.stuck) and not terminated)
         self._ended = terminated or truncated
         if self._display is not None and self._footprint is not None:
-            ended = "" if not self._ended else "budget spent" if spent else "goal reached"
+            ended = "" if not self._ended else "goal reached" if terminated and not spent else "budget spent"
             self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
         return self._observation(), reward, terminated, truncated, self._info()
 

@@ -93,7 +93,8 @@ def generate(
         environment and goal).
     budget
         60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations).
-        Finishing has at least 15 seconds; tests that have not passed by then are dropped.
+        Finishing takes as long as the search at most, but has 10 seconds and the time of eight imports of the subject.
+        Tests that have not passed by then are dropped.
     seed
         With a budget in x or g, the same seed gives the same suite.
     output

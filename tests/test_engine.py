@@ -344,3 +344,11 @@ def test_probes_that_are_not_asked_change_no_search(executor):
             for _ in range(5):
                 running.step()
         assert state(runs[0]) == state(runs[1])
+
+
+@pytest.mark.parametrize("search", ["mosa", "whole_suite", "mio", "random_search"])
+def test_a_deadline_that_passes_before_anything_has_run_breaks_no_search(executor, search):
+    engine = Engine(executor, search=search, deadline=time.monotonic() - 1.0)
+    engine.step()
+    assert engine.over and engine.best_suite(["branch"]) == []
+    engine.deadline = None

@@ -327,7 +327,7 @@ def test_care_that_nothing_calls_for_any_more_is_given_up(tmp_path: Path, monkey
             os.environ["CHANGED"] = "yes"
         return len(os.environ.get("CHANGED", ""))
     """
-    monkeypatch.setattr("fitgym.execution.executor._CALM", 40)
+    monkeypatch.setattr("fitgym.execution.killing._CALM", 40)
     with Executor(module(tmp_path, source), LIMITS) as executor:
         calls = Calls(executor)
         changes, keeps = calls(("change", 1)), calls(("change", 0))
@@ -338,7 +338,7 @@ def test_care_that_nothing_calls_for_any_more_is_given_up(tmp_path: Path, monkey
             assert all(
                 trace == expected for testcase, trace in zip(testcases, traces, strict=True) if testcase == keeps
             )
-            cares.append(executor._care)
+            cares.append(executor._care.level)
         assert cares == [2, 1, 0, 2]
 
 

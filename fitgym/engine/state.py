@@ -66,6 +66,7 @@ class State:
         began: start of the search, on the clock `time.monotonic`.
         generation: number of generations so far.
         executions: number of executed test cases so far.
+        idle: number of generations in a row that executed nothing, because what they proposed is known.
         chunk: number of test cases that run between two looks at the clock, if there is a deadline.
         required_mutants: by fitness function, the only mutants that test cases still run on; empty during the search.
         ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
@@ -111,6 +112,7 @@ class State:
         self.budget = budget
         self.generation = 0
         self.executions = 0
+        self.idle = 0
         self.chunk = 16
         self.required_mutants: dict[str, Mask] = {}
         self.ill_typed: dict[tuple[str, str], None] = {}

@@ -29,6 +29,26 @@ class Broken(Exception):
         self.last = last
         self.position = position
 
+    def guilty(self, n_testcases: int, care: int, *, fresh: bool) -> tuple[int, bool]:
+        """Index of the test case that broke the child, `IDLE` if it is not known, and whether that is certain.
+
+        A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state that
+        every comparison found clean is not made to hang again; but what hangs between two test cases may have been left
+        by any before.
+
+        Args:
+            n_testcases: in the batch.
+            care: with which they ran, see `Segment`.
+            fresh: nothing had run in the child before.
+        """
+        hung = self.failure == "timeout"
+        guilty = self.running if self.running != IDLE else self.last if care > 1 or hung else IDLE
+        if n_testcases == 1 and fresh:
+            return 0, True
+        if not 0 <= guilty < n_testcases:
+            return IDLE, False
+        return guilty, (guilty == 0 and fresh) or (hung and self.running != IDLE)
+
 
 class Child:
     """A forked process that runs batches.

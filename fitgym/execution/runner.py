@@ -9,7 +9,7 @@ import resource
 import signal
 import sys
 import types
-from time import process_time  # the real ones, see `fitgym.execution.clock`
+from time import monotonic, process_time  # the real ones, see `fitgym.execution.clock`
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import SubjectError
@@ -42,6 +42,7 @@ __all__ = ["Runner"]
 _MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
 _PROCESSOR_S = 3600  # that the zygote, or a child before its limit is raised, may use; each counts from its own start
 _IMPORT_FUEL = 1 << 60
+_LONGEST_S = 0.2  # for a batch; what is left of it is sent again, so that its results come while there is time
 
 
 class Runner:
@@ -92,6 +93,8 @@ class Runner:
         self._chance = chance
         self._known: dict[object, int] = {}
         self._watchdog = Watchdog(limits, journal, recorder)
+        self._interval = 0.0
+        self._fuel = limits.fuel
         self._haunted = False  # something of the last test case did not die quietly
         self._functions: Living = {}
         self._mutation: Mutation | None = None
@@ -173,8 +176,16 @@ class Runner:
 
     def wake(self) -> None:
         """The first request has come: let the clock tick."""
-        interval = min(self.limits.seconds / 8, self.limits.idle_seconds / 4)
-        signal.setitimer(signal.ITIMER_REAL, interval, interval)
+        self._tick(self.limits.seconds, self.limits.idle_seconds)
+
+    def _tick(self, seconds: float, idle_seconds: float) -> None:
+        """Let the clock tick as often as limits of so many seconds need."""
+        interval = min(seconds / 8, idle_seconds / 4)
+        if interval != self._interval:
+            self._interval = interval
+            self._watchdog.allow(seconds, idle_seconds)
+            signal.setitimer(signal.ITIMER_REAL, interval, interval)
+            self._process = None  # the timer is part of its snapshot
 
     def answer(self, request: tuple[Any, ...]) -> tuple[bytes, bool]:
         """Run a batch.
@@ -187,14 +198,17 @@ class Runner:
                 "mutate" each with the number of a mutant), and how much state is compared after each test case rather
                 than after the batch: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because
                 this process ends after its first test case; -1 as 0, but if the batch has left something behind this
-                process ends and nothing is repeated, because it is known what the test cases should give.
+                process ends and nothing is repeated, because it is known what the test cases should give; and the fuel,
+                the seconds and the seconds of waiting that each test case may use.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
-            case up to the first that left something behind; or none, when some test case did but it is not known which,
-            and then how much has to be compared to find out.
+            case up to the first that left something behind, or to where `_LONGEST_S` had passed; or none, when some test
+            case did but it is not known which, and then how much has to be compared to find out.
         """
-        mode, needs, definitions, testcases, care = request
+        mode, needs, definitions, testcases, care, allowance = request
+        self._fuel = self.recorder.fuel = allowance[0]
+        self._tick(*allowance[1:])
         if self._process is None and care < 3:
             self._process = Process()
         define = self.program.define
@@ -204,6 +218,7 @@ class Runner:
         results: list[Any] = []
         fresh: list[WireTrace] = []
         last = False
+        end = monotonic() + _LONGEST_S
         trials = self._trials(*needs) if mode == "mutate" else None
         if mode == "check":
             needs, self._checked = needs
@@ -217,13 +232,15 @@ class Runner:
             if care == 3 or self._is_dirty(index, care):
                 last = True
                 break
+            if monotonic() > end:
+                break
         redo = 0
         if not last:
             if care < 0:
                 last = self._has_changed() or self._is_far_dirty(undo=True)
             else:
                 redo = self._unclear(care)
-        if redo and len(testcases) == 1:
+        if redo and len(results) == 1:
             redo, last = 0, True
         if redo:
             results, fresh, last = [], [], True
@@ -386,12 +403,12 @@ class Runner:
                 kill, failing = "memory", ()
             elif not kill:
                 difference = trials.mutation.impact(number, reached, recorder.snapshot()[0])
-            recorder.fuel = self.limits.fuel
+            recorder.fuel = self._fuel
             recorder.begin()  # objects need fuel to die quietly
             late = self._bury(index, outcome)
         finally:
             mutant.undo()
-            recorder.fuel = self.limits.fuel
+            recorder.fuel = self._fuel
         self._haunted = bool(late)
         self._last_failure = "timeout" if self._watchdog.timed_out else outcome.failure
         if guard.refused:

@@ -224,12 +224,13 @@ class Zygote:
         else:
             self.child = parked
 
-    def ask(self, payload: bytes, deadline: float | None = None) -> bytes:
+    def ask(self, payload: bytes, deadline: float | None = None, seconds: float | None = None) -> bytes:
         """Send a request to the child and wait for its answer.
 
         Args:
             payload: the request.
             deadline: of `time.monotonic`; nobody waits longer.
+            seconds: that one test case may take; None for `Limits.seconds`.
 
         Raises:
             Broken: the child died, hung or wrote something else.
@@ -243,7 +244,7 @@ class Zygote:
         self.journal.reset()
         try:
             child.connection.sendall(frame(self._seal, payload))
-            return self._answer(child, deadline)
+            return self._answer(child, deadline, self._limits.seconds if seconds is None else seconds)
         except (ProtocolError, ExecutionError, OSError):
             raise self._broken(child, "crash") from None
 
@@ -384,9 +385,9 @@ class Zygote:
             if news:
                 return message
 
-    def _answer(self, child: Child, deadline: float | None) -> bytes:
+    def _answer(self, child: Child, deadline: float | None, limit: float) -> bytes:
         """Wait for the child's frame with an eye on the journal."""
-        journal, limit = self.journal, self._limits.seconds
+        journal = self.journal
         ours, zygotes = child.connection.fileno(), self._control.fileno()
         poll = select.poll()
         poll.register(ours, select.POLLIN)
