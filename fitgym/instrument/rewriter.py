@@ -20,6 +20,7 @@ from fitgym.instrument.expression_sites import FunctionNode
 from fitgym.instrument.placeholders import ATTRIBUTE, INTO_ATTRIBUTE, INTO_ITEM, ITEM, LEADING, placeholder
 from fitgym.instrument.plan import Plan
 from fitgym.subject.syntax import docstring_end
+from fitgym.subject.tables import is_table
 
 __all__ = ["GUARD_DECIDED", "MATCHED", "MISSED", "Rewriter"]
 
@@ -120,6 +121,8 @@ class Rewriter:
             case ast.Name() | ast.Attribute():
                 return self._read(node)
             case ast.Constant() | ast.expr_context() | ast.operator():
+                return node
+            case _ if node not in self._at and is_table(node):
                 return node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return self._fields(node, body=self._scope_body(node, node.body))

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 
 from fitgym.errors import SubjectError
+from fitgym.subject import syntax
 from fitgym.subject.subject import Reference
 
 __all__ = ["locate", "parse", "read"]
@@ -79,7 +80,7 @@ def parse(reference: Reference, source: str) -> ast.Module:
         SubjectError: the source is not valid for this version of Python; the message gives file and line.
     """
     try:
-        return ast.parse(source, reference.path)
+        return syntax.parse(source, reference.path)
     except SyntaxError as problem:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise SubjectError(
