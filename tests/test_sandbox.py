@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.sandbox import landlock_version
+from fitgym.execution.landlock import landlock_version
 
 PRELUDE = """
 import os, resource, sys
@@ -185,7 +185,7 @@ def test_the_kernel_keeps_signals_inside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("confined", "said"), [(True, "denied"), (False, "done")])
 def test_rules_made_before_a_fork_keep_it_from_signalling_its_parent(tmp_path: Path, confined: bool, said: str) -> None:
     action = f"""
-    from fitgym.execution.sandbox import isolate_signals, signal_rules
+    from fitgym.execution.landlock import isolate_signals, signal_rules
     rules = signal_rules()
     if os.fork():
         os.wait()

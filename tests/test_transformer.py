@@ -1152,7 +1152,7 @@ def test_a_string_of_the_subject_that_looks_like_a_placeholder_is_left_alone():
     "source",
     [
         "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 400)),
-        "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 2900)),
+        "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 2000)),
         "x = " + " + ".join(["1"] * 900) + "\n",
         "x = " + " + ".join(["1"] * 2500) + "\n",
         "x = " + "not " * 150 + "(1 < 2)\n",

@@ -18,6 +18,7 @@ from fitgym.execution.chance import PRIVATE, Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.fleeting import is_fleeting
 from fitgym.execution.journal import IDLE, Journal
+from fitgym.execution.landlock import isolate_signals, signal_rules
 from fitgym.execution.leakage import State
 from fitgym.execution.limits import Limits
 from fitgym.execution.living import Living, living
@@ -25,7 +26,7 @@ from fitgym.execution.observation import NOT_RUN, Observed, observe
 from fitgym.execution.process import Process
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
-from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
+from fitgym.execution.sandbox import Guard, lower, used_memory
 from fitgym.execution.watchdog import Watchdog
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder

@@ -22,7 +22,9 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NoReturn
+from typing import Literal, NoReturn
+
+from fitgym.execution.landlock import confine, libc
 
 __all__ = [
     "Blocked",
@@ -30,13 +32,10 @@ __all__ = [
     "adopt_orphans",
     "die_with_parent",
     "ended_by",
-    "isolate_signals",
-    "landlock_version",
     "limit_sleep",
     "lower",
     "restrict",
     "same_layout",
-    "signal_rules",
 ]
 
 Mode = Literal["off", "polite", "strict"]
@@ -45,6 +44,8 @@ LONGEST_SLEEP = 0.05
 """Seconds that a test case may sleep at a time."""
 
 _MIB = 1 << 20
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_WHICH_PERSONALITY, _ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000
 
 
 class Blocked(BaseException):
@@ -116,7 +117,7 @@ def restrict(
     if processes is not None:
         lower(resource.RLIMIT_NPROC, processes)
     guard = Guard(folder)
-    _landlock(guard.folder)
+    confine(guard.folder, _HARMLESS)
     guard.install()
     guard.mode = mode
     return guard
@@ -140,12 +141,12 @@ def limit_sleep(guard: Guard) -> None:
 
 def adopt_orphans() -> None:
     """Make every process that loses its parent below this one a child of this one."""
-    _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with_parent() -> None:
     """Be killed when the parent ends."""
-    _libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 @contextlib.contextmanager
@@ -170,7 +171,7 @@ def same_layout() -> Iterator[None]:
 
     Nothing happens where the system does not allow that, as in some containers.
     """
-    personality = _libc().personality
+    personality = libc().personality
     before = personality(ctypes.c_ulong(_WHICH_PERSONALITY))
     changed = before >= 0 and personality(ctypes.c_ulong(before | _ADDR_NO_RANDOMIZE)) >= 0
     try:
@@ -355,117 +356,6 @@ _CHECKS: dict[str, Check] = {
 
 _STRICT = frozenset({"time.sleep"})
 """What only test cases may not do."""
-
-
-# ------------------------------------------------------------------------------------------------------- Landlock
-
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
-_WHICH_PERSONALITY, _ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000
-_RULE_PATH_BENEATH = 1
-
-_EXECUTE = 1 << 0
-_WRITE_FILE = 1 << 1
-_TRUNCATE = 1 << 14
-_CHANGING = (
-    _WRITE_FILE | sum(1 << bit for bit in range(4, 13))  # remove a folder or file; make a node of any of seven kinds
-)
-_REFER = 1 << 13
-_TCP = 0b11  # bind, connect
-_SCOPES = 0b11  # abstract sockets, signals
-
-
-class _Ruleset(ctypes.Structure):
-    _fields_ = (("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
-
-
-class _PathBeneath(ctypes.Structure):
-    _pack_ = 1
-    _layout_ = "ms"  # what `_pack_` means; Python 3.14 asks for it by name
-    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
-
-
-@functools.cache
-def landlock_version() -> int:
-    """The version of the kernel's Landlock interface, 0 where there is none."""
-    if not sys.platform.startswith("linux"):
-        return 0
-    version = int(_syscall(_CREATE_RULESET, None, 0, 1))
-    return max(version, 0)
-
-
-def _landlock(folder: str) -> bool:
-    """Confine this process by Landlock as far as the kernel can; False where it cannot at all."""
-    version = landlock_version()
-    if version == 0:
-        return False
-    rights = _EXECUTE | _CHANGING
-    if version >= 2:
-        rights |= _REFER
-    if version >= 3:
-        rights |= _TRUNCATE
-    inside = rights & ~_EXECUTE
-    rules = [(folder, inside)]
-    rules += [(device, _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)) for device in _HARMLESS]
-    return _apply(version, _Ruleset(rights, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0), rules)
-
-
-def signal_rules() -> int:
-    """A descriptor of the rules by which `isolate_signals` confines this process or its forks, -1 where there are none."""
-    version = landlock_version()
-    if version < 6:
-        return -1
-    _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return _ruleset(version, _Ruleset(0, 0, _SCOPES))
-
-
-def isolate_signals(rules: int | None = None) -> bool:
-    """Keep this process from sending signals to any that is not its descendant; False where the kernel cannot.
-
-    Args:
-        rules: what `signal_rules` gave in the process that this one was forked from; closed here.
-    """
-    found = signal_rules() if rules is None else rules
-    return found >= 0 and _confine(found)
-
-
-def _apply(version: int, ruleset: _Ruleset, rules: list[tuple[str, int]]) -> bool:
-    descriptor = _ruleset(version, ruleset)
-    if descriptor < 0:
-        return False
-    for path, allowed in rules:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        try:
-            rule = _PathBeneath(allowed, place)
-            _syscall(_ADD_RULE, descriptor, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
-        finally:
-            os.close(place)
-    _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return _confine(descriptor)
-
-
-def _ruleset(version: int, ruleset: _Ruleset) -> int:
-    size = 8 if version < 4 else 16 if version < 6 else 24
-    return _syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
-
-
-def _confine(rules: int) -> bool:
-    try:
-        return _syscall(_RESTRICT_SELF, rules, 0) == 0
-    finally:
-        os.close(rules)
-
-
-@functools.cache
-def _libc() -> Any:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _syscall(number: int, *args: object) -> int:
-    call = _libc().syscall
-    call.restype = ctypes.c_long
-    prepared = [ctypes.c_long(arg) if isinstance(arg, int) else arg for arg in args]
-    return int(call(ctypes.c_long(number), *prepared))
 
 
 # ---------------------------------------------------------------------------------------------------- command line
