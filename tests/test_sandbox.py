@@ -244,3 +244,10 @@ def test_a_command_line_that_makes_no_sense_is_explained(arguments: tuple[str, .
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_an_import_may_ask_the_kernel_about_the_network_and_a_test_case_may_not(tmp_path):
+    action = "import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).bind((0, 0))"
+    assert run(tmp_path, action, mode="polite") == "done"
+    assert run(tmp_path, action) == "blocked socket.bind"
+    assert run(tmp_path, "import socket; socket.socket().bind(('127.0.0.1', 0))", mode="polite") == "denied"

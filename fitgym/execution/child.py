@@ -9,7 +9,7 @@ from fitgym.execution.journal import IDLE
 from fitgym.execution.protocol import FrameReader
 from fitgym.instrument.trace import Failure
 
-__all__ = ["Broken", "Child"]
+__all__ = ["Broken", "Child", "Writes"]
 
 
 class Broken(Exception):
@@ -28,6 +28,10 @@ class Broken(Exception):
         self.running = running
         self.last = last
         self.position = position
+
+
+class Writes(Exception):
+    """The import of the subject writes beside it, so the worker needs an overlay."""
 
 
 class Child:

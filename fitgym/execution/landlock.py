@@ -45,12 +45,13 @@ def landlock_version() -> int:
     return max(version, 0)
 
 
-def confine(folder: str, harmless: Sequence[str]) -> bool:
+def confine(folder: str, harmless: Sequence[str], executable: Sequence[str] = ()) -> bool:
     """Confine this process as far as the kernel can: it may write in one folder, start no program and open no connection.
 
     Args:
         folder: the only folder in which files may be written.
         harmless: devices that may be written to as well.
+        executable: files that may be executed.
 
     Returns:
         False where the kernel has no Landlock.
@@ -66,6 +67,7 @@ def confine(folder: str, harmless: Sequence[str]) -> bool:
     inside = rights & ~_EXECUTE
     rules = [(folder, inside)]
     rules += [(device, _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)) for device in harmless]
+    rules += [(path, _EXECUTE) for path in executable]
     return _apply(version, _Ruleset(rights, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0), rules)
 
 

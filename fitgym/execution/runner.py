@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import types
+from dataclasses import replace
 from time import process_time  # the real ones, see `fitgym.execution.clock`
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,10 @@ class Runner:
         except Exception as error:
             what = type(error).__name__
             raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
+        if guard.overlay is not None:
+            added, changed = guard.overlay.written()
+            subject = replace(subject, added=added, changed=changed)
+            guard.overlay.keep()
         program = Program(subject, recorder, journal.cells)
         neighbours = preparation.neighbours(module, before)
         return cls(subject, recorder, program, limits, journal, guard, chance, module, neighbours, infection=infection)
@@ -197,7 +202,7 @@ class Runner:
         """
         mode, needs, definitions, testcases, care = request
         if self._process is None and care < 3:
-            self._process = Process()
+            self._process = Process(self.guard.overlay)
         define = self.program.define
         for identifier, wire in definitions:
             define(identifier, wire)

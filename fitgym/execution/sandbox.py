@@ -21,10 +21,12 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal, NoReturn
 
 from fitgym.execution.landlock import confine, libc
+from fitgym.execution.overlay import Overlay
+from fitgym.execution.programs import executables, started
 
 __all__ = [
     "Blocked",
@@ -66,16 +68,30 @@ class Guard:
             and whole programs; "strict" raises `Blocked`, refuses long sleeps as well, and suits test cases.
         refused: name of the last refused event since it was set to "", "" if there is none. It tells of refusals that
             the code under test has swallowed.
+        missed: what an import was not allowed to write, by path; only in the mode "polite".
+        hints: what the user can do about programs that an import was not allowed to start.
+        overlay: where writes beside the subject go instead, None if nowhere.
+
+    `programs` are the names of the programs that may be started in the mode "polite".
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, programs: Collection[str] = ()) -> None:
         self.folder = os.path.realpath(folder)
+        self.programs = frozenset(programs)
+        self.missed: list[str] = []
+        self.hints: list[str] = []
+        self.overlay: Overlay | None = None
         self.mode: Mode = "off"
         self.refused = ""
 
     def install(self) -> None:
         """Watch every audit event of this process and its forks, for good; there is no way to take the hook away."""
         sys.addaudithook(_hook(self))
+
+    def lay_over(self, root: str) -> None:
+        """From now on what is written below a folder, and among temporary files, goes to the guarded folder."""
+        self.overlay = Overlay(self.folder, (root, "/tmp", "/var/tmp"))
+        self.overlay.install()
 
     @contextlib.contextmanager
     def off(self) -> Iterator[None]:
@@ -95,6 +111,7 @@ def restrict(
     files: int = 1024,
     processes: int | None = None,
     mode: Mode = "polite",
+    programs: Collection[str] = (),
 ) -> Guard:
     """Set every layer for this process and all that it will start.
 
@@ -105,6 +122,7 @@ def restrict(
         files: how many descriptors may be open.
         processes: how many processes the user may have, None for no limit; root is never limited by it.
         mode: see `Guard`.
+        programs: names of programs that an import may start; they are confined as this process is.
 
     Returns:
         The guard, whose mode can still be changed.
@@ -116,8 +134,8 @@ def restrict(
         lower(resource.RLIMIT_AS, used_memory() + memory_mb * _MIB)
     if processes is not None:
         lower(resource.RLIMIT_NPROC, processes)
-    guard = Guard(folder)
-    confine(guard.folder, _HARMLESS)
+    guard = Guard(folder, programs)
+    confine(guard.folder, _HARMLESS, executables(programs))
     guard.install()
     guard.mode = mode
     return guard
@@ -204,6 +222,7 @@ def used_memory() -> int:
 Check = Callable[[Guard, tuple[object, ...]], bool]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_NETLINK = getattr(socket, "AF_NETLINK", -1)
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full")
 
 
@@ -213,6 +232,7 @@ def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
     strict_only = _STRICT
     blocked = Blocked
     refusal = PermissionError
+    writes, advice = _WRITES, _advice
 
     def hook(event: str, args: tuple[object, ...]) -> None:
         check = checks(event)
@@ -224,9 +244,20 @@ def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
             if guard.mode == "strict":
                 guard.refused = event
                 raise blocked(f"{event} is not allowed in a test case")
-            raise refusal(1, f"{event} is not allowed in the sandbox")
+            hint = advice(event, args)
+            if event in writes and args:
+                guard.missed.append(str(args[0]))
+            elif hint:
+                guard.hints.append(hint)
+            raise refusal(1, f"{event} is not allowed in the sandbox{hint}")
 
     return hook
+
+
+def _advice(event: str, args: tuple[object, ...]) -> str:
+    """What the user can do about a refused program, "" for everything else."""
+    name = started(args) if event in ("subprocess.Popen", "os.posix_spawn") else ""
+    return f"; if the program '{name}' is harmless, allow it with --programs {name}" if name else ""
 
 
 def _always(guard: Guard, args: tuple[object, ...]) -> bool:
@@ -298,6 +329,16 @@ def _database_outside(guard: Guard, args: tuple[object, ...]) -> bool:
     return (isinstance(path, str) and path.startswith("file:")) or _outside(guard, path, -1)
 
 
+def _binds(guard: Guard, args: tuple[object, ...]) -> bool:
+    """An import may ask the kernel about the network; everything else would be heard outside."""
+    asks_kernel = isinstance(args[0], socket.socket) and socket.SocketType.family.__get__(args[0]) == _NETLINK
+    return guard.mode == "strict" or not asks_kernel
+
+
+def _starts_program(guard: Guard, args: tuple[object, ...]) -> bool:
+    return guard.mode == "strict" or started(args) not in guard.programs
+
+
 _CHECKS: dict[str, Check] = {
     "open": _opens_for_writing,
     "os.remove": _paths((0, 1)),
@@ -319,19 +360,19 @@ _CHECKS: dict[str, Check] = {
     "os.exec": _always,
     "os.fork": _always,
     "os.forkpty": _always,
-    "os.posix_spawn": _always,
+    "os.posix_spawn": _starts_program,
     "os.spawn": _always,
     "os.startfile": _always,
     "os.kill": _always,
     "os.killpg": _always,
     "os.lockf": _always,
     "pty.spawn": _always,
-    "subprocess.Popen": _always,
+    "subprocess.Popen": _starts_program,
     "signal.pthread_kill": _always,
     "resource.setrlimit": _always,
     "resource.prlimit": _always,
     "socket.connect": _always,
-    "socket.bind": _always,
+    "socket.bind": _binds,
     "socket.sendto": _always,
     "socket.sendmsg": _always,
     "socket.getaddrinfo": _always,
@@ -354,6 +395,9 @@ _CHECKS: dict[str, Check] = {
 }
 """What is looked at, by the name of the audit event; everything else passes."""
 
+_WRITES = frozenset({"open", "os.mkdir", "os.rename", "sqlite3.connect", "os.symlink", "os.truncate", "os.utime"})
+"""What an overlay may make possible."""
+
 _STRICT = frozenset({"time.sleep"})
 """What only test cases may not do."""
 
@@ -362,17 +406,25 @@ _STRICT = frozenset({"time.sleep"})
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """`FOLDER -- MODULE [ARGUMENT ...]`: run a module as a program that can write in FOLDER only."""
-    if len(arguments) < 3 or arguments[1] != "--":
+    """`FOLDER [OPTION ...] -- MODULE [ARGUMENT ...]`: run a module as a program that can write in FOLDER only.
+
+    With `--beside=ROOT` files that it writes below ROOT go to FOLDER too, `--programs=A,B` lets it start these programs.
+    """
+    end = arguments.index("--") if "--" in arguments else 0
+    if end < 1 or len(arguments) < end + 2:
         print("usage: python -m fitgym.execution.sandbox FOLDER -- MODULE [ARGUMENT ...]", file=sys.stderr)
         raise SystemExit(2)
-    folder, module, rest = arguments[0], arguments[2], arguments[3:]
+    folder, module, rest = arguments[0], arguments[end + 1], arguments[end + 2 :]
+    options = dict(option.removeprefix("--").split("=", 1) for option in arguments[1:end])
     if not os.path.isdir(folder):
         print(f"no such folder: '{folder}'", file=sys.stderr)
         raise SystemExit(2)
     os.environ["TMPDIR"] = os.environ["HOME"] = os.path.realpath(folder)
     sys.dont_write_bytecode = True
-    restrict(folder)
+    programs = tuple(filter(None, options.get("programs", "").split(",")))
+    guard = restrict(folder, programs=programs)
+    if "beside" in options:
+        guard.lay_over(options["beside"])
     sys.argv = [module, *rest]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
     raise SystemExit(0)
