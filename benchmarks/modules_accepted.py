@@ -37,8 +37,9 @@ LIMIT_S = 60.0  # of one module, start and test cases
 PLAIN_LIMIT_S = 60.0
 TESTCASES = 20
 
-TESTED, EMPTY, NOT_IMPORTED, NO_SOURCE, REFUSED = "tested", "nothing to test", "not importable", "no source", "refused"
-OUTCOMES = (TESTED, EMPTY, NOT_IMPORTED, NO_SOURCE, REFUSED)
+TESTED, EMPTY, NOT_IMPORTED, NO_SOURCE = "tested", "nothing to test", "not importable", "no source"
+OPTION, REFUSED = "needs an option", "refused"
+OUTCOMES = (TESTED, EMPTY, NOT_IMPORTED, NO_SOURCE, OPTION, REFUSED)
 
 # Runs in a process of its own, because a subject may bring down anything.
 TRY = """
@@ -50,7 +51,7 @@ from fitgym.subject.source import locate
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable
 module, folder, number, programs = sys.argv[1:]
-found = locate(module, folder)
+found = locate(module, folder, programs)
 with Executor(found, Limits(import_seconds=40.0)) as executor:
     subject = executor.subject
     table = StatementTable()
@@ -147,6 +148,8 @@ def examine(package: str, module: str, options: argparse.Namespace) -> Row:
             return Row(package, module, EMPTY, sentence, "", 0, 0, seconds)
         if "fitgym needs Python source" in sentence or "namespace package" in sentence:
             return Row(package, module, NO_SOURCE, sentence, "", 0, 0, seconds)
+        if "allow it with --programs" in sentence:
+            return Row(package, module, OPTION, sentence, "", 0, 0, seconds)
         code, _, err = _run([sys.executable, "-c", f"import {module}"], env, work, PLAIN_LIMIT_S)
         plain = ""
         if code != 0:
@@ -211,7 +214,7 @@ def summary(rows: Iterable[Row]) -> str:
         "# Modules that can be tested",
         "",
         f"{len(rows)} modules of {len(packages)} packages. {accepted} ({accepted / max(1, len(rows)):.1%}) can be tested,",
-        "or get a sentence that names what Python itself says. Median time of a module that was tested: "
+        "or get a sentence that says what Python itself says, or which option to use. Median time of a module that was tested: "
         f"{statistics.median([row.seconds for row in rows if row.outcome == TESTED] or [0.0]):.1f} s.",
         "",
         "| outcome | modules | share |",
