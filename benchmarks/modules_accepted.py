@@ -138,6 +138,8 @@ def examine(package: str, module: str, options: argparse.Namespace) -> Row:
         seconds = round(time.perf_counter() - started, 2)
         if code == 0:
             told = json.loads(out.splitlines()[-1])
+            if not told["all"]:
+                return Row(package, module, EMPTY, "no object of its classes can be made", "", 0, 0, seconds)
             return Row(package, module, TESTED, "", "", told["run"], told["all"], seconds)
         lines = [line for line in err.splitlines() if line.strip()]
         sentence = lines[-1].strip() if lines else f"ended with status {code}"
