@@ -125,7 +125,9 @@ class SearchEnv(RecordedEnv):
         self._footprint: Footprint | None = None  # where there is a display
         self._executor = executor
         if executor is None and subject:
-            self._executor = Executor(locate(subject, self.options.path), Limits(seconds=self.options.timeout_s))
+            self._executor = Executor(
+                locate(subject, self.options.path, self.options.programs), Limits(seconds=self.options.timeout_s)
+            )
         self._settled: tuple[str, ...] | None = None  # see `settle`
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
@@ -196,7 +198,7 @@ class SearchEnv(RecordedEnv):
         """
         self._begin(seed)
         if options and "subject" in options and options["subject"] != self.subject_name:
-            reference = locate(options["subject"], options.get("path"))
+            reference = locate(options["subject"], options.get("path"), self.options.programs)
             if self._executor is not None:
                 self._executor.close()
             self.subject_name = options["subject"]

@@ -113,7 +113,7 @@ def generate(
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:
         raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
-    with Executor(locate(subject, path)) as executor:
+    with Executor(locate(subject, path, options.get("programs", ""))) as executor:
         goal = options.get("goal", GENERATED_GOAL if env == DEFAULT_ENV else env.rpartition("/")[2])
         if goal != "coverage" and not agent.startswith("fixed"):
             executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen

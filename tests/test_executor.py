@@ -1086,3 +1086,15 @@ def test_a_parked_process_leaves_no_connection_open_when_the_worker_ends(bank: E
     connections = [bank._verifier[1].connection, bank._zygote.child.connection]
     bank.close()
     assert [connection.fileno() for connection in connections] == [-1, -1]
+
+
+def test_what_is_nested_too_deeply_for_the_compiler_is_not_blamed_on_the_import(tmp_path, monkeypatch):
+    from fitgym.execution import preparation
+
+    def refuse(*_, **__):
+        raise RecursionError("maximum recursion depth exceeded while traversing 'expr' node")
+
+    monkeypatch.setattr(preparation, "instrument", refuse)
+    (tmp_path / "deep.py").write_text("def f(x):\n    return x\n")
+    with pytest.raises(SubjectError, match="nested too deeply"):
+        preparation.instrumented(locate("deep", tmp_path), "", False)

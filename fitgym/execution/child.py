@@ -9,7 +9,7 @@ from fitgym.execution.journal import IDLE
 from fitgym.execution.protocol import FrameReader
 from fitgym.instrument.trace import Failure
 
-__all__ = ["Broken", "Child"]
+__all__ = ["Broken", "Child", "Writes"]
 
 
 class Broken(Exception):
@@ -48,6 +48,10 @@ class Broken(Exception):
         if not 0 <= guilty < n_testcases:
             return IDLE, False
         return guilty, (guilty == 0 and fresh) or (hung and self.running != IDLE)
+
+
+class Writes(Exception):
+    """The import of the subject writes beside it, so the worker needs an overlay."""
 
 
 class Child:

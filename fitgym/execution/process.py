@@ -19,6 +19,8 @@ import sys
 import time
 import warnings
 
+from fitgym.execution.overlay import Overlay
+
 __all__ = ["Process"]
 
 
@@ -26,10 +28,12 @@ class Process:
     """A snapshot of what belongs to the process rather than to the subject, the files in its working folder included.
 
     Args:
+        overlay: what the subject has written beside itself, None if nothing.
         memory_slack: bytes by which the address space may grow before that counts as a change.
     """
 
-    def __init__(self, memory_slack: int = 128 << 20) -> None:
+    def __init__(self, overlay: Overlay | None = None, memory_slack: int = 128 << 20) -> None:
+        self._overlay = overlay
         self._threads = _thread._count()
         self._slack = memory_slack
         self._folder = os.getcwd()
@@ -94,6 +98,7 @@ class Process:
             os.getsid(0),
             _locale.setlocale(_locale.LC_ALL, None),
             _umask(),
+            None if self._overlay is None else self._overlay.look(),
         ]
 
 

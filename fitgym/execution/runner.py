@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import types
+from dataclasses import replace
 from time import monotonic, process_time  # the real ones, see `fitgym.execution.clock`
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from fitgym.execution.chance import PRIVATE, Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.fleeting import is_fleeting
 from fitgym.execution.journal import IDLE, Journal
+from fitgym.execution.landlock import isolate_signals, signal_rules
 from fitgym.execution.leakage import State
 from fitgym.execution.limits import Limits
 from fitgym.execution.living import Living, living
@@ -25,7 +27,7 @@ from fitgym.execution.observation import NOT_RUN, Observed, observe
 from fitgym.execution.process import Process
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
-from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
+from fitgym.execution.sandbox import Guard, lower, used_memory
 from fitgym.execution.watchdog import Watchdog
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
@@ -129,6 +131,10 @@ class Runner:
         except Exception as error:
             what = type(error).__name__
             raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
+        if guard.overlay is not None:
+            added, changed = guard.overlay.written()
+            subject = replace(subject, added=added, changed=changed)
+            guard.overlay.keep()
         program = Program(subject, recorder, journal.cells)
         neighbours = preparation.neighbours(module, before)
         return cls(subject, recorder, program, limits, journal, guard, chance, module, neighbours, infection=infection)
@@ -210,7 +216,7 @@ class Runner:
         self._fuel = self.recorder.fuel = allowance[0]
         self._tick(*allowance[1:])
         if self._process is None and care < 3:
-            self._process = Process()
+            self._process = Process(self.guard.overlay)
         define = self.program.define
         for identifier, wire in definitions:
             define(identifier, wire)

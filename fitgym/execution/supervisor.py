@@ -151,6 +151,8 @@ class Supervisor:
             return
         _kill_orphans(self._children)
         tidy(self._home, self._kept)
+        if self._runner.guard.overlay is not None:
+            self._runner.guard.overlay.restore()
         self._tell("gone", pid, status)
 
     def _tell(self, *message: object) -> None:

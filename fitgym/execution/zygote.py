@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
-from fitgym.execution.child import Broken, Child
+from fitgym.execution.child import Broken, Child, Writes
 from fitgym.execution.environment import environment, marked
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
@@ -129,6 +129,7 @@ class Zygote:
         Raises:
             SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
             ExecutionError: the worker itself does not start.
+            Writes: it needs another worker, with an overlay.
         """
         if self._subject is None:
             try:
@@ -313,6 +314,8 @@ class Zygote:
                 importing = True
             elif message[0] == "ready" and isinstance(message[1], Subject):
                 return message[1]
+            elif message[0] == "writes":
+                raise Writes
             elif message[0] == "failed":
                 raise _subject_error(str(message[1]), str(message[2]))
 

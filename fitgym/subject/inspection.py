@@ -43,6 +43,7 @@ from fitgym.subject.subject import (
     Site,
     Subject,
 )
+from fitgym.subject.syntax import deep_trees, parse
 
 __all__ = ["REPLACED", "complete"]
 
@@ -73,9 +74,10 @@ def complete(
     Raises:
         SubjectError: nothing is left to test.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     catalogue = Catalogue(module)
-    inspector = _Inspector(reference, tree, module, functions, catalogue)
+    with deep_trees():
+        inspector = _Inspector(reference, tree, module, functions, catalogue)
     inspector.look()
     inspector.help()
     return Subject(

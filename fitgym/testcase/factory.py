@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 
 from fitgym.immutable import Lookup
@@ -10,6 +9,7 @@ from fitgym.instrument.trace import Trace
 from fitgym.subject.affixes import affixes
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Subject
+from fitgym.subject.syntax import parse
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.hangs import Hangs
@@ -48,7 +48,7 @@ class TestFactory:
         self._ends: Lookup[TestCase, tuple[int, bool]] = Lookup()
         self.knowledge = Knowledge(subject, rates)
         self.hangs = Hangs()
-        self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(ast.parse(subject.source)))
+        self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(parse(subject.source)))
         self.calls = Calls(subject, self.knowledge, self.literals, rates)
         self.selection = Selection(self.calls)
         self.variation = Variation(self.calls, self.selection)
