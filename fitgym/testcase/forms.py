@@ -95,16 +95,21 @@ class Forms:
         self.builder = builder
         self.rates = rates
         tested = {operation.owner for operation in subject.operations if operation.under_test}
+        private = {operation.owner for operation in subject.operations if operation.way_in == "private"} - tested
         self._callables = [
             operation
             for operation in subject.operations
-            if operation.kind in ("function", "static_method", "constructor") and operation.drive == ""
+            if operation.kind in ("function", "static_method", "constructor")
+            and operation.drive == ""
+            and not operation.way_in
         ]
         self._forms: dict[Hint, Form] = {}
         self._own_classes = [
             known
             for known in subject.classes.values()
-            if (known.name in tested or known.module == subject.reference.module) and not known.demands
+            if (known.name in tested or known.module == subject.reference.module)
+            and known.name not in private
+            and not known.demands
         ]
         by_value = [known for known in subject.classes.values() if not known.by_address]
         self._by_value = frozenset((*members(by_value), *instances(by_value)))

@@ -283,7 +283,7 @@ class Knowledge:
         """Remember a statement that returned, and what it was given."""
         worked.add(identifier, statement)
         operation = self.operations[statement.operation]
-        if operation.under_test:
+        if operation.leads_in:
             for parameter, argument in _bound(operation, statement):
                 if not isinstance(argument, Name | Lambda):
                     self.accepted(parameter).add(argument, argument)
