@@ -344,3 +344,12 @@ def test_probes_that_are_not_asked_change_no_search(executor):
             for _ in range(5):
                 running.step()
         assert state(runs[0]) == state(runs[1])
+
+
+def test_objects_that_are_only_asked_for_attributes_and_dicts_with_known_keys_are_made():
+    with Executor(locate(str(PROGRAMS / "options.py"))) as running:
+        made = engine(running, fitness=("branch",), search="mosa", seed=1)
+        while made.executions < 1500:
+            made.step()
+        covered, total = made.coverage()["branch"]
+    assert covered == total

@@ -23,6 +23,7 @@ from fitgym.testcase.families import instances, members
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.mixture import ANY_KINDS
 from fitgym.testcase.rates import Rates
+from fitgym.testcase.records import record
 from fitgym.testcase.results import Providers, Results
 from fitgym.testcase.subtyping import attributes, fits, simple_kind
 
@@ -264,6 +265,9 @@ class Forms:
         return None if hint.kind == "any" else self.of(hint)
 
     def _of_mapping(self, hint: Hint) -> Form:
+        if hint.kind == "record":
+            keys = [Literal(text) for text in map(canonical, hint.texts) if text is not None]
+            return partial(record, tuple(zip(keys, map(self.of, hint.args), strict=True)))
         key, value = hint.args if len(hint.args) == 2 else (ANY, ANY)
         return partial(self._mapping, self._of_element(key), self._of_element(value))
 
@@ -455,12 +459,8 @@ class Forms:
             return self._any_result
         if kind == "object":
             return self._own_object
-        if kind == "callable":
-            return self.of(Hint("callable"))
-        if kind == "class":
-            return self.of(Hint("type"))
-        if kind == "dict":
-            return self.of(Hint("dict"))
+        if kind in ("callable", "class", "dict"):
+            return self.of(Hint("type" if kind == "class" else kind))
         return partial(self._collection, _COLLECTIONS[kind], None)
 
     def _any_result(self, draft: Draft, rng: Chance, depth: int) -> Expression:

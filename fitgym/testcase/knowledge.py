@@ -16,14 +16,14 @@ from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.testcase.constants import kind_of_text
-from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.mixture import KIND_INDEX, SAMPLE, Mixture
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.recent import Recent
 from fitgym.testcase.results import Results
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-__all__ = ["Knowledge", "Learned", "is_large", "kind_of", "parameter_of"]
+__all__ = ["Knowledge", "Learned", "first_use", "is_large", "kind_of", "parameter_of"]
 
 _LIMITS = ("fuel", "timeout", "memory", "crash")
 _LARGE = 10**5  # numbers beyond it are suspected when a limit was hit
@@ -90,6 +90,17 @@ def parameter_of(operation: Operation, place: int | str) -> Parameter | None:
         if parameter.kind == "var_keyword":
             rest = parameter
     return rest
+
+
+def first_use(statements: Sequence[Statement], position: int, operations: Sequence[Operation]) -> str:
+    """The name of the first parameter that is given the result of the statement at `position`; "" if there is none."""
+    for statement in statements[position + 1 :]:
+        places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
+        for place, argument in places:
+            if argument == Ref(position):
+                parameter = parameter_of(operations[statement.operation], place)
+                return parameter.name if parameter is not None else ""
+    return ""
 
 
 class _Touched(NamedTuple):
