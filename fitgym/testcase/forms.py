@@ -202,10 +202,8 @@ class Forms:
             return None
         if self.results.kinds[statement.operation] == kind:
             return Ref(position)
-        for argument in statement.args:
-            if type(argument) is Literal and kind_of_text(argument.text) == kind:
-                return argument
-        return None
+        given = (*statement.args, *[value for _, value in statement.kwargs])
+        return next((one for one in given if type(one) is Literal and kind_of_text(one.text) == kind), None)
 
     def _of_literal(self, hint: Hint) -> Form:
         texts = tuple(map(canonical, hint.texts))
