@@ -24,6 +24,18 @@ def pairs(key=ANY, value=ANY):
     return Hint("dict", args=(key, value))
 
 
+def record(**values):
+    return Hint("record", "", tuple(values.values()), tuple(map(repr, values)))
+
+
+def namespace(**values):
+    return Hint("class", "types.SimpleNamespace", tuple(values.values()), tuple(values))
+
+
+def painter(result):
+    return Hint("callable", args=(ANY, union([result, ANY])))
+
+
 def demanded(body, parameters="x"):
     tree = ast.parse(f"def f({parameters}):\n" + "\n".join(f"    {line}" for line in body.splitlines()))
     return static_demands(tree.body[0])
@@ -37,8 +49,14 @@ def demanded(body, parameters="x"):
         ("x.append(1)\nx.sort()", items("list")),
         ("for k, v in x.items(): pass", pairs()),
         ("for k, v in x.items(): k.upper(); v + 1", pairs(STR, NUMBER)),
-        ("return x.get('a')", pairs(Hint("literal", texts=("'a'",)))),
-        ("return x['a'] + 1", pairs(Hint("literal", texts=("'a'",)), NUMBER)),
+        ("return x.get('a')", record(a=ANY)),
+        ("return x['a'] + 1", record(a=NUMBER)),
+        ("return x['a'] + 1, x['b'].upper()", record(a=NUMBER, b=STR)),
+        ("return x['a']['b'] + 1", record(a=record(b=NUMBER))),
+        ("return x.colour, x.size + 1", union([namespace(colour=ANY, size=NUMBER), ANY])),
+        ("return x.paint('red').size + 1", union([namespace(paint=painter(namespace(size=NUMBER))), ANY])),
+        ("return x.paint('red', coat=2)", union([namespace(paint=Hint("callable", args=(ELLIPSIS, ANY))), ANY])),
+        ("x.colour\nreturn x[0]", union([items("sequence"), STR])),
         ("return x.total_seconds()", Hint("class", "datetime.timedelta")),
         ("return x.start()", Hint("class", "re.Match")),
         ("return x.readline()", Hint("class", "io.StringIO")),
@@ -199,7 +217,7 @@ def test_a_class_without_a_name_in_the_module_is_meant_only_if_two_attributes_sa
     far = {"p.Rule": frozenset({"origin", "expansion"})}
     usage = Usage(ast.parse("def f(x): return x.origin, x.expansion\ndef g(x): return x.origin"), far=far)
     assert usage.demands(usage.definitions.functions["f"]) == {"x": Hint("class", "p.Rule")}
-    assert usage.demands(usage.definitions.functions["g"]) == {}
+    assert usage.demands(usage.definitions.functions["g"]) == {"x": union([namespace(origin=ANY), ANY])}
 
 
 def test_items_stay_the_same_in_a_copy_of_their_container():
@@ -255,7 +273,7 @@ def probed(source, *parameters, kind="function", name="f", constructor=()):
         ("return x & y", INT),
         ("return 'a' + x", STR),
         ("return x < 3", NUMBER),
-        ("return x['a']", pairs(Hint("literal", texts=("'a'",)))),
+        ("return x['a']", record(a=ANY)),
         ("return f'{x:d}'", INT),
         ("import operator\n    return operator.index(x)", INT),
         ("return getattr(x, 'upp' + 'er')()", STR),

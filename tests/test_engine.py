@@ -360,3 +360,12 @@ def test_a_module_with_abstract_classes_only_is_refused_with_a_sentence(tmp_path
     )
     with Executor(locate("ideas", tmp_path)) as executor, pytest.raises(SubjectError, match="no object of its classes"):
         Engine(executor)
+
+
+def test_objects_that_are_only_asked_for_attributes_and_dicts_with_known_keys_are_made():
+    with Executor(locate(str(PROGRAMS / "options.py"))) as running:
+        made = engine(running, fitness=("branch",), search="mosa", seed=1)
+        while made.executions < 1500:
+            made.step()
+        covered, total = made.coverage()["branch"]
+    assert covered == total

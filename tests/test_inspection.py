@@ -617,3 +617,38 @@ def test_typeshed_is_read_inside_the_worker_too():
     with Executor(locate("textwrap")) as executor:
         assert hint(executor.subject, "TextWrapper.wrap", "text") == STR
         assert all(p.declared for p in only(executor.subject, "dedent").parameters)
+
+
+NAMESPACES = """
+    import argparse
+
+
+    def width(options):
+        return options.columns + 1
+
+
+    def height(options: argparse.Namespace):
+        return options.rows * 2
+
+
+    def both(options):
+        return width(options), options.title.upper()
+    """
+
+
+def test_what_is_only_asked_for_attributes_is_a_namespace_with_these_attributes(inspected):
+    made = {
+        operation.parameters: f"{operation.module}.{operation.name}"
+        for operation in inspected(NAMESPACES).operations
+        if operation.name.endswith("Namespace") and operation.parameters
+    }
+    names = {tuple(parameter.name for parameter in parameters): name for parameters, name in made.items()}
+    assert names == {
+        ("columns",): "types.SimpleNamespace",
+        ("rows",): "argparse.Namespace",
+        ("columns", "title"): "types.SimpleNamespace",
+    }
+    assert {parameter.kind for parameters in made for parameter in parameters} == {"keyword_only"}
+    assert {parameter.hint.name for parameters in made for parameter in parameters if parameter.name == "title"} == {
+        "builtins.str"
+    }

@@ -509,3 +509,27 @@ def test_the_fixture_module_has_what_the_subject_describes() -> None:
             for part in operation.name.split("."):
                 owner = getattr(owner, part)
     assert importlib.util.find_spec("shop") is None
+
+
+def test_a_holder_of_attributes_is_named_after_the_parameter_that_it_is_given_for() -> None:
+    namespace = Hint("class", "types.SimpleNamespace", (INT,), ("level",))
+    subject = build(
+        operations=(
+            Operation(
+                0,
+                "constructor",
+                "types",
+                "SimpleNamespace",
+                namespace.name,
+                (Parameter("level", "keyword_only", INT),),
+                namespace,
+                under_test=False,
+            ),
+            Operation(
+                1, "function", "shop", "command", parameters=(Parameter("options", "positional_or_keyword", namespace),)
+            ),
+        )
+    )
+    made, used = Statement(0, -1, (), (("level", ONE),)), Statement(1, -1, (Ref(0),))
+    assert lines(made, used, subject=subject) == ["options = SimpleNamespace(level=1)", "command(options)"]
+    assert lines(made, subject=subject, named=[0]) == ["simple_namespace = SimpleNamespace(level=1)"]

@@ -547,3 +547,32 @@ def test_or_anything_is_the_less_likely_part_of_a_union() -> None:
     made = [value(hint, seed)[0] for seed in range(400)]
     lists = sum(isinstance(one, Collection) and one.kind == "list" for one in made)
     assert 280 < lists < 380
+
+
+@given(SEEDS)
+def test_a_record_has_some_of_its_keys_in_order_each_with_a_value_of_its_own_kind(seed):
+    hint = Hint("record", "", (INT, STR), ("'n'", "'s'"))
+    expression, _ = value(hint, seed, primitive_reuse=0.0)
+    assert isinstance(expression, Collection) and expression.kind == "dict"
+    made = evaluated(text_of_items(expression))
+    assert list(made) in ([], ["n"], ["s"], ["n", "s"])
+    assert isinstance(made.get("n", 0), int) and isinstance(made.get("s", ""), str)
+
+
+def text_of_items(expression: Collection) -> str:
+    texts = [item.text for item in expression.items if isinstance(item, Literal)]
+    return "{" + ", ".join(f"{key}: {one}" for key, one in zip(texts[::2], texts[1::2], strict=True)) + "}"
+
+
+def test_half_of_all_records_are_complete_and_more_by_chance():
+    hint = Hint("record", "", (INT, INT, INT), ("'a'", "'b'", "'c'"))
+    complete = sum(len(value(hint, seed)[0].items) == 6 for seed in range(400))
+    assert abs(complete / 400 - (0.5 + 0.5 * 0.7**3)) < 0.08
+
+
+def test_a_record_stands_for_any_dict_and_a_namespace_only_for_one_with_the_same_attributes():
+    record, mapping = Hint("record", "", (INT,), ("'a'",)), Hint("dict", args=(STR, INT))
+    assert fits(record, mapping, {}) and fits(mapping, record, {}) and not fits(record, STR, {})
+    one, other = (Hint("class", "types.SimpleNamespace", (INT,), (name,)) for name in "ab")
+    assert fits(one, one, {}) and not fits(one, other, {}) and not fits(Hint("class", one.name), one, {})
+    assert fits(one, Hint("class", one.name), {})

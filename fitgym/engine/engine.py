@@ -56,6 +56,7 @@ class Engine(Workbench):
         seed: determines everything random in the run.
         population: number of individuals, unless `search` sets it.
         combination: "scaled" or "raw"; see `fitgym.run.setting.EngineOptions`.
+        private: "late" or "never"; see there.
         budget: in generations or executions of test cases. An execution budget is never exceeded: the generation that
             exhausts it is abandoned.
         deadline: on the clock `time.monotonic`, for budgets in seconds; a run with a deadline cannot be repeated.
@@ -80,6 +81,7 @@ class Engine(Workbench):
         seed: int = 0,
         population: int = 50,
         combination: Literal["scaled", "raw"] = "scaled",
+        private: Literal["late", "never"] = "late",
         budget: Budget | None = None,
         deadline: float | None = None,
         rates: Rates = DEFAULT,
@@ -89,7 +91,12 @@ class Engine(Workbench):
         state = State(
             executor,
             EngineOptions(
-                search=search, smart=smart, secondary=secondary, population=population, combination=combination
+                search=search,
+                smart=smart,
+                secondary=secondary,
+                population=population,
+                combination=combination,
+                private=private,
             ),
             variants=check_variants(variants or {}),
             seed=seed,
@@ -268,8 +275,11 @@ class Engine(Workbench):
             search.tell(self)
             if state.archive.version != version:
                 # Covered targets leave the fitness only at the end of an iteration (seeding the next one).
+                state.grown_at = state.executions
                 self._guidance.close_covered()
                 search.refresh(self)
+            else:
+                self._guidance.open_reserve()
 
     def _reevaluate(self, new: Sequence[str] = ()) -> bool:
         """Re-evaluate the population. Returns False if the budget does not allow it.

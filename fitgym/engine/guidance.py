@@ -13,9 +13,14 @@ from fitgym.evolution.measurements import Measurements
 from fitgym.fitness.base import Floats, Mask
 from fitgym.secondary.base import SecondaryObjective
 from fitgym.smart_selection import smart_selection
-from fitgym.testcase.statement import TestCase
+from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["Guidance"]
+__all__ = ["PATIENCE", "Guidance"]
+
+PATIENCE = 300
+"""Executions without anything newly covered after which private operations are called too."""
+
+_PRIVATE = 1e6  # what a call of a private operation costs in the archive
 
 
 class Guidance:
@@ -101,7 +106,8 @@ class Guidance:
         state = self._state
         own = state.search.archives_by
         objective = state.secondary if own is None else SECONDARY.load(own)(state.subject, state.table)
-        state.archive.value_by(functools.partial(_values, objective, state.measurements))
+        private = frozenset(one.id for one in state.subject.operations if one.way_in == "private")
+        state.archive.value_by(functools.partial(_values, objective, state.measurements, state.table, private))
 
     def close_covered(self) -> None:
         """Remove covered targets from the fitness, and calls that reach no uncovered code from the factory."""
@@ -113,15 +119,35 @@ class Guidance:
                 state.measurements.close(name, state.archive.covered(name) | left_out)
             else:
                 state.measurements.close(name, left_out)
-        if not uses_archive:
-            return
+        self._exclude()
+
+    def open_reserve(self) -> bool:
+        """Call private operations from now on, if nothing new was covered for some time; whether that is a change.
+
+        Tests of public operations are worth more to their owner: they stay true when the code is rearranged. Some
+        code is out of their reach, such as a class that only a program of another kind would use.
+        """
+        state = self._state
+        if state.private == "never" or not state.reserved or state.executions - state.grown_at < PATIENCE:
+            return False
+        state.reserved = frozenset()
+        self._exclude()
+        return True
+
+    def _exclude(self) -> None:
+        """Tell the factory what not to call."""
+        state = self._state
         # Other functions than branch coverage need covered code too: it can still raise a new exception or be called in
         # a new way.
         active = [state.measurements.fitness[name] for name in state.active]
-        if "branch" in state.active and not any(fitness.dynamic or fitness.reads_tests for fitness in active):
-            state.factory.exclude(state.reach.exhausted(state.archive.covered("branch")))
-        else:
-            state.factory.exclude(frozenset())
+        exhausted: frozenset[int] = frozenset()
+        if (
+            state.search.uses_archive
+            and "branch" in state.active
+            and not any(fitness.dynamic or fitness.reads_tests for fitness in active)
+        ):
+            exhausted = state.reach.exhausted(state.archive.covered("branch"))
+        state.factory.exclude(exhausted | state.reserved)
 
     def _left_out(self, name: str) -> Mask:
         """The targets of a fitness function that smart selection leaves out."""
@@ -131,5 +157,17 @@ class Guidance:
         return np.zeros(n_targets, dtype=bool) if selected is None else ~selected
 
 
-def _values(objective: SecondaryObjective, measurements: Measurements, testcases: Sequence[TestCase]) -> Floats:
-    return objective.of(testcases, list(map(measurements.trace, testcases)))
+def _values(
+    objective: SecondaryObjective,
+    measurements: Measurements,
+    table: StatementTable,
+    private: frozenset[int],
+    testcases: Sequence[TestCase],
+) -> Floats:
+    """What the objective says; test cases that call private operations come after all others."""
+    values = objective.of(testcases, list(map(measurements.trace, testcases)))
+    if private:
+        values = values + _PRIVATE * np.array(
+            [any(one.operation in private for one in table.statements(testcase)) for testcase in testcases]
+        )
+    return values

@@ -52,6 +52,9 @@ class State:
         archive: the best test case of each covered target.
         proxies: computes performance proxies.
         reach: which operations can still reach uncovered code.
+        grown_at: number of executions when the archive last covered something new.
+        private: whether private operations are ever called.
+        reserved: ids of the private operations while they are not called yet; empty from then on.
         rng: generator of random numbers.
         population: default size of a population.
         searches: every algorithm that was used, by name with options; each keeps its own population.
@@ -100,6 +103,9 @@ class State:
         self.archive = Archive(self.measurements)
         self.proxies = Proxies(self.subject, self.table)
         self.reach = Reach(self.subject)
+        self.grown_at = 0
+        self.private = options.private
+        self.reserved = frozenset(one.id for one in self.subject.operations if one.way_in == "private")
         self.rng = np.random.default_rng(seed)
         self.population = options.population
         self.searches: dict[str, Search] = {}

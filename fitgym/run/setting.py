@@ -78,6 +78,7 @@ class EngineOptions(Options):
         population: number of individuals, unless search says so.
         combination: how the values of several functions are added: scaled, each in [0, 1], as in the paper; or raw, as
             in the code released with it, where a function with many targets outweighs the others.
+        private: late, private functions and methods are called too once nothing new was covered for some time; or never.
     """
 
     search: Name = "whole_suite"
@@ -85,6 +86,7 @@ class EngineOptions(Options):
     secondary: Name = "length"
     population: WholeNumber = 50
     combination: Literal["scaled", "raw"] = "scaled"
+    private: Literal["late", "never"] = "late"
 
     def engine(self) -> dict[str, Any]:
         """These options as keyword arguments of `fitgym.engine.Engine`."""

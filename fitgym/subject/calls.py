@@ -240,7 +240,9 @@ def _method(caller: Caller, node: ast.Call, function: ast.Attribute, arguments: 
     for argument in arguments:
         if name not in METHOD_CALLS:
             argument.use("escaped")
-    result = Evidence()
+    member = owner.members.setdefault(name, Evidence())
+    member.arities.append(-1 if node.keywords else len(arguments))
+    result = member.result
     if name == "items":
         result.element.parts = [owner.key, owner.value]
     elif name == "keys":

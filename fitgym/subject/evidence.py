@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from fitgym.subject.hints import ANY, NONE, Hint, union
+from fitgym.subject.hints import ANY, CALLABLE, NAMESPACES, NONE, Hint, union
 
 __all__ = ["Evidence", "Uses"]
 
@@ -195,6 +195,7 @@ _BUILT_IN: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 _OF_OBJECT = _names(object)
+_MOST_ATTRIBUTES = 24  # of a namespace
 _OF_FUNCTIONS = _names(type(lambda: None)) - _OF_OBJECT
 _INT, _FLOAT, _STR, _BYTES, _BOOL = (Hint("class", f"builtins.{n}") for n in ("int", "float", "str", "bytes", "bool"))
 
@@ -238,6 +239,10 @@ class _Judge:
             fitting = list(self.having(wanted))
             yield from fitting
             if fitting:
+                return
+            if self.depth > 0 and len(wanted) <= _MOST_ATTRIBUTES and not self.shaped():
+                yield self.namespace()
+                yield ANY
                 return
         if self.calls():
             yield self.callable()
@@ -292,6 +297,16 @@ class _Judge:
         if name == "dict":
             return self.mapping()
         return Hint("class", name)
+
+    def namespace(self) -> Hint:
+        """An object that has just the attributes that are used."""
+        called = {name for item in self.group for name, is_called in item.attributes.items() if is_called}
+        names = tuple(sorted({name for name in self.attributes if name not in _OF_OBJECT}))
+        hints = []
+        for name in names:
+            hint = self.inner(item.members.get(name) for item in self.group)
+            hints.append(CALLABLE if name in called and hint.kind != "callable" else hint)
+        return Hint("class", NAMESPACES[0], tuple(hints), names)
 
     def calls(self) -> list[int]:
         return [arity for item in self.group for arity in item.arities]
@@ -379,10 +394,11 @@ class _Judge:
 
     def mapping(self) -> Hint:
         keys = self.string_keys()
+        if keys and self.depth > 0:
+            hints = tuple(self.inner(item.keys.get(key) for item in self.group) for key in keys)
+            return Hint("record", "", hints, tuple(map(repr, keys)))
         values = [item.keys[key] for item in self.group for key in keys if key in item.keys]
         key = self.inner(item._key for item in self.group)
-        if keys:
-            key = Hint("literal", texts=tuple(repr(name) for name in keys))
         value = self.inner([*values, *(item._value for item in self.group)])
         return Hint("dict", args=(key, value))
 

@@ -75,6 +75,8 @@ class Helpers:
                 if name not in self._built:
                     self._built.add(name)
                     self._build(name, depth)
+            for namespace in _namespaces_in(hint):
+                self._namespace(namespace, depth)
 
     def _build(self, name: str, depth: int) -> None:
         name = CONCRETE.get(name, name)
@@ -96,6 +98,22 @@ class Helpers:
             for sub in _subclasses(cls):
                 if str(sub.__module__).partition(".")[0] == self._package:
                     self._catalogue.wanted.append((Hint("class", self._catalogue.register(sub)), depth + 1))
+
+    def _namespace(self, hint: Hint, depth: int) -> None:
+        """The constructor of a plain holder of attributes, called with those that are used."""
+        done = ("namespace", repr(hint))
+        if done in self._catalogue.done or depth > _DEEPEST:
+            return
+        self._catalogue.done.add(done)
+        module, _, name = hint.name.rpartition(".")
+        cls = _find_class(hint.name)
+        assert cls is not None
+        self._catalogue.classes.setdefault(hint.name, cls)
+        parameters = tuple(
+            Parameter(attribute, "keyword_only", part, required=True)
+            for attribute, part in zip(hint.texts, hint.args, strict=True)
+        )
+        self._helper("constructor", module, name, hint.name, parameters, hint, depth)
 
     def _recipes(self, name: str, depth: int) -> None:
         for recipe in RECIPES[name]:
@@ -194,7 +212,17 @@ class Helpers:
                         self._catalogue.wanted.append((Hint("class", self._catalogue.register(value)), depth + 1))
 
 
+def _namespaces_in(hint: Hint) -> Iterator[Hint]:
+    if hint.kind == "class" and hint.texts:
+        yield hint
+        return  # its parts are those of the constructor's parameters
+    for part in hint.args:
+        yield from _namespaces_in(part)
+
+
 def _names_in(hint: Hint) -> Iterator[str]:
+    if hint.kind == "class" and hint.texts:
+        return
     if hint.kind in ("class", "protocol"):
         yield hint.name
     for part in hint.args:

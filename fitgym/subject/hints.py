@@ -19,6 +19,7 @@ __all__ = [
     "CALLABLE",
     "ELLIPSIS",
     "MOST_ITEMS",
+    "NAMESPACES",
     "NONE",
     "Hint",
     "choices",
@@ -40,11 +41,15 @@ class Hint(NamedTuple):
         kind: one of
             "any"       nothing is known;
             "none"      only `None`;
-            "class"     an object of the class `name` (`builtins.int`, `package.module.Class`) or of a subclass;
+            "class"     an object of the class `name` (`builtins.int`, `package.module.Class`) or of a subclass; with
+                        `texts`, an object of a plain holder of attributes (`NAMESPACES`) that has those attributes, each
+                        as the hint at the same place of `args` says;
             "union"     one of `args`;
             "literal"   one of the literals `texts`, each as Python source text;
             "list", "set", "frozenset", "iterable", "iterator", "sequence"  of elements `args[0]`;
             "dict", "mapping"  from keys `args[0]` to values `args[1]`;
+            "record"    a dict that may have the keys `texts` (source text), each with a value as the hint at the same place
+                        of `args` says;
             "tuple"     of exactly `args`, or of any length when `args` is `(element, Hint("ellipsis"))`;
             "callable"  taking `args[:-1]` (any arguments when the first is `Hint("ellipsis")`), returning `args[-1]`;
             "type"      the class `args[0]` itself or a subclass;
@@ -66,6 +71,9 @@ NONE = Hint("none")
 ELLIPSIS = Hint("ellipsis")
 CALLABLE = Hint("callable", args=(ELLIPSIS, ANY))
 """A callable with any arguments and any result."""
+
+NAMESPACES = ("types.SimpleNamespace", "argparse.Namespace")
+"""Classes whose objects have just the attributes that they are made with."""
 
 MOST_ITEMS = 5
 """How many items of a container are looked at: enough for the mixtures that occur, constant for a long list."""

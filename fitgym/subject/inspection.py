@@ -31,7 +31,7 @@ from fitgym.subject.hints import ANY, Hint, is_protocol, name_of, of_value, unio
 from fitgym.subject.names import Nodes, plain
 from fitgym.subject.parameters import Parameters
 from fitgym.subject.patterns import patterns
-from fitgym.subject.special import NOT_CALLED, OPERATORS, is_private, is_special
+from fitgym.subject.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
 from fitgym.subject.subject import (
     Branch,
     Drive,
@@ -42,8 +42,10 @@ from fitgym.subject.subject import (
     Reference,
     Site,
     Subject,
+    WayIn,
 )
 from fitgym.subject.syntax import deep_trees, parse
+from fitgym.subject.templates import template_methods
 
 __all__ = ["REPLACED", "complete"]
 
@@ -79,6 +81,7 @@ def complete(
     with deep_trees():
         inspector = _Inspector(reference, tree, module, functions, catalogue)
     inspector.look()
+    inspector.find_ways_in()
     inspector.help()
     return Subject(
         reference=reference,
@@ -116,6 +119,9 @@ class _Inspector:
         self.codes = Codes(frozenset(files), self.nodes, functions)
         self.parameters = Parameters(module, tree, self.nodes)
         self.documented: list[str] = []
+        self._classes: list[tuple[type, str]] = []  # those of the source, with the names that a test calls them by
+        self._way_in: WayIn = ""  # of what is added
+        self._only_private = False
 
     def look(self) -> None:
         """Find the operations under test.
@@ -135,9 +141,36 @@ class _Inspector:
             self._module_level(tested=True, private=False)
             if not self._has_tested():
                 self.catalogue.forget_operations()
+                self._only_private = True
                 self._module_level(tested=True, private=True)
             if not self._has_tested():
                 raise SubjectError(f"'{self.reference.text}' offers nothing to test: {self._why_nothing()}")
+
+    def find_ways_in(self) -> None:
+        """Find what is not under test and still leads into it, see `Operation.way_in`."""
+        self._way_in = "private"
+        if self.reference.class_name:
+            cls = self._named_class()
+            self._members(cls, cls, self._qualname(cls), tested=False, private=True)
+            tested = [(cls, self._qualname(cls))]
+        else:
+            if not self._only_private:
+                self._module_level(tested=False, private=True)
+            tested = list(dict.fromkeys(self._classes))
+        for cls, qualname in tested:
+            self._way_in = "private" if any(map(is_private, qualname.split("."))) else "inherited"
+            self._templates(cls, qualname)
+
+    def _templates(self, cls: type, qualname: str) -> None:
+        """The methods inherited from classes elsewhere that call what the class overrides."""
+        own = {name for owner in cls.__mro__ if self._is_ours(owner) for name in vars(owner)}
+        elsewhere = [owner for owner in cls.__mro__ if not self._is_ours(owner)]
+        key = self.catalogue.register(cls)
+        for name, function in template_methods(own, elsewhere):
+            found = self.parameters.foreign(function, self.name, f"{qualname}.{name}", cls, bound=True)
+            if found is not None and (key, name) not in self.catalogue.done:
+                self.catalogue.done.add((key, name))
+                self._append("method", f"{qualname}.{name}", Found(function), False, key, found, ANY, "", "", None)
 
     def help(self) -> None:
         """Find operations that build arguments for those under test."""
@@ -178,6 +211,8 @@ class _Inspector:
         for name, value in list(vars(self.module).items()):
             if (name.startswith("_") and not private) or is_special(name) or id(value) in seen:
                 continue
+            if self._way_in and not (name.startswith("_") or isinstance(value, type)):
+                continue  # it is there already
             # An object of the subject's own that fails when it is looked at is no operation.
             with contextlib.suppress(Exception):
                 if self._module_member(name, value, tested, private):
@@ -209,6 +244,7 @@ class _Inspector:
     def _class(self, cls: type, tested: bool, private: bool, name: str = "") -> None:
         """The operations of one class: its constructor, its own members and those inherited inside the module."""
         qualname = self._qualname(cls, name)
+        self._classes.append((cls, qualname))
         key = self.catalogue.register(cls)
         self.catalogue.bound.setdefault(key, qualname)
         if ("constructor", key) not in self.catalogue.done:
@@ -222,7 +258,9 @@ class _Inspector:
     def _members(self, cls: type, owner: type, qualname: str, tested: bool, private: bool) -> None:
         owner_key = self.catalogue.register(owner)
         for name, raw in list(vars(owner).items()):
-            if is_private(name) and not (private and not self.reference.class_name) and not is_special(name):
+            if is_private(name) and not (private and (self._way_in or not self.reference.class_name)):
+                continue
+            if self._way_in and is_mangled(name, owner):
                 continue
             if name in NOT_CALLED or (owner_key, name) in self.catalogue.done:
                 continue
@@ -316,6 +354,7 @@ class _Inspector:
                 drive=drive,
                 declared=docstrings.declared(text),
                 operator=operator,
+                way_in="" if tested else self._way_in,
             )
         )
 

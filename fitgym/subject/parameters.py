@@ -19,7 +19,7 @@ from fitgym.subject.attributes import far_attributes, near_attributes
 from fitgym.subject.callables import asked, function_with, kind_of, says_nothing, signature_of, unwrapped
 from fitgym.subject.codes import Found
 from fitgym.subject.declarations import from_annotation, from_default
-from fitgym.subject.hints import ANY, NONE, Hint, of_value, union
+from fitgym.subject.hints import ANY, NAMESPACES, NONE, Hint, choices, of_value, union
 from fitgym.subject.names import Known, Namespace, Nodes
 from fitgym.subject.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
@@ -158,9 +158,18 @@ class _Told:
         if hint.kind == "any" and entry.annotation is entry.empty:
             return self._guess(entry), False
         declared = hint.kind != "any"
+        if hint.kind == "class" and hint.name in NAMESPACES:
+            hint = self._filled(hint, entry.name)
         if entry.default is None and hint.kind not in ("any", "none"):
             hint = union([hint, NONE])  # the implicit Optional that type checkers used to assume
         return hint, declared
+
+    def _filled(self, declared: Hint, name: str) -> Hint:
+        """A declared holder of attributes, with the attributes that the body uses."""
+        for used in choices(self.used.get(name, ANY)):
+            if used.kind == "class" and used.texts:
+                return used._replace(name=declared.name)
+        return declared
 
     def _guess(self, entry: inspect.Parameter) -> Hint:
         default = ANY if entry.default is entry.empty else from_default(entry.default)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["NOT_CALLED", "OPERATORS", "is_private", "is_special"]
+__all__ = ["NOT_CALLED", "OPERATORS", "is_mangled", "is_private", "is_special"]
 
 _ARITHMETIC = (
     "add",
@@ -76,3 +76,8 @@ def is_special(name: str) -> bool:
 def is_private(name: str) -> bool:
     """`_name` or `__name`."""
     return name.startswith("_") and not is_special(name)
+
+
+def is_mangled(name: str, owner: type) -> bool:
+    """The name of a member that was written as `__name` in the class `owner`: others are not meant to call it."""
+    return name.startswith(f"_{owner.__name__.lstrip('_')}__")

@@ -31,6 +31,7 @@ __all__ = [
     "Site",
     "SiteKind",
     "Subject",
+    "WayIn",
 ]
 
 ParameterKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
@@ -47,6 +48,8 @@ OperationKind = Literal[
 ]
 
 Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter"]
+
+WayIn = Literal["", "private", "inherited"]
 
 SiteKind = Literal[
     "comparison",  # site(a, b): three slots, the least distance to a < b, a == b, a > b
@@ -217,10 +220,13 @@ class Operation:
         parameters: without the receiver.
         returns: what comes back (of the drained iterator or the awaited coroutine where `drive` says so).
         function: index in `Subject.functions` of the body it finally runs after unwrapping decorators, or -1.
-        under_test: it belongs to what the user asked to test; others only help to build arguments.
+        under_test: it belongs to what the user asked to test; others help to build arguments, or are further ways in.
         drive: what has to be done with the result so that the body runs: await it, iterate over it, enter it.
         declared: names of exception classes that its docstring says it raises.
         operator: name of the special method for kind "operator", else "".
+        way_in: how it leads into the code under test although it is not `under_test`: "private" for a function, method or
+            class whose name begins with an underscore, "inherited" for a public method of a base class elsewhere that
+            calls what a class under test overrides, "" for neither.
     """
 
     id: int
@@ -235,6 +241,12 @@ class Operation:
     drive: Drive = ""
     declared: tuple[str, ...] = ()
     operator: str = ""
+    way_in: WayIn = ""
+
+    @property
+    def leads_in(self) -> bool:
+        """A call of it can be what a test case is about: it is under test, or another way into the code under test."""
+        return self.under_test or bool(self.way_in)
 
     @property
     def needs_receiver(self) -> bool:

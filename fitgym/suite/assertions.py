@@ -257,7 +257,7 @@ def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raise
     needed = {position for statement in statements for position in statement.refs}
     for position in range(last - 1, -1, -1):
         operation = subject.operations[statements[position].operation]
-        if position not in needed and operation.under_test and operation.kind != "constructor" and not raised:
+        if position not in needed and operation.leads_in and operation.kind != "constructor" and not raised:
             yield position, 2
 
 

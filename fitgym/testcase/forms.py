@@ -23,6 +23,7 @@ from fitgym.testcase.families import instances, members
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.mixture import ANY_KINDS
 from fitgym.testcase.rates import Rates
+from fitgym.testcase.records import record
 from fitgym.testcase.results import Providers, Results
 from fitgym.testcase.subtyping import attributes, fits, simple_kind
 
@@ -95,16 +96,21 @@ class Forms:
         self.builder = builder
         self.rates = rates
         tested = {operation.owner for operation in subject.operations if operation.under_test}
+        private = {operation.owner for operation in subject.operations if operation.way_in == "private"} - tested
         self._callables = [
             operation
             for operation in subject.operations
-            if operation.kind in ("function", "static_method", "constructor") and operation.drive == ""
+            if operation.kind in ("function", "static_method", "constructor")
+            and operation.drive == ""
+            and not operation.way_in
         ]
         self._forms: dict[Hint, Form] = {}
         self._own_classes = [
             known
             for known in subject.classes.values()
-            if (known.name in tested or known.module == subject.reference.module) and not known.demands
+            if (known.name in tested or known.module == subject.reference.module)
+            and known.name not in private
+            and not known.demands
         ]
         by_value = [known for known in subject.classes.values() if not known.by_address]
         self._by_value = frozenset((*members(by_value), *instances(by_value)))
@@ -196,10 +202,8 @@ class Forms:
             return None
         if self.results.kinds[statement.operation] == kind:
             return Ref(position)
-        for argument in statement.args:
-            if type(argument) is Literal and kind_of_text(argument.text) == kind:
-                return argument
-        return None
+        given = (*statement.args, *[value for _, value in statement.kwargs])
+        return next((one for one in given if type(one) is Literal and kind_of_text(one.text) == kind), None)
 
     def _of_literal(self, hint: Hint) -> Form:
         texts = tuple(map(canonical, hint.texts))
@@ -259,6 +263,9 @@ class Forms:
         return None if hint.kind == "any" else self.of(hint)
 
     def _of_mapping(self, hint: Hint) -> Form:
+        if hint.kind == "record":
+            keys = [Literal(text) for text in map(canonical, hint.texts) if text is not None]
+            return partial(record, tuple(zip(keys, map(self.of, hint.args), strict=True)))
         key, value = hint.args if len(hint.args) == 2 else (ANY, ANY)
         return partial(self._mapping, self._of_element(key), self._of_element(value))
 
@@ -450,12 +457,8 @@ class Forms:
             return self._any_result
         if kind == "object":
             return self._own_object
-        if kind == "callable":
-            return self.of(Hint("callable"))
-        if kind == "class":
-            return self.of(Hint("type"))
-        if kind == "dict":
-            return self.of(Hint("dict"))
+        if kind in ("callable", "class", "dict"):
+            return self.of(Hint("type" if kind == "class" else kind))
         return partial(self._collection, _COLLECTIONS[kind], None)
 
     def _any_result(self, draft: Draft, rng: Chance, depth: int) -> Expression:

@@ -16,7 +16,7 @@ from fitgym.instrument.trace import Trace
 from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.testcase.constants import kind_of_text
-from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.hangs import LIMITS
 from fitgym.testcase.mixture import KIND_INDEX, SAMPLE, Mixture
 from fitgym.testcase.rates import DEFAULT, Rates
@@ -24,7 +24,7 @@ from fitgym.testcase.recent import Recent
 from fitgym.testcase.results import Results
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-__all__ = ["Knowledge", "Learned", "is_large", "kind_of", "parameter_of"]
+__all__ = ["Knowledge", "Learned", "first_use", "is_large", "kind_of", "parameter_of"]
 
 _LARGE = 10**5  # numbers beyond it are suspected when a limit was hit
 _KEPT = 24  # statements that worked per operation, and arguments that were accepted per parameter name
@@ -90,6 +90,17 @@ def parameter_of(operation: Operation, place: int | str) -> Parameter | None:
         if parameter.kind == "var_keyword":
             rest = parameter
     return rest
+
+
+def first_use(statements: Sequence[Statement], position: int, operations: Sequence[Operation]) -> str:
+    """The name of the first parameter that is given the result of the statement at `position`; "" if there is none."""
+    for statement in statements[position + 1 :]:
+        places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
+        for place, argument in places:
+            if argument == Ref(position):
+                parameter = parameter_of(operations[statement.operation], place)
+                return parameter.name if parameter is not None else ""
+    return ""
 
 
 class _Touched(NamedTuple):
@@ -283,7 +294,7 @@ class Knowledge:
         """Remember a statement that returned, and what it was given."""
         worked.add(identifier, statement)
         operation = self.operations[statement.operation]
-        if operation.under_test:
+        if operation.leads_in:
             for parameter, argument in _bound(operation, statement):
                 if not isinstance(argument, Name | Lambda):
                     self.accepted(parameter).add(argument, argument)

@@ -8,6 +8,9 @@ from fitgym.testcase.subtyping import fits, simple_kind
 
 __all__ = ["Providers", "Results"]
 
+_OF_PRIVATE_CLASSES = ("constructor", "class_method", "static_method")
+"""Private operations that build objects; private functions and methods are called for their own sake only."""
+
 
 class Providers:
     """The operations whose result can be used where one hint is asked for; kept up to date by `Results`.
@@ -124,6 +127,7 @@ class Results:
     def _provides(self, operation: Operation, wanted: Hint) -> bool:
         return (
             operation.kind != "setter"
+            and (operation.way_in != "private" or operation.kind in _OF_PRIVATE_CLASSES)
             and operation.id not in self.unstable
             and fits(self.hints[operation.id], wanted, self._classes)
         )

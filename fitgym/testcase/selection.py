@@ -25,7 +25,7 @@ class Selection:
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
         self._rates = calls.rates
-        self._tested = list(calls.subject.under_test)
+        self._tested = [operation for operation in calls.subject.operations if operation.leads_in]
         self.excluded: frozenset[int] = frozenset()
         self._version = -1  # of the knowledge that the weights are made from
         self._weights: list[float] = []
@@ -46,7 +46,8 @@ class Selection:
         if self._version != knowledge.version:
             self._version = knowledge.version
             tested = self._tested
-            self._open = [operation for operation in tested if operation.id not in self.excluded] or tested
+            self._open = [operation for operation in tested if operation.id not in self.excluded]
+            self._open = self._open or [operation for operation in tested if operation.under_test]
             self._weights = list(accumulate(knowledge.usefulness(operation.id) for operation in self._open))
         weights = self._weights
         return self._open[bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)] if weights else None

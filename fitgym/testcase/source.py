@@ -13,6 +13,7 @@ from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.layout import Bracket, Pair, Piece, assigned, columns, flat, indented, laid_out, prefixed
 from fitgym.testcase.scope import Scope, snake_case
 from fitgym.testcase.statement import Statement
@@ -318,7 +319,8 @@ class _Writer:
         operation = self.subject.operations[statement.operation]
         last = operation.name.rpartition(".")[2]
         if operation.kind == "constructor":
-            return snake_case(last)
+            plain = operation.returns.kind == "class" and operation.returns.texts
+            return (plain and first_use(self.statements, position, self.subject.operations)) or snake_case(last)
         if operation.kind == "property":
             return last.strip("_")
         if operation.operator in _RESULTS:

@@ -126,6 +126,8 @@ def attributes(kind: str) -> frozenset[str]:
 
 def simple_kind(hint: Hint) -> str:
     """The kind with the classes of `SCALARS` and `CONTAINERS` resolved, "class" for other classes."""
+    if hint.kind == "record":
+        return "dict"
     if hint.kind == "class":
         return SCALARS.get(hint.name) or CONTAINERS.get(hint.name) or "class"
     return hint.kind
@@ -148,12 +150,16 @@ def fits(given: Hint, wanted: Hint, classes: Mapping[str, Class]) -> bool:
     if given_kind == "class":
         known = classes.get(given.name)
         if wanted_kind == "class":
+            if wanted.texts:
+                return given == wanted
             return given.name == wanted.name or (known is not None and wanted.name in known.bases)
         return False
     if wanted_kind == "class" or given_kind in ("any", "none", "ellipsis", "literal", "protocol"):
         return False
     if given_kind != wanted_kind and wanted_kind not in _WIDER.get(given_kind, ()):
         return False
+    if "record" in (given.kind, wanted.kind):
+        return True
     if len(given.args) == len(wanted.args) and given_kind not in ("tuple", "callable"):
         return all(
             g.kind == "any" or w.kind == "any" or fits(g, w, classes)

@@ -83,7 +83,7 @@ class Values:
         """What is known about a parameter, for `argument`."""
         return Place(
             operation.id,
-            operation.under_test,
+            operation.leads_in,
             parameter.name,
             parameter.kind,
             parameter.hint,
