@@ -7,6 +7,7 @@ from typing import Any
 
 from fitgym.execution.journal import IDLE
 from fitgym.execution.protocol import FrameReader
+from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
 
 __all__ = ["Broken", "Child"]
@@ -38,14 +39,16 @@ class Child:
         fresh: it has not been asked for anything yet.
         defined: ids of the statements that it knows.
         memory: whatever the executor wants to remember about this child.
+        watched: what it compares after each test case.
         exchanged: bytes sent to it and by it, which is what it and `memory` may have grown by.
     """
 
-    def __init__(self, pid: int, connection: socket.socket, token: bytes) -> None:
+    def __init__(self, pid: int, connection: socket.socket, token: bytes, watched: Watched) -> None:
         self.pid = pid
         self.connection = connection
         self.reader = FrameReader(token)
         self.fresh = True
         self.defined: set[int] = set()
         self.memory: list[Any] = []
+        self.watched = watched
         self.exchanged = 0

@@ -403,7 +403,8 @@ class Executor(Host):
         table: StatementTable,
         care: int,
     ) -> list[Any] | int:
-        """Send a request about items, of which `testcases` are part, to the child.
+        """Send a request about items, of which `testcases` are part, to the child, again as long as that teaches what
+        else is to be compared after each test case.
 
         Returns:
             Results up to the first item that left something behind; or, if it is not known which item did, the care with
@@ -413,17 +414,34 @@ class Executor(Host):
             Broken: the child did not answer.
             OutOfBudget: the deadline passed.
         """
+        while True:
+            done = self._asked(mode, needs, items, testcases, table, care)
+            if done is not None:
+                return done
+
+    def _asked(
+        self,
+        mode: str,
+        needs: object,
+        items: Sequence[Any],
+        testcases: Iterable[TestCase],
+        table: StatementTable,
+        care: int,
+    ) -> list[Any] | int | None:
+        """Send a request once; None if it has to be sent again."""
         zygote, child = self._ready(care == ALONE, mode == "mutate")
         self._first = child.fresh
         unknown = sorted(set().union(*testcases) - child.defined)
         child.defined.update(unknown)
         definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
-        request = dumps((mode, needs, definitions, items, care))
+        request = dumps((mode, needs, definitions, items, care, child.watched.wire()))
         payload = zygote.ask(request, self.deadline)
         if mode != "mutate":  # of which nothing is kept
             child.exchanged += len(request) + len(payload)
         try:
-            results, fresh, last, redo, lessons = read_untrusted(payload)
+            results, fresh, last, redo, lessons, found, imported = read_untrusted(payload)
+            zygote.note_imports(_texts(imported))
+            again = bool(redo) and child.watched.add(*found)
             child.memory += [self._traces.decoded(wire) for wire in fresh]
             if mode in ("run", "check"):
                 results = [child.memory[number] for number in results]
@@ -440,6 +458,8 @@ class Executor(Host):
         self._restarts = self._stillborn = 0
         if last or child.exchanged > _MOST_EXCHANGED:
             zygote.retire()
+        if again:
+            return None
         done: list[Any] | int = redo or results
         return done
 
@@ -498,3 +518,9 @@ class Executor(Host):
         from fitgym.execution.observation import Observed
 
         return Observed(failure=trace.failure)
+
+
+def _texts(found: Any) -> list[str]:
+    if not isinstance(found, list) or not all(type(name) is str for name in found):
+        raise ProtocolError("names of modules are texts")
+    return found

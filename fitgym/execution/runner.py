@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import builtins
 import contextlib
 import gc
@@ -26,6 +27,7 @@ from fitgym.execution.process import Process
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
 from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
+from fitgym.execution.warming import import_all, only_submodules_came, roots, succeeds_in_a_fork
 from fitgym.execution.watchdog import Watchdog
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
@@ -43,6 +45,9 @@ _MORE_TASKS = 1000  # processes and threads that all the user's programs togethe
 _PROCESSOR_S = 3600  # that the zygote, or a child before its limit is raised, may use; each counts from its own start
 _IMPORT_FUEL = 1 << 60
 
+Found = tuple[tuple[int, ...], tuple[int, ...]]
+_NOTHING_FOUND: Found = ((), ())
+
 
 class Runner:
     """Runs batches of test cases and describes what they did.
@@ -56,7 +61,7 @@ class Runner:
         guard: refuses actions.
         chance: where random numbers come from.
         module: the module under test.
-        neighbours: modules that belong to it.
+        before: names of the modules that were there before it was imported.
         infection: its code has probes for infection.
     """
 
@@ -70,7 +75,7 @@ class Runner:
         guard: Guard,
         chance: Chance,
         module: types.ModuleType,
-        neighbours: list[types.ModuleType],
+        before: frozenset[str],
         *,
         infection: bool = False,
     ) -> None:
@@ -82,7 +87,10 @@ class Runner:
         self.guard = guard
         self._cells = journal.cells
         self._module = module
-        self._neighbours = neighbours
+        self._before = before
+        self._loaded: frozenset[str] = before
+        self._watched_far: tuple[int, ...] = ()
+        self._watched_facts: tuple[int, ...] = ()
         self._infection = infection
         self._near: State
         self._far: State
@@ -127,15 +135,13 @@ class Runner:
             what = type(error).__name__
             raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
         program = Program(subject, recorder, journal.cells)
-        neighbours = preparation.neighbours(module, before)
-        return cls(subject, recorder, program, limits, journal, guard, chance, module, neighbours, infection=infection)
+        return cls(subject, recorder, program, limits, journal, guard, chance, module, before, infection=infection)
 
     def settle(self) -> None:
         """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        self._near = State([self._module], around=self._neighbours, shallow=[builtins])
-        self._far = State(self._neighbours, preparation.shared_objects(), around=[self._module])
+        self._take_snapshot()
         self._signal_rules = signal_rules()
         self._functions = living(self.subject.reference.path, self.recorder)
         gc.collect()
@@ -146,6 +152,46 @@ class Runner:
             lower(resource.RLIMIT_NPROC, _tasks() + _MORE_TASKS)
             lower(resource.RLIMIT_CPU, _PROCESSOR_S)
         signal.signal(signal.SIGALRM, self._watchdog.handler())
+
+    def _take_snapshot(self) -> None:
+        neighbours = preparation.neighbours(self._module, self._before)
+        self._near = State([self._module], around=neighbours, shallow=[builtins])
+        self._far = State(neighbours, preparation.shared_objects(), around=[self._module])
+        self._loaded = frozenset(sys.modules)
+
+    def warm(self, names: list[str]) -> int:
+        """Import modules here, for all children to come, if nothing that test cases can see changes; how many."""
+        guard, found = self.guard, 0
+        for group in roots(names):
+            with guard.off():
+                harmless = succeeds_in_a_fork(lambda group=group: self._is_harmless(group))  # type: ignore[misc]
+            if harmless:
+                mode, guard.mode = guard.mode, "polite"
+                try:
+                    found += import_all(group)
+                finally:
+                    guard.mode = mode
+        if found:
+            self._take_snapshot()
+            gc.collect()
+            gc.freeze()
+        return found
+
+    def _is_harmless(self, names: list[str]) -> bool:
+        """The import of modules changes no state of the subject and runs no code of it; for a process of its own."""
+        before = self.recorder.snapshot()
+        with self.guard.off():
+            self.guard.mode = "polite"
+            if not import_all(names):
+                return False
+            self.guard.mode = "off"
+            if _thread._count() or self.recorder.snapshot() != before:
+                return False
+            return all(
+                part >= 0 and only_submodules_came(*state.part(part))
+                for state in (self._near, self._far)
+                for part in state.changes()
+            )
 
     def mutate(self) -> None:
         """Get ready to run mutants."""
@@ -185,16 +231,17 @@ class Runner:
                 to record (for "check" with what each test case should show; for "mutate" instead that, and whether
                 mutants go on being run that are killed), new statements, test cases (for
                 "mutate" each with the number of a mutant), and how much state is compared after each test case rather
-                than after the batch: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because
+                than after the batch (see below), and what else is compared after each one, see `Watched`. How much: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because
                 this process ends after its first test case; -1 as 0, but if the batch has left something behind this
                 process ends and nothing is repeated, because it is known what the test cases should give.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
             case up to the first that left something behind; or none, when some test case did but it is not known which,
-            and then how much has to be compared to find out.
+            and then how much has to be compared to find out. Then what was found changed, and the names of the modules
+            that were imported since the last answer.
         """
-        mode, needs, definitions, testcases, care = request
+        mode, needs, definitions, testcases, care, (self._watched_far, self._watched_facts) = request
         if self._process is None and care < 3:
             self._process = Process()
         define = self.program.define
@@ -217,12 +264,14 @@ class Runner:
             if care == 3 or self._is_dirty(index, care):
                 last = True
                 break
-        redo = 0
+        redo, found = 0, _NOTHING_FOUND
         if not last:
             if care < 0:
                 last = self._has_changed() or self._is_far_dirty(undo=True)
             else:
-                redo = self._unclear(care)
+                redo, found = self._unclear(care)
+        if self._process is not None and not redo and self._process.grown():
+            last = True
         if redo and len(testcases) == 1:
             redo, last = 0, True
         if redo:
@@ -231,7 +280,9 @@ class Runner:
         constants = [text for text in self.recorder.constants if PRIVATE not in text and not is_fleeting(text)]
         self.recorder.constants.clear()
         lessons = ({}, [], []) if redo else (returns, iterators, constants)
-        return dumps((results, fresh, last, redo, lessons)), last
+        imported = [name for name in sys.modules if name not in self._loaded and type(name) is str]
+        self._loaded = self._loaded.union(imported)
+        return dumps((results, fresh, last, redo, lessons, found, imported)), last
 
     # ------------------------------------------------------------------------------------------------ one test case
 
@@ -429,6 +480,12 @@ class Runner:
             return True
         if self._near.changed() and not self._near.restore():
             return True
+        far, facts = self._watched_far, self._watched_facts
+        if far and self._far.changed_at(far) and not self._far.restore_at(far):
+            return True
+        process = self._process if facts else None
+        if process is not None and process.changed_at(facts) and not process.restore_at(facts):
+            return True
         return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._has_changed())
 
     def _has_changed(self) -> bool:
@@ -440,11 +497,19 @@ class Runner:
             return True
         return (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore())
 
-    def _unclear(self, care: int) -> int:
-        """How careful to be in order to find out which test case of the batch left something behind, 0 if none did."""
+    def _unclear(self, care: int) -> tuple[int, Found]:
+        """How careful to be in order to find out which test case of the batch left something behind, 0 if none did; and
+        which parts of the far state and of the process were found changed.
+        """
+        assert self._process is not None
+        redo, (far, facts) = 0, _NOTHING_FOUND
+        if care < 1 and self._is_far_dirty(undo=False):
+            redo, far = 1, self._far.changes()
         if care < 2 and self._has_changed():
-            return 2
-        return 1 if care < 1 and self._is_far_dirty(undo=False) else 0
+            redo, facts = 2, self._process.changes()
+            if self._process.left_processes():
+                far, facts = _NOTHING_FOUND
+        return redo, (far, facts)
 
     # ------------------------------------------------------------------------------------------------ processor time
 

@@ -34,6 +34,7 @@ from fitgym.execution.protocol import (
     MAKE,
     MUTATE,
     TOKEN_SIZE,
+    WARM,
     FrameReader,
     ProtocolError,
     dumps,
@@ -41,12 +42,14 @@ from fitgym.execution.protocol import (
     read_untrusted,
 )
 from fitgym.execution.sandbox import same_layout
+from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
 from fitgym.subject.subject import Reference, Subject
 
 __all__ = ["Zygote"]
 
 
+_MOST_IMPORTED = 5000  # modules
 _MOST_MADE = 100  # mutants, which take some milliseconds each
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
 _LOOK_S = 0.004  # between two looks at a child that has not answered yet; most batches are answered before the first
@@ -77,6 +80,8 @@ class Zygote:
         self._parked: list[Child] = []
         self._mutates = False
         self._made: set[int] = set()  # numbers of mutants
+        self._watched = Watched()
+        self._imported: dict[str, bool] = {}  # modules that children have imported; whether they were imported here too
         self._started = time.monotonic()
         self._reference = reference
         self._subject: Subject | None = None
@@ -154,11 +159,12 @@ class Zygote:
         """
         self.retire()
         try:
+            self._warm()
             self._send(COMMAND.pack(FORK, 0))
             message = self._hear(time.monotonic() + _PATIENCE_S)
             if message[0] != "child" or not self._descriptors:
                 raise ExecutionError(f"the worker process cannot fork: {message[1]}")
-            self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal)
+            self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal, self._watched)
         except BaseException:  # an interrupt too
             # The answer that nobody has heard would be taken for that to the next question.
             self.close(patience=0.0)
@@ -206,6 +212,25 @@ class Zygote:
         if new:
             self._made.update(new)
             self._send(b"".join(COMMAND.pack(MAKE, number) for number in new))
+
+    def note_imports(self, names: Iterable[str]) -> None:
+        """Remember modules that a child has imported, so that children to come find them there; see `warming`."""
+        for name in names:
+            if len(self._imported) < _MOST_IMPORTED and len(name) < 200:
+                self._imported.setdefault(name, False)
+
+    def _warm(self) -> None:
+        """Have modules imported that children have imported, once each, before the next child comes."""
+        new = [name for name, done in self._imported.items() if not done]
+        if new:
+            self._imported.update(dict.fromkeys(new, True))
+            text = "\n".join(new).encode()
+            self._send(COMMAND.pack(WARM, len(text)) + text)
+            message = self._hear(time.monotonic() + _PATIENCE_S + self._limits.import_seconds)
+            if message[0] != "warm":
+                raise ProtocolError("not an answer")
+            if message[1]:  # the snapshot was taken anew
+                self._watched = Watched()
 
     def park(self) -> Child | None:
         """The child, left as it is while others work in its place; `resume` takes it back."""
