@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterable
 from typing import Any
 
 from fitgym.execution.journal import IDLE
-from fitgym.execution.protocol import FrameReader
+from fitgym.execution.protocol import FrameReader, WireStatement, encode_statement
+from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
+from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["Broken", "Child", "Writes"]
 
@@ -62,14 +65,22 @@ class Child:
         fresh: it has not been asked for anything yet.
         defined: ids of the statements that it knows.
         memory: whatever the executor wants to remember about this child.
+        watched: what it compares after each test case.
         exchanged: bytes sent to it and by it, which is what it and `memory` may have grown by.
     """
 
-    def __init__(self, pid: int, connection: socket.socket, token: bytes) -> None:
+    def __init__(self, pid: int, connection: socket.socket, token: bytes, watched: Watched) -> None:
         self.pid = pid
         self.connection = connection
         self.reader = FrameReader(token)
         self.fresh = True
         self.defined: set[int] = set()
         self.memory: list[Any] = []
+        self.watched = watched
         self.exchanged = 0
+
+    def introduced(self, testcases: Iterable[TestCase], table: StatementTable) -> list[tuple[int, WireStatement]]:
+        """The statements of test cases that the child does not know yet; it will."""
+        unknown = sorted(set[int]().union(*testcases) - self.defined)
+        self.defined.update(unknown)
+        return [(identifier, encode_statement(table[identifier])) for identifier in unknown]

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError, OutOfBudget
+from fitgym.execution.answer import read_answer
 from fitgym.execution.child import Broken
 from fitgym.execution.effect import (
     Effect,
@@ -32,7 +33,7 @@ from fitgym.execution.killing import Care, Killing, Trial
 from fitgym.execution.limits import Limits
 from fitgym.execution.pace import Allowance
 from fitgym.execution.paced import paced
-from fitgym.execution.protocol import ProtocolError, dumps, encode_statement, read_untrusted
+from fitgym.execution.protocol import ProtocolError, dumps
 from fitgym.execution.segment import ALONE, Segment
 from fitgym.execution.traces import Traces
 from fitgym.execution.work import work_of_results, work_of_trials
@@ -419,7 +420,8 @@ class Executor(Host):
         table: StatementTable,
         care: int,
     ) -> list[Any] | int:
-        """Send a request about items, of which `testcases` are part, to the child.
+        """Send a request about items, of which `testcases` are part, to the child, again as long as that teaches what
+        else is to be compared after each test case.
 
         Returns:
             Results up to the first item that left something behind; or, if it is not known which item did, the care with
@@ -429,35 +431,35 @@ class Executor(Host):
             Broken: the child did not answer.
             OutOfBudget: the deadline passed.
         """
-        zygote, child = self._ready(care == ALONE, mode == "mutate")
-        self._first = child.fresh
-        unknown = sorted(set().union(*testcases) - child.defined)
-        child.defined.update(unknown)
-        definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
-        request = dumps((mode, needs, definitions, items, care, tuple(self._allowance)))
-        payload = zygote.ask(request, self.deadline, self._allowance.seconds)
-        if mode != "mutate":  # of which nothing is kept
-            child.exchanged += len(request) + len(payload)
-        try:
-            results, fresh, last, redo, lessons = read_untrusted(payload)
-            child.memory += [self._traces.decoded(wire) for wire in fresh]
-            if mode in ("run", "check"):
-                results = [child.memory[number] for number in results]
-            elif mode == "mutate":
-                results = [result and decode_effect(result) for result in results]
-            elif not all(hasattr(result, "failure") for result in results):
-                raise ProtocolError("a result is of another kind")
-            if redo not in (0, 1, 2) or (not redo and not 0 < len(results) <= len(items)):
-                raise ProtocolError(f"{len(results)} results for {len(items)} test cases")
-            self._run.lessons.add(*lessons)
-        except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
-            zygote.retire()
-            raise Broken("crash") from None
-        self._restarts = self._stillborn = 0
-        if last or child.exchanged > _MOST_EXCHANGED:
-            zygote.retire()
-        done: list[Any] | int = redo or results
-        return done
+        while True:
+            zygote, child = self._ready(care == ALONE, mode == "mutate")
+            self._first = child.fresh
+            definitions = child.introduced(testcases, table)
+            request = dumps((mode, needs, definitions, items, care, tuple(self._allowance), child.watched.wire()))
+            payload = zygote.ask(request, self.deadline, self._allowance.seconds)
+            if mode != "mutate":  # of which nothing is kept
+                child.exchanged += len(request) + len(payload)
+            try:
+                answer = read_answer(payload, len(items))
+                zygote.note_imports(answer.imported)
+                again = bool(answer.redo) and child.watched.add(*answer.found)
+                child.memory += [self._traces.decoded(wire) for wire in answer.fresh]
+                results = answer.results
+                if mode in ("run", "check"):
+                    results = [child.memory[number] for number in results]
+                elif mode == "mutate":
+                    results = [result and decode_effect(result) for result in results]
+                elif not all(hasattr(result, "failure") for result in results):
+                    raise ProtocolError("a result is of another kind")
+                self._run.lessons.add(*answer.lessons)
+            except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
+                zygote.retire()
+                raise Broken("crash") from None
+            self._restarts = self._stillborn = 0
+            if answer.last or child.exchanged > _MOST_EXCHANGED:
+                zygote.retire()
+            if not again:
+                return answer.redo or results
 
     def _tried(
         self,
