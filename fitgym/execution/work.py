@@ -16,9 +16,9 @@ __all__ = ["PER_SECOND", "work_of_results", "work_of_trials"]
 PER_SECOND = 3_000_000
 """Units that about a second of running takes."""
 
-_ONE = 1_000  # for isolating one test case
-_TRIED = 3_000  # for running it on a mutant
-_OBSERVED = 5_000  # for one whose results are described
+_ONE = 300  # for isolating one test case
+_TRIED = 700  # for running it on a mutant
+_OBSERVED = 2_000  # for one whose results are described
 _STOPPED = 2 * PER_SECOND  # for one that the clock or the memory has stopped
 
 _BY_LIMIT = ("timeout", "memory", "crash", "exit")

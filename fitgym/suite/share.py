@@ -31,7 +31,7 @@ CHECKING = 0.2
 
 CHECKING_S = 4.0
 
-WORKING = 0.6
+WORKING = 1.0
 """Share of the least seconds that work is counted for, so that the clock strikes on a busy machine only."""
 
 
