@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.protocol import ProtocolError
-from fitgym.execution.warming import only_submodules_came, roots
+from fitgym.execution.warming import only_modules_came, roots
 from fitgym.execution.watched import Watched
 from fitgym.execution.zygote import Zygote
 from fitgym.subject.source import locate
@@ -108,6 +109,22 @@ def test_a_module_whose_import_does_something_to_the_subject_is_not_imported_bef
     assert "False" in returned(executor, table, called(executor, table, "is_there"))
 
 
+def test_what_a_lazily_imported_module_holds_is_as_new_in_each_test_case(shop: Shop) -> None:
+    front = """
+        from shop import front
+
+        def count(n: int) -> int:
+            from shop import till
+            till.TOTAL += n
+            if till.TOTAL > n:
+                return -1
+            return till.TOTAL
+        """
+    executor, table = shop(front, till="TOTAL = 0\nfrom shop import front\nfront.SEEN = 1"), StatementTable()
+    traces = executor.run([called(executor, table, "count", n) for n in range(1, 9)], table)
+    assert len({trace.reached for trace in traces}) == 1
+
+
 def test_what_is_changed_in_another_module_is_put_back_without_another_process(shop: Shop, forks: list[int]) -> None:
     front = """
         from shop import store
@@ -165,11 +182,12 @@ def test_names_are_grouped_by_their_package_without_what_is_there_and_what_is_ou
 
 def test_a_package_that_got_a_submodule_is_as_it_was() -> None:
     saved = {"a": 1}
-    assert only_submodules_came({"a": 1, "json": textwrap}, saved)
-    assert not only_submodules_came({"a": 1, "b": 2}, saved)
-    assert not only_submodules_came({"a": 2}, saved)
-    assert not only_submodules_came({}, saved)
-    assert not only_submodules_came([1], [1])
+    assert only_modules_came({"a": 1, "json": textwrap}, saved)
+    assert only_modules_came({"a": 1, "shop": logging.getLogger("shop")}, saved)
+    assert not only_modules_came({"a": 1, "b": 2}, saved)
+    assert not only_modules_came({"a": 2}, saved)
+    assert not only_modules_came({}, saved)
+    assert not only_modules_came([1], [1])
 
 
 def test_only_numbers_are_watched_and_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,14 +196,14 @@ class Runner:
 
         Args:
             request: what to do ("run"; "observe", with chance as it comes; "expect" and "expect otherwise", with one
-                fixed stream of chance or another; "check", as "run", with all checks of a test at the end; "mutate"), what
-                to record (for "check" with what each test case should show; for "mutate" instead that, and whether
-                mutants go on being run that are killed), new statements, test cases (for
-                "mutate" each with the number of a mutant), and how much state is compared after each test case rather
-                than after the batch (see below), and what else is compared after each one, see `Watched`. How much: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because
-                this process ends after its first test case; -1 as 0, but if the batch has left something behind this
-                process ends and nothing is repeated, because it is known what the test cases should give; and the fuel,
-                the seconds and the seconds of waiting that each test case may use.
+                fixed stream of chance or another; "check", as "run", with all checks of a test at the end; "mutate");
+                what to record (for "check" with what each test case should show; for "mutate" instead that, and whether
+                mutants go on being run that are killed); new statements; test cases (for "mutate" each with the number
+                of a mutant); how much state is compared after each test case rather than after the batch, see
+                `fitgym.execution.surroundings`; the fuel, the seconds and the seconds of waiting that each test case may
+                use; and what is watched. Two more degrees of care: 3, no state is compared, because this process ends
+                after its first test case; -1 as 0, but if the batch has left something behind this process ends and
+                nothing is repeated, because it is known what the test cases should give.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
@@ -235,7 +235,7 @@ class Runner:
                 results.append(self._try(index, trials, *testcase))
                 if results[-1] is None:
                     continue
-            if care == 3 or self._is_dirty(index, care):
+            if care == 3 or self._is_dirty(index, care) or self._around.unknown_came():
                 last = True
                 break
             if monotonic() > end:

@@ -27,9 +27,9 @@ class Supervisor:
     """The zygote's loop: hands out fresh children, and reports how each one ended.
 
     One child always stands by: it was forked while another one worked, got ready and waits, so that a fresh process
-    costs the parent no more than a message as long as a processor is idle. When it was forked makes no difference to
-    what it does: the zygote changes nothing but what mutants need and what was imported, and a child takes note of its surroundings when it is
-    asked first.
+    costs the parent no more than a message as long as a processor is idle. When it was forked makes no difference to what
+    it does: the zygote changes nothing but what mutants need and what was imported, and a child takes note of its
+    surroundings when it is asked first.
 
     Args:
         control: the socket to the parent; it hears `FORK`, `KILL`, `MUTATE`, `MAKE` and `WARM`.

@@ -18,7 +18,7 @@ from fitgym.execution.leakage import State
 from fitgym.execution.overlay import Overlay
 from fitgym.execution.process import Process
 from fitgym.execution.sandbox import Guard
-from fitgym.execution.warming import import_all, only_submodules_came, roots, succeeds_in_a_fork
+from fitgym.execution.warming import import_all, only_modules_came, roots, succeeds_in_a_fork
 from fitgym.instrument.recorder import Recorder
 
 __all__ = ["Found", "Surroundings"]
@@ -50,6 +50,7 @@ class Surroundings:
         self._near: State
         self._far: State
         self._loaded: frozenset[str]
+        self._n_modules: int
 
     def take(self) -> None:
         """Take the snapshot, in the process that all others are forked from."""
@@ -57,6 +58,7 @@ class Surroundings:
         self._near = State([self._module], around=around, shallow=[builtins])
         self._far = State(around, preparation.shared_objects(), around=[self._module])
         self._loaded = frozenset(sys.modules)
+        self._n_modules = len(sys.modules)
 
     def watch(self, found: Found) -> None:
         """What is compared after each test case from now on, whatever the care."""
@@ -76,6 +78,14 @@ class Surroundings:
         found = [name for name in sys.modules if name not in self._loaded and type(name) is str]
         self._loaded = self._loaded.union(found)
         return found
+
+    def unknown_came(self) -> bool:
+        """Another module of the package was imported: no snapshot holds its state."""
+        if len(sys.modules) == self._n_modules:
+            return False
+        self._n_modules = len(sys.modules)
+        package = self._module.__name__.partition(".")[0]
+        return any(name.partition(".")[0] == package for name in set(sys.modules) - self._loaded if type(name) is str)
 
     # ------------------------------------------------------------------------------------------------- comparing
 
@@ -134,21 +144,27 @@ class Surroundings:
 
         The snapshot is taken anew if there were any.
         """
-        guard, found = self._guard, 0
-        for group in roots(names):
-            with guard.off():
-                harmless = succeeds_in_a_fork(lambda group=group: self._is_harmless(group))  # type: ignore[misc]
-            if harmless:
-                mode, guard.mode = guard.mode, "polite"
-                try:
-                    found += import_all(group)
-                finally:
-                    guard.mode = mode
+        groups = roots(names)
+        found = self._warmed([name for group in groups for name in group])
+        if not found and len(groups) > 1:  # some of them are to blame
+            found = sum(map(self._warmed, groups))
         if found:
             self.take()
             gc.collect()
             gc.freeze()
         return found
+
+    def _warmed(self, names: list[str]) -> int:
+        """Import modules if that is harmless; how many there were."""
+        guard = self._guard
+        with guard.off():
+            if not succeeds_in_a_fork(lambda: self._is_harmless(names)):
+                return 0
+        mode, guard.mode = guard.mode, "polite"
+        try:
+            return import_all(names)
+        finally:
+            guard.mode = mode
 
     def _is_harmless(self, names: list[str]) -> bool:
         """The import of modules changes no state of the subject and runs no code of it; for a process of its own."""
@@ -160,7 +176,7 @@ class Surroundings:
         if _thread._count() or self._recorder.snapshot() != before:
             return False
         return all(
-            part >= 0 and only_submodules_came(*state.part(part))
+            part >= 0 and only_modules_came(*state.part(part))
             for state in (self._near, self._far)
             for part in state.changes()
         )

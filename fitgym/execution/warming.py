@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -17,9 +18,10 @@ import time
 import types
 from collections.abc import Callable, Iterable
 
-__all__ = ["import_all", "only_submodules_came", "roots", "succeeds_in_a_fork"]
+__all__ = ["import_all", "only_modules_came", "roots", "succeeds_in_a_fork"]
 
 _MOST_SECONDS = 20.0  # of one trial
+_COMES = (types.ModuleType, logging.Logger, logging.PlaceHolder)
 
 
 def roots(names: Iterable[str]) -> list[list[str]]:
@@ -42,12 +44,14 @@ def import_all(names: Iterable[str]) -> int:
     return found
 
 
-def only_submodules_came(live: object, saved: object) -> bool:
-    """The two namespaces differ in nothing but modules, which the import of a submodule adds to its package."""
+def only_modules_came(live: object, saved: object) -> bool:
+    """The two namespaces differ in nothing but what the import of a module adds: itself to its package, its loggers to
+    those of the process.
+    """
     if not isinstance(live, dict) or not isinstance(saved, dict):
         return False
     kept = all(name in live and live[name] is value for name, value in saved.items())
-    return kept and all(isinstance(live[name], types.ModuleType) for name in live.keys() - saved.keys())
+    return kept and all(type(live[name]) in _COMES for name in live.keys() - saved.keys())
 
 
 def succeeds_in_a_fork(act: Callable[[], bool]) -> bool:
