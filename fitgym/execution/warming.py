@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 import os
 import signal
 import sys
@@ -21,7 +20,6 @@ from collections.abc import Callable, Iterable
 __all__ = ["import_all", "only_modules_came", "roots", "succeeds_in_a_fork"]
 
 _MOST_SECONDS = 20.0  # of one trial
-_COMES = (types.ModuleType, logging.Logger, logging.PlaceHolder)
 
 
 def roots(names: Iterable[str]) -> list[list[str]]:
@@ -50,8 +48,10 @@ def only_modules_came(live: object, saved: object) -> bool:
     """
     if not isinstance(live, dict) or not isinstance(saved, dict):
         return False
+    logging = sys.modules.get("logging")
+    comes = (types.ModuleType,) if logging is None else (types.ModuleType, logging.Logger, logging.PlaceHolder)
     kept = all(name in live and live[name] is value for name, value in saved.items())
-    return kept and all(type(live[name]) in _COMES for name in live.keys() - saved.keys())
+    return kept and all(type(live[name]) in comes for name in live.keys() - saved.keys())
 
 
 def succeeds_in_a_fork(act: Callable[[], bool]) -> bool:
