@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from builtins import id
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any

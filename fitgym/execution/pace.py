@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from builtins import id
 from collections.abc import Sequence
 from typing import NamedTuple
 
