@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import Literal
 
 from fitgym.immutable import immutable
+from fitgym.subject.example import Example
+from fitgym.subject.examples import examples
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.mutants import mutants
@@ -318,6 +320,14 @@ class Subject:
     def under_test(self) -> tuple[Operation, ...]:
         """The operations that the user asked to test, by id."""
         return tuple(operation for operation in self.operations if operation.under_test)
+
+    @cached_property
+    def examples(self) -> tuple[Example, ...]:
+        """What people have written about the module: doctests, tests of its package, the read-me.
+
+        Files are read when it is asked for the first time, see `fitgym.subject.examples.examples`.
+        """
+        return examples(self.reference.module, self.reference.path, self.source)
 
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:
