@@ -37,6 +37,7 @@ QUESTIONS = (
     "stages",
     "smart",
     "recording",
+    "isolation",
     "parts",
     "environment",
     "agents",

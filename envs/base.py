@@ -129,7 +129,9 @@ class SearchEnv(RecordedEnv):
         self._footprint: Footprint | None = None  # where there is a display
         self._executor = executor
         if executor is None and subject:
-            self._executor = Executor(locate(subject, self.options.path), Limits(seconds=self.options.timeout_s))
+            self._executor = Executor(
+                locate(subject, self.options.path, self.options.programs), Limits(seconds=self.options.timeout_s)
+            )
         self._settled: tuple[str, ...] | None = None  # see `settle`
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
@@ -200,7 +202,7 @@ class SearchEnv(RecordedEnv):
         """
         self._begin(seed)
         if options and "subject" in options and options["subject"] != self.subject_name:
-            reference = locate(options["subject"], options.get("path"))
+            reference = locate(options["subject"], options.get("path"), self.options.programs)
             if self._executor is not None:
                 self._executor.close()
             self.subject_name = options["subject"]
@@ -255,10 +257,10 @@ class SearchEnv(RecordedEnv):
         self._moment = self._next(chosen)
         spent, reached = self.spent >= 1.0, self.goal.reached(self.engine)
         terminated = bool(reached or (spent and self.features.shows_budget))
-        truncated = bool(spent and not terminated)
+        truncated = bool((spent or self.engine.stuck) and not terminated)
         self._ended = terminated or truncated
         if self._display is not None and self._footprint is not None:
-            ended = "" if not self._ended else "budget spent" if spent else "goal reached"
+            ended = "" if not self._ended else "goal reached" if terminated and not spent else "budget spent"
             self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
         return self._observation(), reward, terminated, truncated, self._info()
 

@@ -93,7 +93,8 @@ def generate(
         environment and goal).
     budget
         60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations).
-        Finishing has at least 15 seconds; tests that have not passed by then are dropped.
+        Finishing takes as long as the search at most, but has 10 seconds and the time of eight imports of the subject.
+        Tests that have not passed by then are dropped.
     seed
         With a budget in x or g, the same seed gives the same suite.
     output
@@ -112,7 +113,7 @@ def generate(
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:
         raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
-    with Executor(locate(subject, path)) as executor:
+    with Executor(locate(subject, path, options.get("programs", ""))) as executor:
         goal = options.get("goal", GENERATED_GOAL if env == DEFAULT_ENV else env.rpartition("/")[2])
         if goal != "coverage" and not agent.startswith("fixed"):
             executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen

@@ -15,7 +15,8 @@ A failure *inside* the code under test is data (a field of its trace), never one
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 __all__ = [
     "BudgetError",
@@ -73,7 +74,13 @@ class ExecutionError(FitgymError):
 
 
 class OutOfBudget(FitgymError):
-    """Time or executions were used up before the work was done; what was done before is kept."""
+    """Time or executions were used up before the work was done; what was done before is kept.
+
+    Attributes:
+        done: of an executor that ran test cases, the result of each, None where it did not run.
+    """
+
+    done: Sequence[Any] = ()
 
 
 class ResetNeeded(FitgymError):

@@ -26,10 +26,10 @@ from fitgym.run.episode import Deadline as SearchDeadline
 from fitgym.run.episode import Hook, play
 from fitgym.run.record import record
 from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Options, Setting, defaults
-from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import dialect
 from fitgym.suite.export import GENERATED, file_name, write
 from fitgym.suite.finishing import Finished, finish
+from fitgym.suite.share import Share
 
 __all__ = ["Progress", "Request", "Run", "generate", "generate_request", "writable_file"]
 
@@ -42,8 +42,8 @@ FINISHING_SHARE = 0.4
 MINIMISING_SHARE = 0.15
 """Of a budget in seconds, what is kept back for minimising."""
 
-FINISHING_S = 15.0
-"""Seconds that finishing has in any case, and not more after an interruption."""
+TELLING_S = 0.5
+"""Seconds between two reports of the same stage of finishing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,10 @@ class Request:
 
     Attributes:
         setting: environment, subject, agent, seed, budget and options. A budget in seconds includes finishing: up to 40 %
-            are kept back for it. If that is not enough to see the suite pass, finishing goes on until it has had 15 s;
-            tests that have not passed by then are dropped. With the other units finishing takes as long as it needs,
-            because the result must not depend on time.
+            are kept back for it. If that is not enough to see the suite pass, finishing goes on until it has had 10 s and
+            the time of eight imports of the subject; tests that have not passed by then are dropped. With the other units
+            finishing takes as long as the search, at least that time too and at most 600 s. What it tries is counted, so
+            that the result does not depend on time; the record names what was cut off.
         output: folder for the suite; None writes nothing.
         json: file for the record; None writes none.
         format: "pytest" or "unittest".
@@ -147,6 +148,8 @@ class Run:
             f"{_counted(record['generations'], 'generation')}, {_counted(record['executions'], 'execution')}, "
             f"{_counted(record['steps'], 'decision')}, {seconds:.1f} s"
         )
+        if record["unfinished"]:
+            lines.append(f"not finished: {'; '.join(record['unfinished'])}")
         if record["dropped"]:
             lines.append(f"left out: {_counted(len(record['dropped']), 'test')}, {self.left_out()}")
         return "\n".join(lines)
@@ -209,7 +212,8 @@ class _Job:
     """
 
     def __init__(self, request: Request, report: Callable[[Progress], None], executor: Executor | None = None) -> None:
-        self.started = time.monotonic()
+        self.started = self._told = time.monotonic()
+        self._stage = ""
         self.deadline: float | None = None  # of the search, for a budget in seconds
         setting = _filled(request.setting)
         self.request = request = replace(request, setting=setting)
@@ -296,19 +300,27 @@ class _Job:
 
     def _finish(self, interrupted: bool) -> Finished:
         """The finished suite, written; in a hurry if the user interrupted."""
-        doing = "minimising, asserting, checking in fresh interpreters"
-        if interrupted:
-            doing = "interrupted: finishing what was found (Ctrl-C again gives it up)"
-        rewards = self.env.rewards
-        self.tell("finish", 1.0, rewards[-1] if rewards else 0.0, doing)
+        prefix = "interrupted (Ctrl-C again gives it up), " if interrupted else ""
+        share = self._share(interrupted)
         return finish(
             self.engine,
             self.env.goal.kept,
             output=self.output,
             command=_command(self.request, self.budget),
             dialect=self.dialect,
-            deadline=self._deadline(interrupted),
+            deadline=share.deadline,
+            units=share.units,
+            scoring_s=share.scoring_s,
+            report=lambda note: self._tell_finishing(prefix + note),
         )
+
+    def _tell_finishing(self, note: str) -> None:
+        """Report what finishing does: each stage, and how far it is now and then."""
+        now, stage = time.monotonic(), note.partition(":")[0]
+        if stage != self._stage or now - self._told >= TELLING_S:
+            self._stage, self._told = stage, now
+            rewards = self.env.rewards
+            self.tell("finish", 1.0, rewards[-1] if rewards else 0.0, note)
 
     def _reserve(self) -> float:
         """Seconds kept back for finishing: to minimise, and for five fresh interpreters and a measurement, two at a time."""
@@ -317,15 +329,14 @@ class _Job:
         amount = self.budget.amount
         return min(FINISHING_SHARE * amount, 1.0 + 4 * per_run + MINIMISING_SHARE * amount)
 
-    def _deadline(self, interrupted: bool) -> Deadline:
-        """When finishing has to be over; a user who interrupts does not want to wait for all of it."""
-        now = time.monotonic()
+    def _share(self, interrupted: bool) -> Share:
+        """What finishing may take; a user who interrupts does not want to wait for all of it."""
+        import_s = self.env.executor.import_seconds
         if interrupted:
-            return Deadline(now + FINISHING_S / 3, now + FINISHING_S)
-        if self.budget.unit != "s":
-            return Deadline()
-        end = self.started + self.budget.amount
-        return Deadline(end, max(end, now + FINISHING_S))
+            return Share.interrupted()
+        if self.budget.unit == "s":
+            return Share.until(self.started + self.budget.amount, import_s)
+        return Share.of_search(time.monotonic() - self.started, self.engine.work, import_s)
 
     def tell(self, phase: str, spent: float, reward: float, note: str) -> None:
         """Report where the run is."""
@@ -362,6 +373,7 @@ class _Job:
                 for crash in engine.crashes
             ],
             "runs": finished.runs,
+            "unfinished": list(finished.unfinished),
             "dropped": [{"test": test.name, "reason": test.reason} for test in finished.dropped],
             "weakened": finished.weakened,
             "suite_path": None if finished.path is None else finished.path.name,

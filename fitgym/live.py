@@ -39,6 +39,7 @@ class LiveView:
         self._progress: Progress | None = None
         self._note = "starting: reading and importing the subject"
         self._started = time.monotonic()
+        self._stage = ""
         self._reported = -1  # the first report comes at once
 
     def __enter__(self) -> Self:
@@ -58,11 +59,13 @@ class LiveView:
     def __call__(self, progress: Progress) -> None:
         """Show where the run is."""
         self._progress, self._note = progress, progress.note
+        stage = progress.note.partition(":")[0]
         if self._live is not None:
             if progress.phase != "search":
                 self._live.refresh()
-        elif int(progress.spent * 10) > self._reported or progress.phase != "search":
+        elif int(progress.spent * 10) > self._reported or (progress.phase != "search" and stage != self._stage):
             self._reported = int(progress.spent * 10)
+            self._stage = stage
             self.console.print(self._line(progress), highlight=False, soft_wrap=True)
 
     def _line(self, progress: Progress) -> str:

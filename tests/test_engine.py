@@ -10,7 +10,7 @@ import pytest
 
 from fitgym.engine import FITNESS, SEARCH, Engine
 from fitgym.engine.stopwatch import Stopwatch
-from fitgym.errors import ExecutionError, InputError, UnknownName
+from fitgym.errors import ExecutionError, InputError, SubjectError, UnknownName
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
@@ -344,6 +344,22 @@ def test_probes_that_are_not_asked_change_no_search(executor):
             for _ in range(5):
                 running.step()
         assert state(runs[0]) == state(runs[1])
+
+
+@pytest.mark.parametrize("search", ["mosa", "whole_suite", "mio", "random_search"])
+def test_a_deadline_that_passes_before_anything_has_run_breaks_no_search(executor, search):
+    engine = Engine(executor, search=search, deadline=time.monotonic() - 1.0)
+    engine.step()
+    assert engine.over and engine.best_suite(["branch"]) == []
+    engine.deadline = None
+
+
+def test_a_module_with_abstract_classes_only_is_refused_with_a_sentence(tmp_path):
+    (tmp_path / "ideas.py").write_text(
+        "import abc\n\n\nclass Shape(abc.ABC):\n    @abc.abstractmethod\n    def area(self, scale: int):\n        return scale\n"
+    )
+    with Executor(locate("ideas", tmp_path)) as executor, pytest.raises(SubjectError, match="no object of its classes"):
+        Engine(executor)
 
 
 def test_objects_that_are_only_asked_for_attributes_and_dicts_with_known_keys_are_made():

@@ -327,7 +327,8 @@ def test_care_that_nothing_calls_for_any_more_is_given_up(tmp_path: Path, monkey
             os.environ["CHANGED"] = "yes"
         return len(os.environ.get("CHANGED", ""))
     """
-    monkeypatch.setattr("fitgym.execution.executor._CALM", 40)
+    monkeypatch.setattr("fitgym.execution.killing._CALM", 40)
+    monkeypatch.setattr("fitgym.execution.watched._MOST", 0)  # what changes is not watched
     with Executor(module(tmp_path, source), LIMITS) as executor:
         calls = Calls(executor)
         changes, keeps = calls(("change", 1)), calls(("change", 0))
@@ -338,7 +339,7 @@ def test_care_that_nothing_calls_for_any_more_is_given_up(tmp_path: Path, monkey
             assert all(
                 trace == expected for testcase, trace in zip(testcases, traces, strict=True) if testcase == keeps
             )
-            cares.append(executor._care)
+            cares.append(executor._care.level)
         assert cares == [2, 1, 0, 2]
 
 
@@ -929,8 +930,8 @@ def test_a_process_that_only_verified_verifies_again_as_long_as_it_is_as_it_was(
 
     def change(n: int) -> int:
         if n:
-            os.environ["CHANGED"] = "yes"
-        return len(os.environ.get("CHANGED", ""))
+            os.open("/dev/null", os.O_RDONLY)
+        return 0
     """
     with Executor(module(tmp_path, source), LIMITS) as executor:
         calls = Calls(executor)
@@ -1086,3 +1087,15 @@ def test_a_parked_process_leaves_no_connection_open_when_the_worker_ends(bank: E
     connections = [bank._verifier[1].connection, bank._zygote.child.connection]
     bank.close()
     assert [connection.fileno() for connection in connections] == [-1, -1]
+
+
+def test_what_is_nested_too_deeply_for_the_compiler_is_not_blamed_on_the_import(tmp_path, monkeypatch):
+    from fitgym.execution import preparation
+
+    def refuse(*_, **__):
+        raise RecursionError("maximum recursion depth exceeded while traversing 'expr' node")
+
+    monkeypatch.setattr(preparation, "instrument", refuse)
+    (tmp_path / "deep.py").write_text("def f(x):\n    return x\n")
+    with pytest.raises(SubjectError, match="nested too deeply"):
+        preparation.instrumented(locate("deep", tmp_path), "", False)

@@ -401,7 +401,6 @@ CHANGES = [
     "os.close(0)",
     "os.setsid() if os.getpid() != os.getsid(0) else os.chdir('/')",
     "os.fork() or os._exit(0)",
-    "GREAT = bytearray(200 << 20)",
 ]
 
 SCRIPT = """
@@ -423,6 +422,58 @@ def test_a_change_of_the_process_is_found(change: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", script]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert result.stdout == "found", result.stderr
+
+
+PUT_BACK = [
+    "os.chdir('/')",
+    "os.environ['LEAK'] = '1'",
+    "del os.environ['HOME']",
+    "os.environ['HOME'] = '/'",
+    "sys.path.append('/nowhere')",
+    "sys.setrecursionlimit(500)",
+    "sys.stdout = None",
+    "sys.excepthook = None",
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])",
+    "warnings.simplefilter('error')",
+    "decimal.getcontext().prec = 5; decimal.getcontext().traps[decimal.Inexact] = True",
+    "gc.disable(); gc.set_threshold(5); gc.callbacks.append(lambda *a: None)",
+    "os.umask(0)",
+]
+
+
+@pytest.mark.parametrize("change", PUT_BACK)
+def test_a_change_of_the_process_is_put_back_where_that_is_possible_exactly(change: str, tmp_path: Path) -> None:
+    script = """
+    import builtins, decimal, gc, os, signal, subprocess, sys, warnings
+    from fitgym.execution.process import Process
+    process = Process()
+    write, environment = os.write, dict(os.environ)
+    {change}
+    changes = process.changes()
+    assert changes and process.changed_at(changes)
+    assert process.restore_at(changes) and not process.changed() and dict(os.environ) == environment
+    write(1, b"as it was")
+    os._exit(0)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script).format(change=change)]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert result.stdout == "as it was", result.stderr
+
+
+def test_an_open_file_is_found_and_not_put_back() -> None:
+    process = Process()
+    with open("/dev/null"):
+        changes = process.changes()
+        assert changes and not process.restore_at(changes)
+    assert process.restore_at(changes)
+
+
+def test_memory_that_is_taken_is_no_change_but_growth() -> None:
+    process = Process(memory_slack=64 << 20)
+    assert not process.grown()
+    great = bytearray(200 << 20)
+    assert process.grown() and not process.changed() and great
 
 
 def test_looking_at_the_process_imports_nothing() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.sandbox import landlock_version
+from fitgym.execution.landlock import landlock_version
 
 PRELUDE = """
 import os, resource, sys
@@ -185,7 +185,7 @@ def test_the_kernel_keeps_signals_inside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("confined", "said"), [(True, "denied"), (False, "done")])
 def test_rules_made_before_a_fork_keep_it_from_signalling_its_parent(tmp_path: Path, confined: bool, said: str) -> None:
     action = f"""
-    from fitgym.execution.sandbox import isolate_signals, signal_rules
+    from fitgym.execution.landlock import isolate_signals, signal_rules
     rules = signal_rules()
     if os.fork():
         os.wait()
@@ -244,3 +244,10 @@ def test_a_command_line_that_makes_no_sense_is_explained(arguments: tuple[str, .
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_an_import_may_ask_the_kernel_about_the_network_and_a_test_case_may_not(tmp_path):
+    action = "import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).bind((0, 0))"
+    assert run(tmp_path, action, mode="polite") == "done"
+    assert run(tmp_path, action) == "blocked socket.bind"
+    assert run(tmp_path, "import socket; socket.socket().bind(('127.0.0.1', 0))", mode="polite") == "denied"

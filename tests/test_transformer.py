@@ -11,6 +11,7 @@ from textwrap import dedent
 
 import pytest
 
+from fitgym.instrument import rewriter
 from fitgym.instrument.lines import block_lines, covered_lines
 from fitgym.instrument.plan import plan
 from fitgym.instrument.recorder import Recorder
@@ -1152,11 +1153,13 @@ def test_a_string_of_the_subject_that_looks_like_a_placeholder_is_left_alone():
     "source",
     [
         "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 400)),
+        "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 2000)),
         "x = " + " + ".join(["1"] * 900) + "\n",
+        "x = " + " + ".join(["1"] * 2500) + "\n",
         "x = " + "not " * 150 + "(1 < 2)\n",
         "x = " + "(1 < " * 80 + "2" + ")" * 80 + "\n",
     ],
-    ids=["elif", "sum", "not", "nested comparisons"],
+    ids=["elif", "long elif", "sum", "long sum", "not", "nested comparisons"],
 )
 def test_deep_trees_are_no_problem(source):
     limit = sys.getrecursionlimit()
@@ -1183,3 +1186,39 @@ def test_an_empty_module_has_an_entry():
         instrumented = instrument(source, "tiny.py")
         assert [site.kind for site in instrumented.plan.sites] == ["block"]
         exec(instrumented.code(lambda site: lambda: None), {})
+
+
+CHAIN = """
+def f(x, seen):
+    for y in (x, 500):
+        {head}
+        {arms}
+        {last}
+    return seen
+"""
+
+
+@pytest.mark.parametrize("features", [frozenset(), INFECTION], ids=["plain", "infection"])
+@pytest.mark.parametrize("leading", [False, True])
+@pytest.mark.parametrize("last", ["", "else: seen.append('else')"])
+def test_a_long_chain_of_elif_counts_as_a_short_one(last, leading, features, monkeypatch):
+    arms = [f"elif y == {number}: seen.append({number})" for number in range(1, 120)]
+    arms[3] = "elif y == 4: continue"
+    arms[5] = "elif y == 6: break"
+    arms[7] = "elif (z := y) == 8 and seen: seen.append(z)"
+    source = CHAIN.format(head="if y == 0: seen.append(0)", arms="\n        ".join(arms), last=last)
+    bare = {}
+    exec(source, bare)
+
+    def snapshots(longest):
+        monkeypatch.setattr(rewriter, "_LONG_CHAIN", longest)
+        instrumented = instrument(source, "tiny.py", features, leading=leading)
+        recorder = Recorder(instrumented.plan.sites)
+        namespace = {}
+        exec(instrumented.code(recorder.probe), namespace)
+        for x in (0, 1, 4, 6, 8, 15, 118, 400, 600):
+            recorder.begin(frozenset())
+            assert namespace["f"](x, [7]) == bare["f"](x, [7])
+            yield str(recorder.snapshot())
+
+    assert list(snapshots(100)) == list(snapshots(1000))

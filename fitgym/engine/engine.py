@@ -33,6 +33,8 @@ from fitgym.testcase.rates import DEFAULT, Rates
 
 __all__ = ["Engine"]
 
+_FIRST_SHARE = 0.3  # of the time, which the first population may take
+_FIRST_BATCH = 8  # test cases of it that run before it is asked again which calls hang
 _SWEEP = 20  # generations between two clean-ups of traces and statements that no kept test case uses
 
 
@@ -112,7 +114,7 @@ class Engine(Workbench):
         self._guidance.create(search)
         state.search_name = search
         self._guidance.order_archive()
-        executor.begin()
+        executor.begin(quick=deadline is not None)
         self.deadline = deadline
         self.activate(fitness)
 
@@ -209,11 +211,13 @@ class Engine(Workbench):
         if self.over and self.search.population:
             return
         state = self._state
+        executions = state.executions
         with self._charged() as cost:
             self._step()
             state.generation += 1
             state.note_births()
             cost.generations += 1
+            state.idle = 0 if state.executions > executions else state.idle + 1
             if state.generation % _SWEEP == 0:
                 self._sweep()
 
@@ -261,12 +265,16 @@ class Engine(Workbench):
             candidates = search.ask()
         version = state.archive.version
         try:
-            self._evaluate(candidates)
+            if self.deadline is None or search.population:
+                self._evaluate(candidates)
+            else:
+                self._evaluate_first(candidates, self.deadline)
         except OutOfBudget:
             if not search.population:  # the executed part of the first population becomes the population
                 known = [Individual(tuple(t for t in c.testcases if self.has_trace(t))) for c in candidates]
                 search.population = [individual for individual in known if individual.testcases] or known[:1]
-                search.refresh(self)
+                if any(individual.testcases for individual in search.population):
+                    search.refresh(self)
             return
         with state.stopwatch.time("search"):
             search.tell(self)
@@ -316,6 +324,28 @@ class Engine(Workbench):
 
     def _evaluate(self, individuals: Sequence[Individual]) -> None:
         self.execute(chain.from_iterable(individual.testcases for individual in individuals))
+
+    def _evaluate_first(self, individuals: Sequence[Individual], deadline: float) -> None:
+        """Evaluate the first population, which was made before it was known which calls hang.
+
+        Raises:
+            OutOfBudget: its share of the time is over, or some test cases were left out because they would most likely hang.
+        """
+        now = time.monotonic()
+        self.deadline = now + _FIRST_SHARE * max(0.0, deadline - now)
+        hangs, table, chance = self.factory.hangs, self._state.table, self.search.chance
+        pending = list(dict.fromkeys(chain.from_iterable(individual.testcases for individual in individuals)))
+        left_out = 0
+        try:
+            while pending:
+                some, pending = pending[:_FIRST_BATCH], pending[_FIRST_BATCH:]
+                likely = [testcase for testcase in some if hangs.first(testcase, table, chance) < 0]
+                left_out += len(some) - len(likely)
+                self.execute(likely)
+        finally:
+            self.deadline = deadline
+        if left_out:
+            raise OutOfBudget
 
     @contextmanager
     def _charged(self) -> Iterator[Cost]:

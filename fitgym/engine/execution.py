@@ -55,12 +55,22 @@ class Execution:
         probes = self._probes_of(testcases)
         with state.stopwatch.time("execute"):
             before = state.executor.executions
-            traces = state.executor.run(testcases, state.table, probes | {"constants"})
-            state.executions += state.executor.executions - before
-            if "effects" in probes:
+            late: OutOfBudget | None = None
+            try:
+                traces = state.executor.run(testcases, state.table, probes | {"constants"})
+            except OutOfBudget as out:  # what has run counts
+                late = out
+                ran = [(testcase, trace) for testcase, trace in zip(testcases, out.done, strict=False) if trace]
+                testcases, traces = [testcase for testcase, _ in ran], [trace for _, trace in ran]
+            finally:
+                state.executions += state.executor.executions - before
+            if "effects" in probes and late is None:
                 traces = self._run_on_mutants(testcases, traces)
-        with state.stopwatch.time("measure"):
-            self._learn(testcases, traces, probes)
+        if late is None or "effects" not in probes:
+            with state.stopwatch.time("measure"):
+                self._learn(testcases, traces, probes)
+        if late is not None:
+            raise late
 
     def offer(self, names: Sequence[str], testcases: Iterable[TestCase]) -> None:
         """Offer executed test cases to the archive for the targets of the named fitness functions.

@@ -20,6 +20,7 @@ __all__ = ["PATIENCE", "Guidance"]
 PATIENCE = 300
 """Executions without anything newly covered after which private operations are called too."""
 
+_IDLE = 20  # generations in a row that proposed nothing new: then private operations are called too
 _PRIVATE = 1e6  # what a call of a private operation costs in the archive
 
 
@@ -128,7 +129,8 @@ class Guidance:
         code is out of their reach, such as a class that only a program of another kind would use.
         """
         state = self._state
-        if state.private == "never" or not state.reserved or state.executions - state.grown_at < PATIENCE:
+        patient = state.executions - state.grown_at < PATIENCE and state.idle < _IDLE
+        if state.private == "never" or not state.reserved or patient:
             return False
         state.reserved = frozenset()
         self._exclude()

@@ -18,7 +18,10 @@ from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["Queries"]
+__all__ = ["MOST_IDLE", "Queries"]
+
+MOST_IDLE = 50
+"""Generations in a row without an execution that end a search with a budget of executions."""
 
 
 class Queries(ActiveEvaluation):
@@ -61,8 +64,14 @@ class Queries(ActiveEvaluation):
 
     @property
     def over(self) -> bool:
-        """The budget is used up, or the deadline has passed."""
-        return self.spent >= 1.0 or self.late
+        """The budget is used up, the deadline has passed, or the search is `stuck`."""
+        return self.spent >= 1.0 or self.late or self.stuck
+
+    @property
+    def stuck(self) -> bool:
+        """A budget of executions cannot be used up: the last `MOST_IDLE` generations proposed nothing new."""
+        state = self._state
+        return state.idle >= MOST_IDLE and state.budget is not None and state.budget.unit == "x"
 
     @property
     def progress(self) -> float:

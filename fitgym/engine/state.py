@@ -11,6 +11,7 @@ import numpy as np
 from fitgym.engine.choices import SECONDARY, Variants
 from fitgym.engine.cost import Cost
 from fitgym.engine.stopwatch import Stopwatch
+from fitgym.errors import SubjectError
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.budget import Budget
 from fitgym.evolution.individual import Individual
@@ -22,12 +23,15 @@ from fitgym.fitness.base import Mask
 from fitgym.immutable import Lookup
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
+from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.seeds import seeds
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["State"]
+
+_TRIES = 20  # random test cases that are made to see whether there can be any
 
 
 class State:
@@ -71,6 +75,7 @@ class State:
         began: start of the search, on the clock `time.monotonic`.
         generation: number of generations so far.
         executions: number of executed test cases so far.
+        idle: number of generations in a row that executed nothing, because what they proposed is known.
         chunk: number of test cases that run between two looks at the clock, if there is a deadline.
         required_mutants: by fitness function, the only mutants that test cases still run on; empty during the search.
         ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
@@ -95,6 +100,7 @@ class State:
         self.variants = variants
         self.table = StatementTable()
         self.factory = TestFactory(self.subject, self.table, rates)
+        _check_callable(self.subject, rates)
         self.measurements = Measurements({}, self.table, raw=options.combination == "raw")
         self.archive = Archive(self.measurements)
         self.proxies = Proxies(self.subject, self.table)
@@ -124,6 +130,7 @@ class State:
         self.budget = budget
         self.generation = 0
         self.executions = 0
+        self.idle = 0
         self.chunk = 16
         self.required_mutants: dict[str, Mask] = {}
         self.ill_typed: dict[tuple[str, str], None] = {}
@@ -152,3 +159,19 @@ class State:
     def archived(self) -> tuple[str, ...]:
         """The fitness functions whose targets are archived: tracked and active ones."""
         return tuple(dict.fromkeys((*self.tracked, *self.active)))
+
+
+def _check_callable(subject: Subject, rates: Rates) -> None:
+    """See that at least one operation under test can be called: of abstract classes there are no objects.
+
+    Raises:
+        SubjectError: there is none.
+    """
+    if not all(operation.needs_receiver for operation in subject.under_test):
+        return
+    factory, rng = TestFactory(subject, StatementTable(), rates), np.random.default_rng(0)
+    if not any(factory.random_test(rng) for _ in range(_TRIES)):
+        raise SubjectError(
+            f"'{subject.reference.text}' offers nothing to test: no object of its classes can be made, because they are "
+            "abstract or leave no way to call them; test a module with a subclass"
+        )

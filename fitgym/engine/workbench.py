@@ -51,6 +51,11 @@ class Workbench(Queries):
     def deadline(self, deadline: float | None) -> None:
         self._state.executor.deadline = deadline
 
+    @property
+    def work(self) -> int:
+        """How much running test cases and mutants took so far, see `fitgym.execution.work`."""
+        return self._state.executor.work
+
     # ------------------------------------------------------------------ running
 
     def execute(self, testcases: Iterable[TestCase]) -> None:
@@ -105,13 +110,15 @@ class Workbench(Queries):
         *,
         exhaustive: bool = False,
         patient: bool = False,
+        certain: bool = False,
     ) -> list[Effect | None]:
         """The effects of mutants on test cases, see `Executor.kill`.
 
         Raises:
             OutOfBudget: the deadline passed.
         """
-        return self._state.executor.kill(trials, expected, self._state.table, exhaustive=exhaustive, patient=patient)
+        run = self._state.executor.kill
+        return run(trials, expected, self._state.table, exhaustive=exhaustive, patient=patient, certain=certain)
 
     def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         """Which of the mutants that the archive kills each test case kills, shape `(len(testcases), n_targets)`.

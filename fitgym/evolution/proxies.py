@@ -12,6 +12,7 @@ from fitgym.fitness._recorded import recorded_counts
 from fitgym.fitness.base import Floats
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
+from fitgym.subject.syntax import parse
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["PROXIES", "Proxies", "performance_heuristic", "performance_score"]
@@ -127,7 +128,7 @@ def _instantiations(subject: Subject) -> Counter[int]:
     """How many objects each line of the source makes when it runs once."""
     own = {name.rpartition(".")[2] for name in subject.classes} | set(_CONTAINERS)
     found: Counter[int] = Counter()
-    for node in ast.walk(ast.parse(subject.source)):
+    for node in ast.walk(parse(subject.source)):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             found[node.lineno] += name in own

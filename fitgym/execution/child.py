@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterable
 from typing import Any
 
 from fitgym.execution.journal import IDLE
-from fitgym.execution.protocol import FrameReader
+from fitgym.execution.protocol import FrameReader, WireStatement, encode_statement
+from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
+from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["Broken", "Child"]
+__all__ = ["Broken", "Child", "Writes"]
 
 
 class Broken(Exception):
@@ -29,6 +32,30 @@ class Broken(Exception):
         self.last = last
         self.position = position
 
+    def guilty(self, n_testcases: int, care: int, *, fresh: bool) -> tuple[int, bool]:
+        """Index of the test case that broke the child, `IDLE` if it is not known, and whether that is certain.
+
+        A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state that
+        every comparison found clean is not made to hang again; but what hangs between two test cases may have been left
+        by any before.
+
+        Args:
+            n_testcases: in the batch.
+            care: with which they ran, see `Segment`.
+            fresh: nothing had run in the child before.
+        """
+        hung = self.failure == "timeout"
+        guilty = self.running if self.running != IDLE else self.last if care > 1 or hung else IDLE
+        if n_testcases == 1 and fresh:
+            return 0, True
+        if not 0 <= guilty < n_testcases:
+            return IDLE, False
+        return guilty, (guilty == 0 and fresh) or (hung and self.running != IDLE)
+
+
+class Writes(Exception):
+    """The import of the subject writes beside it, so the worker needs an overlay."""
+
 
 class Child:
     """A forked process that runs batches.
@@ -38,14 +65,22 @@ class Child:
         fresh: it has not been asked for anything yet.
         defined: ids of the statements that it knows.
         memory: whatever the executor wants to remember about this child.
+        watched: what it compares after each test case.
         exchanged: bytes sent to it and by it, which is what it and `memory` may have grown by.
     """
 
-    def __init__(self, pid: int, connection: socket.socket, token: bytes) -> None:
+    def __init__(self, pid: int, connection: socket.socket, token: bytes, watched: Watched) -> None:
         self.pid = pid
         self.connection = connection
         self.reader = FrameReader(token)
         self.fresh = True
         self.defined: set[int] = set()
         self.memory: list[Any] = []
+        self.watched = watched
         self.exchanged = 0
+
+    def introduced(self, testcases: Iterable[TestCase], table: StatementTable) -> list[tuple[int, WireStatement]]:
+        """The statements of test cases that the child does not know yet; it will."""
+        unknown = sorted(set[int]().union(*testcases) - self.defined)
+        self.defined.update(unknown)
+        return [(identifier, encode_statement(table[identifier])) for identifier in unknown]

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 from fitgym.execution.observation import Observation, Observed, agreement
 from fitgym.execution.protocol import ProtocolError, encode_expression
 from fitgym.instrument.trace import Reached, Trace
+from fitgym.subject.subject import Operation
 from fitgym.testcase.expression import Name
+from fitgym.testcase.statement import Statement, TestCase
 
-__all__ = ["Effect", "Expectation", "Kill", "decode_effect", "encode_expectation", "expectation", "without"]
+__all__ = [
+    "Effect",
+    "Expectation",
+    "Kill",
+    "decode_effect",
+    "encode_expectation",
+    "encode_expectations",
+    "expectation",
+    "hashes",
+    "without",
+]
 
 Kill = Literal["", "value", "raises", "returns", "exception", "timeout", "clock", "memory", "crash", "exit"]
 """How a test tells a mutant from the original: "" it does not; "value" an observed fact does not hold; "raises" an
@@ -91,6 +103,11 @@ def encode_expectation(expected: Expectation, most: int, least: int = 0) -> Any:
     )
 
 
+def encode_expectations(expected: Mapping[TestCase, Expectation], most: int, least: int = 0) -> dict[TestCase, Any]:
+    """The expectations of test cases, see `encode_expectation`."""
+    return {testcase: encode_expectation(one, most, least) for testcase, one in expected.items()}
+
+
 def decode_effect(wire: Any) -> Effect:
     """The effect that a worker described.
 
@@ -101,6 +118,11 @@ def decode_effect(wire: Any) -> Effect:
     if killed not in get_args(Kill) or not all(type(fact) is int for fact in facts) or type(impact) is not float:
         raise ProtocolError("not an effect")
     return Effect(killed, tuple(facts), impact)
+
+
+def hashes(statements: Sequence[Statement], operations: Sequence[Operation]) -> list[int]:
+    """Positions of statements that return hashes: every interpreter chooses its own, so no test can expect one."""
+    return [position for position, one in enumerate(statements) if operations[one.operation].operator == "__hash__"]
 
 
 def without(observed: Observed, positions: Collection[int]) -> Observed:

@@ -7,7 +7,6 @@ executor bans a test case that breaks its child, and repeats the others: no resu
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import time
 import weakref
@@ -15,17 +14,29 @@ from collections import deque
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fitgym.errors import ExecutionError
+from fitgym.errors import ExecutionError, OutOfBudget
+from fitgym.execution.answer import read_answer
 from fitgym.execution.child import Broken
-from fitgym.execution.effect import Effect, Expectation, decode_effect, encode_expectation, expectation, without
-from fitgym.execution.history import Crash, History, Learned
+from fitgym.execution.effect import (
+    Effect,
+    Expectation,
+    decode_effect,
+    encode_expectations,
+    expectation,
+    hashes,
+    without,
+)
+from fitgym.execution.history import Crash, History, Learned, failed
 from fitgym.execution.host import Host
 from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing, Trial
 from fitgym.execution.limits import Limits
-from fitgym.execution.protocol import ProtocolError, dumps, encode_statement, read_untrusted
+from fitgym.execution.pace import Allowance
+from fitgym.execution.paced import paced
+from fitgym.execution.protocol import ProtocolError, dumps
 from fitgym.execution.segment import ALONE, Segment
 from fitgym.execution.traces import Traces
+from fitgym.execution.work import work_of_results, work_of_trials
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Reference
@@ -41,7 +52,6 @@ _MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten ti
 _PATIENT = 2  # times the fuel of a test case
 _TRIALS = 4  # as many of them are sent at once as of test cases: they are shorter and return less
 _MOST_STILLBORN = 3  # children in a row that may die before they begin their first test case
-_CALM = 400  # test cases in a row that leave nothing behind, after which there is less care
 _EXPECTED = -1  # the least
 
 
@@ -62,6 +72,7 @@ class Executor(Host):
             limit.
         executions: how many test cases were run; one that is repeated because another one of its batch broke the
             process counts once.
+        work: how much these runs and those on mutants took, see `fitgym.execution.work`.
         timings: seconds of wall time spent on starting workers ("start") and on running ("run"); no result depends on
             them.
 
@@ -74,11 +85,13 @@ class Executor(Host):
         super().__init__(reference, limits)
         self.deadline: float | None = None
         self.executions = 0
-        self._care = 0
-        self._calm = 0
+        self.work = 0
+        self._care = Care()
         self._trial_care = Care()
         self._table: StatementTable | None = None
-        self._run = History()
+        self._run = History(limits)
+        self._allowance = self._run.pace.most
+        self._quick = False
         self._reset_process()
 
     def _reset_process(self) -> None:
@@ -100,7 +113,7 @@ class Executor(Host):
     def run(
         self, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str] = frozenset()
     ) -> list[Trace]:
-        """The trace of each test case.
+        """The trace of each test case, run with limits that follow the subject (see `paced`).
 
         Args:
             testcases: any number.
@@ -110,11 +123,17 @@ class Executor(Host):
 
         Raises:
             ExecutionError: "infection" is needed, but was not required.
-            OutOfBudget: the deadline passed.
+            OutOfBudget: the deadline passed; its `done` has the traces until then.
         """
         if "infection" in needs and not self.infection:
             raise ExecutionError('"infection" is needed, but the code has no probes for it: `require` it first')
-        return self._work("run", testcases, table, needs, 0)
+
+        def run(some: Sequence[TestCase], allowance: Allowance) -> list[Trace]:
+            return self._work("run", some, table, needs, 0, allowance)
+
+        with self._lock:
+            self._use(table)
+            return paced(testcases, needs, self._run, run)
 
     def verify(
         self,
@@ -128,7 +147,7 @@ class Executor(Host):
         """The trace of each test case, run again from a fresh process.
 
         They share it as long as none of them leaves anything behind, as in `run`: a process of its own for each test
-        case was tried and cost more than the whole search (2 to 3 ms each, thousands of times).
+        case was tried and cost more than the whole search.
 
         Args:
             testcases, table, needs: as in `run`.
@@ -137,11 +156,12 @@ class Executor(Host):
             alone: each test case gets a process of its own.
         """
         with self._lock, self._aside(table, verifies=expected is not None):
+            allowance = self._run.pace.again
             if expected is None:
-                return self._work("run", testcases, table, needs, ALONE if alone else 0)
-            traces = self._work("run", testcases, table, needs, _EXPECTED)
+                return self._work("run", testcases, table, needs, ALONE if alone else 0, allowance)
+            traces = self._work("run", testcases, table, needs, _EXPECTED, allowance)
             differ = [i for i, (trace, known) in enumerate(zip(traces, expected, strict=True)) if trace is not known]
-            again = self._work("run", [testcases[i] for i in differ], table, needs, ALONE)
+            again = self._work("run", [testcases[i] for i in differ], table, needs, ALONE, allowance)
             for i, trace in zip(differ, again, strict=True):
                 traces[i] = trace
             return traces
@@ -162,23 +182,16 @@ class Executor(Host):
             table: holds their statements.
         """
         with self._lock:
-            if table is not self._table:
-                self._switch(table)
+            self._use(table)
             known = self._run.expected
             if len(known) > _MOST_EXPECTED:
                 known.clear()
             new = [testcase for testcase in dict.fromkeys(testcases) if testcase not in known]
             seen = [self._work(mode, new, table, frozenset(), 0) for mode in ("expect", "expect otherwise")]
             for testcase, first, second in zip(new, *seen, strict=True):
-                hashes = self._hashes(testcase, table)
-                known[testcase] = without(first, hashes), without(second, hashes)
+                hidden = hashes(table.statements(testcase), self.subject.operations)
+                known[testcase] = without(first, hidden), without(second, hidden)
             return [expectation(known[testcase], trace) for testcase, trace in zip(testcases, traces, strict=True)]
-
-    def _hashes(self, testcase: TestCase, table: StatementTable) -> list[int]:
-        """Positions of statements that return hashes: every interpreter chooses its own, so no test can expect one."""
-        operations = self.subject.operations
-        statements = enumerate(table.statements(testcase))
-        return [position for position, one in statements if operations[one.operation].operator == "__hash__"]
 
     def check(
         self,
@@ -195,7 +208,8 @@ class Executor(Host):
             table: holds their statements.
             needs: what is recorded, see `run`.
         """
-        wire = {testcase: encode_expectation(expected[testcase], self.limits.fuel) for testcase in testcases}
+        self._use(table)
+        wire = encode_expectations({t: expected[t] for t in testcases}, self._run.pace.most.fuel)
         return self._work("check", testcases, table, (needs, wire), 0)
 
     def kill(
@@ -206,6 +220,7 @@ class Executor(Host):
         *,
         exhaustive: bool = False,
         patient: bool = False,
+        certain: bool = False,
     ) -> list[Effect | None]:
         """What mutants do to test cases.
 
@@ -220,6 +235,7 @@ class Executor(Host):
             table: holds their statements.
             exhaustive: a mutant that is killed is run with later test cases all the same, unless it takes too much time.
             patient: a mutant may burn twice the fuel that any test case may, whatever the original burns.
+            certain: only kills that do not depend on time or memory are asked for, see `Killing`.
 
         Returns:
             An effect for each trial, None for those left out because an earlier trial has killed the mutant.
@@ -228,8 +244,8 @@ class Executor(Host):
             OutOfBudget: the deadline passed.
         """
         with self._lock:
-            if table is not self._table:
-                self._switch(table)
+            self._use(table)
+            self._allowance = self._run.pace.trial
             started = time.perf_counter()
             self._tried_mutants = tuple(dict.fromkeys(number for _, number in trials))
             try:
@@ -239,8 +255,11 @@ class Executor(Host):
                     exhaustive=exhaustive,
                     batch=_TRIALS * self.limits.batch,
                     care=self._trial_care,
+                    doubts=not certain,
                 )
-                return killing.run(trials)
+                effects = killing.run(trials)
+                self.work += work_of_trials(trials, effects, expected)
+                return effects
             except BaseException:
                 self._retire()
                 raise
@@ -264,10 +283,11 @@ class Executor(Host):
                 self._subject = None
                 self.close()
 
-    def begin(self) -> None:
-        """Forget what was run, banned and learnt, so that a new search finds everything as the first one did."""
+    def begin(self, *, quick: bool = False) -> None:
+        """Forget what was run, banned and learnt. If `quick`, the time of test cases follows the subject, see `Pace`."""
         with self._lock:
-            self.executions = 0
+            self.executions = self.work = 0
+            self._quick = quick
             self._switch(None)
 
     def continue_as(self, table: StatementTable, copied: StatementTable) -> None:
@@ -275,8 +295,7 @@ class Executor(Host):
         with self._lock:
             run = self._run if table is self._table else self._others.get(table)
             if run is not None:
-                shared = {id(run.expected): dict(run.expected)}  # its items are immutable
-                self._others[copied] = copy.deepcopy(run, shared)
+                self._others[copied] = run.copy()
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the worker and what belongs to it."""
@@ -291,15 +310,19 @@ class Executor(Host):
         self._reset_worker()
         self._reset_process()
 
-    # ------------------------------------------------------------------------------------------------- the worker
-
-    # ------------------------------------------------------------------------------------------------ running them
-
     def _work(
-        self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: object, care: int
+        self,
+        mode: str,
+        testcases: Sequence[TestCase],
+        table: StatementTable,
+        needs: object,
+        care: int,
+        allowance: Allowance | None = None,
     ) -> list[Any]:
         with self._lock:
             started = time.perf_counter()
+            self._use(table)
+            self._allowance = allowance or self._run.pace.most
             try:
                 return self._all(mode, testcases, table, needs, care)
             except BaseException:
@@ -313,8 +336,7 @@ class Executor(Host):
     @contextlib.contextmanager
     def _aside(self, table: StatementTable, *, verifies: bool = False) -> Iterator[None]:
         """Run test cases of `table` in fresh processes inside the block, see `_parked`."""
-        if table is not self._table:
-            self._switch(table)
+        self._use(table)
         with self._parked(verifies=verifies):
             yield
 
@@ -325,56 +347,62 @@ class Executor(Host):
         if self._table is not None:
             self._others[self._table] = self._run
         known = self._others.pop(table, None) if table is not None else None
-        self._run = known or History()
+        self._run = known or History(self.limits)
+        self._run.pace.quick = self._quick
         self._table = table
+
+    def _use(self, table: StatementTable) -> None:
+        if table is not self._table:
+            self._switch(table)
 
     def _all(
         self, mode: str, testcases: Sequence[TestCase], table: StatementTable, needs: object, care: int
     ) -> list[Any]:
-        if table is not self._table:
-            self._switch(table)
         run = self._run
         results: list[Any] = [None] * len(testcases)
         segments = deque([Segment(list(range(len(testcases))), care)])
         while segments:
             segment = segments.popleft()
-            alive = segment.indexes
-            if run.banned:
-                for index in alive:
-                    banned = run.banned.get(testcases[index])
-                    if banned is not None:
-                        results[index] = self._failed(mode, banned)
-                alive = [index for index in alive if results[index] is None]
+            alive = run.allowed(segment.indexes, testcases, mode, results) if run.banned else segment.indexes
             if not alive:
                 continue
             if segment.care >= 0:
-                segment.care = max(segment.care, self._care)
+                segment.care = max(segment.care, self._care.level)
             if segment.suspect is not None and segment.suspect not in run.banned:
                 segment.care = max(segment.care, 2)
             size = 1 if segment.care == ALONE else self._window
             batch, rest = alive[:size], alive[size:]
             if rest:
                 segments.appendleft(Segment(rest, segment.care))
+            started = time.perf_counter()
             try:
                 asked = [testcases[i] for i in batch]
                 done = self._ask(mode, needs, asked, asked, table, segment.care)
+            except OutOfBudget as late:
+                late.done = tuple(results)
+                raise
             except Broken as broken:
                 for piece in reversed(self._blame(broken, testcases, batch, table, segment.care)):
                     segments.appendleft(piece)
                 continue
             if isinstance(done, int):  # some test case left something behind: find out which
-                self._care, self._calm = max(self._care, done), 0
+                self._care.raise_to(done)
                 segments.appendleft(Segment(batch, done))
                 continue
             self.executions += len(done)
-            if 0 < segment.care <= self._care:
-                self._relax(len(done), segment.care)
+            self.work += work_of_results(done)
+            if mode == "run" and not self._first and not any(result.failure for result in done):
+                run.pace.took(time.perf_counter() - started, len(done))
+            if 0 < segment.care <= self._care.level:
+                # To compare everything after each test case costs several times what most of them do, so a subject that
+                # leaves something behind once in a while is better searched for who it was each time.
+                self._care.relax(len(done), clean=self._zygote is not None and self._zygote.child is not None)
             for index, result in zip(batch, done, strict=False):
                 if result.failure == "timeout":  # what it had done by then is a matter of chance
                     ran = len(result.calls) if mode in ("run", "check") else 0
                     hung = ran > 0 and not result.calls[-1].returned
                     banned = run.ban(testcases[index], "timeout", table, ran - 1 if hung else -1)
-                    result = self._failed(mode, banned)
+                    result = failed(mode, banned)
                 results[index] = result
             if len(done) < len(batch):
                 self._window = max(1, self._window // 2)
@@ -382,17 +410,6 @@ class Executor(Host):
             else:
                 self._window = min(self.limits.batch, 2 * self._window)
         return results
-
-    def _relax(self, n: int, care: int) -> None:
-        """So many more test cases were run with care; enough of them that left nothing behind need less of it.
-
-        To compare everything after each test case costs several times what most of them do, so a subject that leaves
-        something behind once in a while is better searched for who it was each time.
-        """
-        is_clean = self._zygote is not None and self._zygote.child is not None
-        self._calm = self._calm + n if is_clean else 0
-        if self._calm >= _CALM:
-            self._care, self._calm = care - 1, 0
 
     def _ask(
         self,
@@ -403,7 +420,8 @@ class Executor(Host):
         table: StatementTable,
         care: int,
     ) -> list[Any] | int:
-        """Send a request about items, of which `testcases` are part, to the child.
+        """Send a request about items, of which `testcases` are part, to the child, again as long as that teaches what
+        else is to be compared after each test case.
 
         Returns:
             Results up to the first item that left something behind; or, if it is not known which item did, the care with
@@ -413,35 +431,35 @@ class Executor(Host):
             Broken: the child did not answer.
             OutOfBudget: the deadline passed.
         """
-        zygote, child = self._ready(care == ALONE, mode == "mutate")
-        self._first = child.fresh
-        unknown = sorted(set().union(*testcases) - child.defined)
-        child.defined.update(unknown)
-        definitions = [(identifier, encode_statement(table[identifier])) for identifier in unknown]
-        request = dumps((mode, needs, definitions, items, care))
-        payload = zygote.ask(request, self.deadline)
-        if mode != "mutate":  # of which nothing is kept
-            child.exchanged += len(request) + len(payload)
-        try:
-            results, fresh, last, redo, lessons = read_untrusted(payload)
-            child.memory += [self._traces.decoded(wire) for wire in fresh]
-            if mode in ("run", "check"):
-                results = [child.memory[number] for number in results]
-            elif mode == "mutate":
-                results = [result and decode_effect(result) for result in results]
-            elif not all(hasattr(result, "failure") for result in results):
-                raise ProtocolError("a result is of another kind")
-            if redo not in (0, 1, 2) or (not redo and not 0 < len(results) <= len(items)):
-                raise ProtocolError(f"{len(results)} results for {len(items)} test cases")
-            self._run.lessons.add(*lessons)
-        except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
-            zygote.retire()
-            raise Broken("crash") from None
-        self._restarts = self._stillborn = 0
-        if last or child.exchanged > _MOST_EXCHANGED:
-            zygote.retire()
-        done: list[Any] | int = redo or results
-        return done
+        while True:
+            zygote, child = self._ready(care == ALONE, mode == "mutate")
+            self._first = child.fresh
+            definitions = child.introduced(testcases, table)
+            request = dumps((mode, needs, definitions, items, care, tuple(self._allowance), child.watched.wire()))
+            payload = zygote.ask(request, self.deadline, self._allowance.seconds)
+            if mode != "mutate":  # of which nothing is kept
+                child.exchanged += len(request) + len(payload)
+            try:
+                answer = read_answer(payload, len(items))
+                zygote.note_imports(answer.imported)
+                again = bool(answer.redo) and child.watched.add(*answer.found)
+                child.memory += [self._traces.decoded(wire) for wire in answer.fresh]
+                results = answer.results
+                if mode in ("run", "check"):
+                    results = [child.memory[number] for number in results]
+                elif mode == "mutate":
+                    results = [result and decode_effect(result) for result in results]
+                elif not all(hasattr(result, "failure") for result in results):
+                    raise ProtocolError("a result is of another kind")
+                self._run.lessons.add(*answer.lessons)
+            except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
+                zygote.retire()
+                raise Broken("crash") from None
+            self._restarts = self._stillborn = 0
+            if answer.last or child.exchanged > _MOST_EXCHANGED:
+                zygote.retire()
+            if not again:
+                return answer.redo or results
 
     def _tried(
         self,
@@ -453,11 +471,8 @@ class Executor(Host):
         care: int,
     ) -> list[Effect | None] | int:
         """What a child says about trials, see `Killing`."""
-        most = self.limits.fuel
-        wire = {
-            testcase: encode_expectation(one, most, _PATIENT * most if patient else 0)
-            for testcase, one in expected.items()
-        }
+        most = self._allowance.fuel
+        wire = encode_expectations(expected, most, _PATIENT * most if patient else 0)
         return self._ask("mutate", (wire, exhaustive), trials, expected, table, care)
 
     def _blame(
@@ -470,16 +485,9 @@ class Executor(Host):
             self._stillborn += 1
             return [Segment(batch, care)]
         self._window = max(1, self._window // 2)
-        hung = broken.failure == "timeout"
-        guilty = broken.running if broken.running != IDLE else broken.last if care > 1 or hung else IDLE
-        if len(batch) == 1 and self._first:
-            guilty = 0
-        elif not 0 <= guilty < len(batch):
+        guilty, certain = broken.guilty(len(batch), care, fresh=self._first)
+        if guilty == IDLE:
             return [Segment(batch, min(ALONE, care + 1))]
-        # A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state
-        # that every comparison found clean is not made to hang again; but what hangs between two test cases may have
-        # been left by any before.
-        certain = (guilty == 0 and self._first) or (hung and broken.running != IDLE)
         testcase = testcases[batch[guilty]]
         if not certain:
             before, after = batch[:guilty], batch[guilty + 1 :]
@@ -490,11 +498,3 @@ class Executor(Host):
         self._run.crashes.append(Crash(testcase, broken.failure, broken.position, operation))
         self.executions += 1
         return [Segment(batch[:guilty], care), Segment(batch[guilty:], care)]
-
-    def _failed(self, mode: str, trace: Trace) -> Any:
-        """What a banned test case gives."""
-        if mode in ("run", "check"):
-            return trace
-        from fitgym.execution.observation import Observed
-
-        return Observed(failure=trace.failure)

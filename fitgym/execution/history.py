@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fitgym.execution.hung import Hung
 from fitgym.execution.lessons import joined
+from fitgym.execution.limits import Limits
+from fitgym.execution.pace import Pace
 from fitgym.instrument.factory import MOST_OPERANDS
 from fitgym.instrument.trace import Call, Failure, Trace
 from fitgym.subject.hints import Hint
@@ -15,7 +19,7 @@ from fitgym.testcase.statement import StatementTable, TestCase
 if TYPE_CHECKING:
     from fitgym.execution.observation import Observed
 
-__all__ = ["Crash", "History", "Learned"]
+__all__ = ["Crash", "History", "Learned", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +61,23 @@ class History:
 
     Statement ids of another table mean other statements, so each table has a history of its own.
 
+    Args:
+        limits: what one test case may use.
+
     Attributes:
         banned: test cases that are not run again, each with the trace that stands for its result.
         crashes: test cases that ended their process, in order.
         expected: what two executions of a test case showed.
         lessons: what running taught about the subject.
+        pace: how much fuel and time new test cases may take.
+        hung: the beginnings of test cases that were stopped.
+        ran: how many test cases have run and were not stopped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
+        self.pace = Pace(limits)
+        self.hung = Hung()
+        self.ran = 0
         self.banned: dict[TestCase, Trace] = {}
         self.crashes: list[Crash] = []
         self.expected: dict[TestCase, tuple[Observed, Observed]] = {}  # what two executions showed
@@ -80,6 +93,48 @@ class History:
         calls = tuple([Call(operation, index < position) for index, operation in enumerate(operations)])
         trace = self.banned[testcase] = Trace(failure=failure, calls=calls)
         return trace
+
+    def copy(self) -> History:
+        """A history that begins with the same."""
+        return copy.deepcopy(self, {id(self.expected): dict(self.expected)})  # its items are immutable
+
+    def allowed(
+        self, indexes: Sequence[int], testcases: Sequence[TestCase], mode: str, results: list[Any]
+    ) -> list[int]:
+        """Which of the test cases are not banned; the results of the others are filled in."""
+        for index in indexes:
+            banned = self.banned.get(testcases[index])
+            if banned is not None:
+                results[index] = failed(mode, banned)
+        return [index for index in indexes if results[index] is None]
+
+    def allow(self, testcase: TestCase) -> tuple[Trace | None, list[Crash]]:
+        """Let a banned test case run once more. Returns what `restore` needs."""
+        crashes = [crash for crash in self.crashes if crash.testcase == testcase]
+        self.crashes[:] = [crash for crash in self.crashes if crash.testcase != testcase]
+        return self.banned.pop(testcase, None), crashes
+
+    def restore(self, testcase: TestCase, before: tuple[Trace | None, list[Crash]]) -> None:
+        """Ban a test case again as it was banned before `allow`."""
+        self.allow(testcase)
+        trace, crashes = before
+        if trace is not None:
+            self.banned[testcase] = trace
+        self.crashes += crashes
+
+    def allow_late(self) -> None:
+        """Let all test cases run again that the clock has stopped, because they may take longer now."""
+        for testcase in [testcase for testcase, trace in self.banned.items() if trace.failure == "timeout"]:
+            self.allow(testcase)
+
+
+def failed(mode: str, trace: Trace) -> Any:
+    """What a banned test case gives in a mode of `Runner.answer`."""
+    if mode in ("run", "check"):
+        return trace
+    from fitgym.execution.observation import Observed
+
+    return Observed(failure=trace.failure)
 
 
 class _Lessons:

@@ -7,10 +7,11 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 from fitgym.errors import ExecutionError
-from fitgym.execution.child import Child
+from fitgym.execution.child import Child, Writes
 from fitgym.execution.limits import Limits
 from fitgym.execution.protocol import ProtocolError
 from fitgym.execution.zygote import Zygote
@@ -95,7 +96,11 @@ class Host:
         """The worker when it has described the subject."""
         zygote = self._started()
         if zygote.seconds == 0.0:
-            self._subject = zygote.subject
+            try:
+                self._subject = zygote.subject
+            except Writes:
+                self.reference = replace(self.reference, writes=True)
+                return self._running()
             self.timings["start"] += zygote.seconds
         return zygote
 

@@ -25,7 +25,7 @@ _DOUBTED = ("clock", "memory")  # a process in which other trials have run may b
 
 
 class Care:
-    """How much is compared after each trial before it is known that one of them leaves something behind.
+    """How much is compared after each trial or test case before it is known that one of them leaves something behind.
 
     Where trials often do so, to find out only at the end of a batch is to run every batch twice.
 
@@ -41,9 +41,9 @@ class Care:
         """A batch has to be repeated with so much care."""
         self.level, self._calm = max(self.level, level), 0
 
-    def relax(self, n_trials: int) -> None:
-        """So many trials needed no repetition."""
-        self._calm += n_trials
+    def relax(self, n_trials: int, *, clean: bool = True) -> None:
+        """So many trials needed no repetition, and left nothing behind if they were `clean`."""
+        self._calm = self._calm + n_trials if clean else 0
         if self._calm >= _CALM:
             self.level, self._calm = max(0, self.level - 1), 0
 
@@ -62,6 +62,8 @@ class Killing:
             which costs seconds for each test case.
         batch: trials that are sent at once, at most.
         care: what is known of trials that were run before.
+        doubts: kills by time and memory are tried once more alone. If not, these kills may be wrong, and their mutants are
+            not run again.
     """
 
     def __init__(
@@ -72,7 +74,9 @@ class Killing:
         exhaustive: bool,
         batch: int,
         care: Care | None = None,
+        doubts: bool = True,
     ) -> None:
+        self._doubts = doubts
         self._care = care or Care()
         self._ask = ask
         self._expected = expected
@@ -98,7 +102,11 @@ class Killing:
                 done = self._asked([trials[index] for index in batch], care)
             except Broken as broken:
                 self._window = max(1, self._window // 2)
-                if care == _ALONE:
+                if not self._doubts and broken.failure == "timeout" and 0 <= broken.running < len(batch):
+                    at = broken.running
+                    self._settle(Effect("clock"), batch[at], trials, effects)
+                    segments.extendleft([(batch[at + 1 :], known), (batch[:at], known)])
+                elif care == _ALONE:
                     self._settle(Effect(_BROKEN.get(broken.failure, "crash")), batch[0], trials, effects)
                 else:
                     segments.extendleft(reversed(_suspects(broken, batch, care)))
@@ -111,7 +119,7 @@ class Killing:
                 self._care.relax(len(done))
             doubted: list[int] = []
             for index, effect in zip(batch, done, strict=False):
-                if effect is not None and effect.killed in _DOUBTED and care != _ALONE:
+                if effect is not None and effect.killed in _DOUBTED and care != _ALONE and self._doubts:
                     doubted.append(index)
                 elif effect is not None:
                     self._settle(effect, index, trials, effects)
@@ -130,7 +138,8 @@ class Killing:
 
     def _settle(self, effect: Effect, index: int, trials: Sequence[Trial], effects: list[Effect | None]) -> None:
         effects[index] = effect
-        if effect.killed and (not self._exhaustive or effect.killed == "clock"):
+        by_limit = effect.killed == "clock" or (effect.killed == "memory" and not self._doubts)
+        if effect.killed and (not self._exhaustive or by_limit):
             self._over.add(trials[index][1])
 
 

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fitgym.execution.journal import Journal
-from fitgym.execution.sandbox import Blocked, Guard, adopt_orphans, isolate_signals, landlock_version, lower, restrict
+from fitgym.execution.landlock import isolate_signals, landlock_version
+from fitgym.execution.sandbox import Blocked, Guard, adopt_orphans, lower, restrict
 
 __all__ = ["LAYERS", "tried"]
 

@@ -58,6 +58,7 @@ _OURS = (Addresses, Chance, Clock, Pids, Uuids)
 _LRU = type(functools.lru_cache(lambda: None))
 _LOCK = type(_thread.allocate_lock())
 _RLOCK = type(_thread.RLock())
+_CODE: Any = types.FunctionType.__dict__["__code__"]
 _CONTENTS: Any = types.CellType.__dict__["cell_contents"]
 _PROXY = types.MappingProxyType
 
@@ -140,6 +141,50 @@ class State:
         except BaseException:  # an `__eq__` of the subject refuses, or something was deleted: not what it was
             return True
 
+    def changes(self) -> tuple[int, ...]:
+        """Which parts are not as they were: containers by their number from 0 up, what has to be asked for from -1 down."""
+        asked = [-1 - number for number in range(len(self._reads))]
+        return tuple(part for part in (*range(len(self._live)), *asked) if self.changed_at([part]))
+
+    def changed_at(self, parts: Iterable[int]) -> bool:
+        """Some of these parts are not as they were."""
+        try:
+            return any(map(self._differs_at, parts))
+        except BaseException:  # as in `changed`
+            return True
+
+    def restore_at(self, parts: Iterable[int]) -> bool:
+        """Put these parts back; False if one of them could not be."""
+        try:
+            if not all(map(self._restore_part, parts)):
+                return False
+        except BaseException:
+            return False
+        return not self.changed_at(parts)
+
+    def _differs_at(self, part: int) -> bool:
+        if part < 0:
+            return bool(self._reads[-1 - part]() != self._values[-1 - part])
+        live, saved = self._live[part], self._saved[part]
+        return bool(live != saved) or is_reordered(live, saved, self._fixes[part])
+
+    def _restore_part(self, part: int) -> bool:
+        """Put one part back unless it is as it was; False if that is impossible."""
+        if part < 0:
+            read, value, write = self._reads[-1 - part], self._values[-1 - part], self._writes[-1 - part]
+            if read() == value:
+                return True
+            if write is not None:
+                write(value)
+            return write is not None
+        live, saved, fix = self._live[part], self._saved[part], self._fixes[part]
+        as_it_was = not differs(live, saved) and not is_reordered(live, saved, fix) and fix is not fix_set
+        return as_it_was or fix(live, saved)
+
+    def part(self, number: int) -> tuple[object, object]:
+        """A container as it is and as it was."""
+        return self._live[number], self._saved[number]
+
     def reordered(self) -> bool:
         """A dictionary holds the same items in another order. Slower than `changed`, which does not look at that."""
         return any(map(is_reordered, self._live, self._saved, self._fixes))
@@ -147,15 +192,8 @@ class State:
     def restore(self) -> bool:
         """Put everything back; False if something could not be, and then only a fresh process is clean."""
         try:
-            for live, saved, fix in zip(self._live, self._saved, self._fixes, strict=True):
-                as_it_was = not differs(live, saved) and not is_reordered(live, saved, fix) and fix is not fix_set
-                if not as_it_was and not fix(live, saved):
-                    return False
-            for read, value, write in zip(self._reads, self._values, self._writes, strict=True):
-                if read() != value:
-                    if write is None:
-                        return False
-                    write(value)
+            if not all(map(self._restore_part, (*range(len(self._live)), *range(-1, -1 - len(self._reads), -1)))):
+                return False
         except BaseException:
             return False
         return not self.changed() and not self.reordered()
@@ -247,6 +285,8 @@ class State:
         if attributes:
             self._container(attributes, dict(attributes), fix_namespace)
             found.extend(attributes.values())
+        if attributes and function.__module__ in self._names:  # a wrapper that may exchange what it runs
+            self._probe_member(_CODE, function, functools.partial(setattr, function, "__code__"))
         for cell in function.__closure__ or ():
             found.append(cell.cell_contents)
             if function.__module__ in self._names:

@@ -20,7 +20,8 @@ class Limits:
         idle_seconds: how much of that it may spend waiting for anything else than a processor, at a stretch. What waits
             longer (for a lock, an item of a queue, a connection) most likely waits for ever.
         fuel: calls and rounds of loops in the subject that one test case may make, the deterministic limit; it is meant to be
-            reached before the clock.
+            reached before the clock. New test cases get less where those of the subject need less, and functions that
+            never end with it get more, see `fitgym.execution.pace`.
         memory_mb: address space beyond what is in use after the import, in MiB.
         import_seconds: wall time of starting the worker and importing the subject.
         file_mb: size of a file that may be written in the private folder, in MiB.
@@ -33,7 +34,7 @@ class Limits:
     seconds: float = 2.0
     idle_seconds: float = 0.25
     fuel: int = 100_000
-    memory_mb: int = 1024
+    memory_mb: int = 512
     import_seconds: float = 60.0
     file_mb: int = 16
     files: int = 256

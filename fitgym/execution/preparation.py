@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 
+from fitgym.errors import SubjectError
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.transformer import Instrumented, instrument
 from fitgym.subject.dependence import branches, dependences
@@ -16,12 +17,23 @@ __all__ = ["describe", "instrumented", "neighbours", "shared_objects"]
 
 
 def instrumented(reference: Reference, source: str, infection: bool) -> Instrumented:
-    """The source with places for probes, the same each time."""
+    """The source with places for probes, the same each time.
+
+    Raises:
+        SubjectError: it is nested too deeply.
+    """
     leading = in_use() == "c"
-    if not infection:
-        return instrument(source, reference.path, leading=leading)
-    changes = mutants(source, reference.class_name)
-    return instrument(source, reference.path, frozenset({"infection"}), leading=leading, mutants=changes)
+    try:
+        if not infection:
+            return instrument(source, reference.path, leading=leading)
+        changes = mutants(source, reference.class_name)
+        return instrument(source, reference.path, frozenset({"infection"}), leading=leading, mutants=changes)
+    except RecursionError as problem:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise SubjectError(
+            f"'{reference.text}' has an expression that is nested too deeply for Python {version} to compile it with "
+            "probes; break it up, or use another version of Python (3.11 and 3.13 go deeper than 3.12)"
+        ) from problem
 
 
 def describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:

@@ -28,6 +28,7 @@ __all__ = [
     "MAX_FRAME",
     "MUTATE",
     "TOKEN_SIZE",
+    "WARM",
     "FrameReader",
     "ProtocolError",
     "WireCall",
@@ -60,6 +61,9 @@ MAKE: Final = b"C"
 
 MUTATE: Final = b"M"
 """Have children that are handed out from now on ready to run mutants."""
+
+WARM: Final = b"W"
+"""Import modules for all children to come; their names follow, as many bytes as the number says."""
 
 BROKEN: Final = 77
 """Exit status of a child that can no longer answer."""

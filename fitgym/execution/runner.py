@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import gc
 import resource
 import signal
 import sys
 import types
-from time import process_time  # the real ones, see `fitgym.execution.clock`
+from dataclasses import replace
+from time import monotonic, process_time  # the real ones, see `fitgym.execution.clock`
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import SubjectError
@@ -18,14 +18,14 @@ from fitgym.execution.chance import PRIVATE, Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.fleeting import is_fleeting
 from fitgym.execution.journal import IDLE, Journal
-from fitgym.execution.leakage import State
+from fitgym.execution.landlock import isolate_signals, signal_rules
 from fitgym.execution.limits import Limits
 from fitgym.execution.living import Living, living
 from fitgym.execution.observation import NOT_RUN, Observed, observe
-from fitgym.execution.process import Process
 from fitgym.execution.program import Outcome, Program
 from fitgym.execution.protocol import WireTrace, dumps
-from fitgym.execution.sandbox import Guard, isolate_signals, lower, signal_rules, used_memory
+from fitgym.execution.sandbox import Guard, lower, used_memory
+from fitgym.execution.surroundings import Found, Surroundings
 from fitgym.execution.watchdog import Watchdog
 from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
@@ -42,6 +42,9 @@ __all__ = ["Runner"]
 _MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
 _PROCESSOR_S = 3600  # that the zygote, or a child before its limit is raised, may use; each counts from its own start
 _IMPORT_FUEL = 1 << 60
+_LONGEST_S = 0.2  # for a batch; what is left of it is sent again, so that its results come while there is time
+
+_NOTHING: Found = ((), ())
 
 
 class Runner:
@@ -56,7 +59,7 @@ class Runner:
         guard: refuses actions.
         chance: where random numbers come from.
         module: the module under test.
-        neighbours: modules that belong to it.
+        before: names of the modules that were there before it was imported.
         infection: its code has probes for infection.
     """
 
@@ -70,7 +73,7 @@ class Runner:
         guard: Guard,
         chance: Chance,
         module: types.ModuleType,
-        neighbours: list[types.ModuleType],
+        before: frozenset[str],
         *,
         infection: bool = False,
     ) -> None:
@@ -81,17 +84,15 @@ class Runner:
         self.journal = journal
         self.guard = guard
         self._cells = journal.cells
-        self._module = module
-        self._neighbours = neighbours
+        self._around = Surroundings(module, before, guard, recorder)
         self._infection = infection
-        self._near: State
-        self._far: State
-        self._process: Process | None = None
         self._signal_rules: int
         self._processor_s = _PROCESSOR_S
         self._chance = chance
         self._known: dict[object, int] = {}
         self._watchdog = Watchdog(limits, journal, recorder)
+        self._interval = 0.0
+        self._fuel = limits.fuel
         self._haunted = False  # something of the last test case did not die quietly
         self._functions: Living = {}
         self._mutation: Mutation | None = None
@@ -126,16 +127,18 @@ class Runner:
         except Exception as error:
             what = type(error).__name__
             raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
+        if guard.overlay is not None:
+            added, changed = guard.overlay.written()
+            subject = replace(subject, added=added, changed=changed)
+            guard.overlay.keep()
         program = Program(subject, recorder, journal.cells)
-        neighbours = preparation.neighbours(module, before)
-        return cls(subject, recorder, program, limits, journal, guard, chance, module, neighbours, infection=infection)
+        return cls(subject, recorder, program, limits, journal, guard, chance, module, before, infection=infection)
 
     def settle(self) -> None:
         """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        self._near = State([self._module], around=self._neighbours, shallow=[builtins])
-        self._far = State(self._neighbours, preparation.shared_objects(), around=[self._module])
+        self._around.take()
         self._signal_rules = signal_rules()
         self._functions = living(self.subject.reference.path, self.recorder)
         gc.collect()
@@ -146,6 +149,10 @@ class Runner:
             lower(resource.RLIMIT_NPROC, _tasks() + _MORE_TASKS)
             lower(resource.RLIMIT_CPU, _PROCESSOR_S)
         signal.signal(signal.SIGALRM, self._watchdog.handler())
+
+    def warm(self, names: list[str]) -> int:
+        """Import modules for all children to come, see `Surroundings.warm`; how many."""
+        return self._around.warm(names)
 
     def mutate(self) -> None:
         """Get ready to run mutants."""
@@ -173,8 +180,16 @@ class Runner:
 
     def wake(self) -> None:
         """The first request has come: let the clock tick."""
-        interval = min(self.limits.seconds / 8, self.limits.idle_seconds / 4)
-        signal.setitimer(signal.ITIMER_REAL, interval, interval)
+        self._tick(self.limits.seconds, self.limits.idle_seconds)
+
+    def _tick(self, seconds: float, idle_seconds: float) -> None:
+        """Let the clock tick as often as limits of so many seconds need."""
+        interval = min(seconds / 8, idle_seconds / 4)
+        if interval != self._interval:
+            self._interval = interval
+            self._watchdog.allow(seconds, idle_seconds)
+            signal.setitimer(signal.ITIMER_REAL, interval, interval)
+            self._around.forget_process()  # the timer is part of its snapshot
 
     def answer(self, request: tuple[Any, ...]) -> tuple[bytes, bool]:
         """Run a batch.
@@ -185,18 +200,23 @@ class Runner:
                 to record (for "check" with what each test case should show; for "mutate" instead that, and whether
                 mutants go on being run that are killed), new statements, test cases (for
                 "mutate" each with the number of a mutant), and how much state is compared after each test case rather
-                than after the batch: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because
+                than after the batch (see below), and what else is compared after each one, see `Watched`. How much: 0 the near state, 1 the far state too, 2 the process too, 3 none at all, because
                 this process ends after its first test case; -1 as 0, but if the batch has left something behind this
-                process ends and nothing is repeated, because it is known what the test cases should give.
+                process ends and nothing is repeated, because it is known what the test cases should give; and the fuel,
+                the seconds and the seconds of waiting that each test case may use.
 
         Returns:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
-            case up to the first that left something behind; or none, when some test case did but it is not known which,
-            and then how much has to be compared to find out.
+            case up to the first that left something behind, or to where `_LONGEST_S` had passed; or none, when some test
+            case did but it is not known which, and then how much has to be compared to find out. Then what was found
+            changed, and the names of the modules that were imported since the last answer.
         """
-        mode, needs, definitions, testcases, care = request
-        if self._process is None and care < 3:
-            self._process = Process()
+        mode, needs, definitions, testcases, care, allowance, watched = request
+        self._around.watch(watched)
+        self._fuel = self.recorder.fuel = allowance[0]
+        self._tick(*allowance[1:])
+        if care < 3:
+            self._around.enter(self.guard.overlay)
         define = self.program.define
         for identifier, wire in definitions:
             define(identifier, wire)
@@ -204,6 +224,7 @@ class Runner:
         results: list[Any] = []
         fresh: list[WireTrace] = []
         last = False
+        end = monotonic() + _LONGEST_S
         trials = self._trials(*needs) if mode == "mutate" else None
         if mode == "check":
             needs, self._checked = needs
@@ -217,13 +238,16 @@ class Runner:
             if care == 3 or self._is_dirty(index, care):
                 last = True
                 break
-        redo = 0
+            if monotonic() > end:
+                break
+        redo, found = 0, _NOTHING
         if not last:
             if care < 0:
-                last = self._has_changed() or self._is_far_dirty(undo=True)
+                last = self._around.is_different()
             else:
-                redo = self._unclear(care)
-        if redo and len(testcases) == 1:
+                redo, found = self._around.unclear(care)
+        last = last or (not redo and self._around.has_grown())
+        if redo and len(results) == 1:
             redo, last = 0, True
         if redo:
             results, fresh, last = [], [], True
@@ -231,7 +255,7 @@ class Runner:
         constants = [text for text in self.recorder.constants if PRIVATE not in text and not is_fleeting(text)]
         self.recorder.constants.clear()
         lessons = ({}, [], []) if redo else (returns, iterators, constants)
-        return dumps((results, fresh, last, redo, lessons)), last
+        return dumps((results, fresh, last, redo, lessons, found, self._around.imported())), last
 
     # ------------------------------------------------------------------------------------------------ one test case
 
@@ -386,12 +410,12 @@ class Runner:
                 kill, failing = "memory", ()
             elif not kill:
                 difference = trials.mutation.impact(number, reached, recorder.snapshot()[0])
-            recorder.fuel = self.limits.fuel
+            recorder.fuel = self._fuel
             recorder.begin()  # objects need fuel to die quietly
             late = self._bury(index, outcome)
         finally:
             mutant.undo()
-            recorder.fuel = self.limits.fuel
+            recorder.fuel = self._fuel
         self._haunted = bool(late)
         self._last_failure = "timeout" if self._watchdog.timed_out else outcome.failure
         if guard.refused:
@@ -420,31 +444,9 @@ class Runner:
             cells[0] += 1
 
     def _compare(self, care: int) -> bool:
-        # In this order: what is set back without being compared, what is cheap, what costs more.
-        self._near.reset()
-        self._far.reset()
         if self._haunted or self._last_failure in ("timeout", "memory"):
             return True  # it was stopped somewhere in the middle, perhaps in code of a library
-        if self._process is not None and self._process.threads_left():
-            return True
-        if self._near.changed() and not self._near.restore():
-            return True
-        return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._has_changed())
-
-    def _has_changed(self) -> bool:
-        assert self._process is not None
-        return self._process.changed()
-
-    def _is_far_dirty(self, undo: bool) -> bool:
-        if self._near.reordered() and not (undo and self._near.restore()):
-            return True
-        return (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore())
-
-    def _unclear(self, care: int) -> int:
-        """How careful to be in order to find out which test case of the batch left something behind, 0 if none did."""
-        if care < 2 and self._has_changed():
-            return 2
-        return 1 if care < 1 and self._is_far_dirty(undo=False) else 0
+        return self._around.is_dirty(care)
 
     # ------------------------------------------------------------------------------------------------ processor time
 

@@ -21,8 +21,12 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, NoReturn
+from collections.abc import Callable, Collection, Iterator
+from typing import Literal, NoReturn
+
+from fitgym.execution.landlock import confine, libc
+from fitgym.execution.overlay import Overlay
+from fitgym.execution.programs import executables, started
 
 __all__ = [
     "Blocked",
@@ -30,13 +34,10 @@ __all__ = [
     "adopt_orphans",
     "die_with_parent",
     "ended_by",
-    "isolate_signals",
-    "landlock_version",
     "limit_sleep",
     "lower",
     "restrict",
     "same_layout",
-    "signal_rules",
 ]
 
 Mode = Literal["off", "polite", "strict"]
@@ -45,6 +46,8 @@ LONGEST_SLEEP = 0.05
 """Seconds that a test case may sleep at a time."""
 
 _MIB = 1 << 20
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_WHICH_PERSONALITY, _ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000
 
 
 class Blocked(BaseException):
@@ -65,16 +68,30 @@ class Guard:
             and whole programs; "strict" raises `Blocked`, refuses long sleeps as well, and suits test cases.
         refused: name of the last refused event since it was set to "", "" if there is none. It tells of refusals that
             the code under test has swallowed.
+        missed: what an import was not allowed to write, by path; only in the mode "polite".
+        hints: what the user can do about programs that an import was not allowed to start.
+        overlay: where writes beside the subject go instead, None if nowhere.
+
+    `programs` are the names of the programs that may be started in the mode "polite".
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, programs: Collection[str] = ()) -> None:
         self.folder = os.path.realpath(folder)
+        self.programs = frozenset(programs)
+        self.missed: list[str] = []
+        self.hints: list[str] = []
+        self.overlay: Overlay | None = None
         self.mode: Mode = "off"
         self.refused = ""
 
     def install(self) -> None:
         """Watch every audit event of this process and its forks, for good; there is no way to take the hook away."""
         sys.addaudithook(_hook(self))
+
+    def lay_over(self, root: str) -> None:
+        """From now on what is written below a folder, and among temporary files, goes to the guarded folder."""
+        self.overlay = Overlay(self.folder, (root, "/tmp", "/var/tmp"))
+        self.overlay.install()
 
     @contextlib.contextmanager
     def off(self) -> Iterator[None]:
@@ -94,6 +111,7 @@ def restrict(
     files: int = 1024,
     processes: int | None = None,
     mode: Mode = "polite",
+    programs: Collection[str] = (),
 ) -> Guard:
     """Set every layer for this process and all that it will start.
 
@@ -104,6 +122,7 @@ def restrict(
         files: how many descriptors may be open.
         processes: how many processes the user may have, None for no limit; root is never limited by it.
         mode: see `Guard`.
+        programs: names of programs that an import may start; they are confined as this process is.
 
     Returns:
         The guard, whose mode can still be changed.
@@ -115,8 +134,8 @@ def restrict(
         lower(resource.RLIMIT_AS, used_memory() + memory_mb * _MIB)
     if processes is not None:
         lower(resource.RLIMIT_NPROC, processes)
-    guard = Guard(folder)
-    _landlock(guard.folder)
+    guard = Guard(folder, programs)
+    confine(guard.folder, _HARMLESS, executables(programs))
     guard.install()
     guard.mode = mode
     return guard
@@ -140,12 +159,12 @@ def limit_sleep(guard: Guard) -> None:
 
 def adopt_orphans() -> None:
     """Make every process that loses its parent below this one a child of this one."""
-    _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with_parent() -> None:
     """Be killed when the parent ends."""
-    _libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 @contextlib.contextmanager
@@ -170,7 +189,7 @@ def same_layout() -> Iterator[None]:
 
     Nothing happens where the system does not allow that, as in some containers.
     """
-    personality = _libc().personality
+    personality = libc().personality
     before = personality(ctypes.c_ulong(_WHICH_PERSONALITY))
     changed = before >= 0 and personality(ctypes.c_ulong(before | _ADDR_NO_RANDOMIZE)) >= 0
     try:
@@ -203,6 +222,7 @@ def used_memory() -> int:
 Check = Callable[[Guard, tuple[object, ...]], bool]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_NETLINK = getattr(socket, "AF_NETLINK", -1)
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/full")
 
 
@@ -212,6 +232,7 @@ def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
     strict_only = _STRICT
     blocked = Blocked
     refusal = PermissionError
+    writes, advice = _WRITES, _advice
 
     def hook(event: str, args: tuple[object, ...]) -> None:
         check = checks(event)
@@ -223,9 +244,20 @@ def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
             if guard.mode == "strict":
                 guard.refused = event
                 raise blocked(f"{event} is not allowed in a test case")
-            raise refusal(1, f"{event} is not allowed in the sandbox")
+            hint = advice(event, args)
+            if event in writes and args:
+                guard.missed.append(str(args[0]))
+            elif hint:
+                guard.hints.append(hint)
+            raise refusal(1, f"{event} is not allowed in the sandbox{hint}")
 
     return hook
+
+
+def _advice(event: str, args: tuple[object, ...]) -> str:
+    """What the user can do about a refused program, "" for everything else."""
+    name = started(args) if event in ("subprocess.Popen", "os.posix_spawn") else ""
+    return f"; if the program '{name}' is harmless, allow it with --programs {name}" if name else ""
 
 
 def _always(guard: Guard, args: tuple[object, ...]) -> bool:
@@ -297,6 +329,16 @@ def _database_outside(guard: Guard, args: tuple[object, ...]) -> bool:
     return (isinstance(path, str) and path.startswith("file:")) or _outside(guard, path, -1)
 
 
+def _binds(guard: Guard, args: tuple[object, ...]) -> bool:
+    """An import may ask the kernel about the network; everything else would be heard outside."""
+    asks_kernel = isinstance(args[0], socket.socket) and socket.SocketType.family.__get__(args[0]) == _NETLINK
+    return guard.mode == "strict" or not asks_kernel
+
+
+def _starts_program(guard: Guard, args: tuple[object, ...]) -> bool:
+    return guard.mode == "strict" or started(args) not in guard.programs
+
+
 _CHECKS: dict[str, Check] = {
     "open": _opens_for_writing,
     "os.remove": _paths((0, 1)),
@@ -318,19 +360,19 @@ _CHECKS: dict[str, Check] = {
     "os.exec": _always,
     "os.fork": _always,
     "os.forkpty": _always,
-    "os.posix_spawn": _always,
+    "os.posix_spawn": _starts_program,
     "os.spawn": _always,
     "os.startfile": _always,
     "os.kill": _always,
     "os.killpg": _always,
     "os.lockf": _always,
     "pty.spawn": _always,
-    "subprocess.Popen": _always,
+    "subprocess.Popen": _starts_program,
     "signal.pthread_kill": _always,
     "resource.setrlimit": _always,
     "resource.prlimit": _always,
     "socket.connect": _always,
-    "socket.bind": _always,
+    "socket.bind": _binds,
     "socket.sendto": _always,
     "socket.sendmsg": _always,
     "socket.getaddrinfo": _always,
@@ -353,136 +395,36 @@ _CHECKS: dict[str, Check] = {
 }
 """What is looked at, by the name of the audit event; everything else passes."""
 
+_WRITES = frozenset({"open", "os.mkdir", "os.rename", "sqlite3.connect", "os.symlink", "os.truncate", "os.utime"})
+"""What an overlay may make possible."""
+
 _STRICT = frozenset({"time.sleep"})
 """What only test cases may not do."""
-
-
-# ------------------------------------------------------------------------------------------------------- Landlock
-
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
-_WHICH_PERSONALITY, _ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000
-_RULE_PATH_BENEATH = 1
-
-_EXECUTE = 1 << 0
-_WRITE_FILE = 1 << 1
-_TRUNCATE = 1 << 14
-_CHANGING = (
-    _WRITE_FILE | sum(1 << bit for bit in range(4, 13))  # remove a folder or file; make a node of any of seven kinds
-)
-_REFER = 1 << 13
-_TCP = 0b11  # bind, connect
-_SCOPES = 0b11  # abstract sockets, signals
-
-
-class _Ruleset(ctypes.Structure):
-    _fields_ = (("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
-
-
-class _PathBeneath(ctypes.Structure):
-    _pack_ = 1
-    _layout_ = "ms"  # what `_pack_` means; Python 3.14 asks for it by name
-    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
-
-
-@functools.cache
-def landlock_version() -> int:
-    """The version of the kernel's Landlock interface, 0 where there is none."""
-    if not sys.platform.startswith("linux"):
-        return 0
-    version = int(_syscall(_CREATE_RULESET, None, 0, 1))
-    return max(version, 0)
-
-
-def _landlock(folder: str) -> bool:
-    """Confine this process by Landlock as far as the kernel can; False where it cannot at all."""
-    version = landlock_version()
-    if version == 0:
-        return False
-    rights = _EXECUTE | _CHANGING
-    if version >= 2:
-        rights |= _REFER
-    if version >= 3:
-        rights |= _TRUNCATE
-    inside = rights & ~_EXECUTE
-    rules = [(folder, inside)]
-    rules += [(device, _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)) for device in _HARMLESS]
-    return _apply(version, _Ruleset(rights, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0), rules)
-
-
-def signal_rules() -> int:
-    """A descriptor of the rules by which `isolate_signals` confines this process or its forks, -1 where there are none."""
-    version = landlock_version()
-    if version < 6:
-        return -1
-    _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return _ruleset(version, _Ruleset(0, 0, _SCOPES))
-
-
-def isolate_signals(rules: int | None = None) -> bool:
-    """Keep this process from sending signals to any that is not its descendant; False where the kernel cannot.
-
-    Args:
-        rules: what `signal_rules` gave in the process that this one was forked from; closed here.
-    """
-    found = signal_rules() if rules is None else rules
-    return found >= 0 and _confine(found)
-
-
-def _apply(version: int, ruleset: _Ruleset, rules: list[tuple[str, int]]) -> bool:
-    descriptor = _ruleset(version, ruleset)
-    if descriptor < 0:
-        return False
-    for path, allowed in rules:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        try:
-            rule = _PathBeneath(allowed, place)
-            _syscall(_ADD_RULE, descriptor, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
-        finally:
-            os.close(place)
-    _libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return _confine(descriptor)
-
-
-def _ruleset(version: int, ruleset: _Ruleset) -> int:
-    size = 8 if version < 4 else 16 if version < 6 else 24
-    return _syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
-
-
-def _confine(rules: int) -> bool:
-    try:
-        return _syscall(_RESTRICT_SELF, rules, 0) == 0
-    finally:
-        os.close(rules)
-
-
-@functools.cache
-def _libc() -> Any:
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _syscall(number: int, *args: object) -> int:
-    call = _libc().syscall
-    call.restype = ctypes.c_long
-    prepared = [ctypes.c_long(arg) if isinstance(arg, int) else arg for arg in args]
-    return int(call(ctypes.c_long(number), *prepared))
 
 
 # ---------------------------------------------------------------------------------------------------- command line
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """`FOLDER -- MODULE [ARGUMENT ...]`: run a module as a program that can write in FOLDER only."""
-    if len(arguments) < 3 or arguments[1] != "--":
+    """`FOLDER [OPTION ...] -- MODULE [ARGUMENT ...]`: run a module as a program that can write in FOLDER only.
+
+    With `--beside=ROOT` files that it writes below ROOT go to FOLDER too, `--programs=A,B` lets it start these programs.
+    """
+    end = arguments.index("--") if "--" in arguments else 0
+    if end < 1 or len(arguments) < end + 2:
         print("usage: python -m fitgym.execution.sandbox FOLDER -- MODULE [ARGUMENT ...]", file=sys.stderr)
         raise SystemExit(2)
-    folder, module, rest = arguments[0], arguments[2], arguments[3:]
+    folder, module, rest = arguments[0], arguments[end + 1], arguments[end + 2 :]
+    options = dict(option.removeprefix("--").split("=", 1) for option in arguments[1:end])
     if not os.path.isdir(folder):
         print(f"no such folder: '{folder}'", file=sys.stderr)
         raise SystemExit(2)
     os.environ["TMPDIR"] = os.environ["HOME"] = os.path.realpath(folder)
     sys.dont_write_bytecode = True
-    restrict(folder)
+    programs = tuple(filter(None, options.get("programs", "").split(",")))
+    guard = restrict(folder, programs=programs)
+    if "beside" in options:
+        guard.lay_over(options["beside"])
     sys.argv = [module, *rest]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
     raise SystemExit(0)

@@ -14,7 +14,7 @@ from os import getpid, getppid  # the real ones, see `fitgym.execution.pids`
 from typing import NoReturn
 
 from fitgym.execution.folder import tidy
-from fitgym.execution.protocol import BROKEN, COMMAND, FORK, MAKE, MUTATE, FrameReader, dumps, frame, read_trusted
+from fitgym.execution.protocol import BROKEN, COMMAND, FORK, MAKE, MUTATE, WARM, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
 from fitgym.execution.sandbox import die_with_parent
 
@@ -28,11 +28,11 @@ class Supervisor:
 
     One child always stands by: it was forked while another one worked, got ready and waits, so that a fresh process
     costs the parent no more than a message as long as a processor is idle. When it was forked makes no difference to
-    what it does: the zygote changes nothing but what mutants need, and a child takes note of its surroundings when it is
+    what it does: the zygote changes nothing but what mutants need and what was imported, and a child takes note of its surroundings when it is
     asked first.
 
     Args:
-        control: the socket to the parent; it hears `FORK`, `KILL`, `MUTATE` and `MAKE`.
+        control: the socket to the parent; it hears `FORK`, `KILL`, `MUTATE`, `MAKE` and `WARM`.
         token: starts every frame.
         runner: what the children will run.
         home: the private folder.
@@ -88,6 +88,11 @@ class Supervisor:
                 elif command == MAKE:
                     self._runner.make(pid)
                     self._outdated = True
+                elif command == WARM:
+                    names = self._control.recv(pid, socket.MSG_WAITALL).decode(errors="replace").split("\n")
+                    warmed = self._runner.warm(names)
+                    self._outdated = self._outdated or warmed > 0
+                    self._tell("warm", warmed)
                 elif pid in self._children:
                     os.kill(pid, signal.SIGKILL)
                     self._reap(pid, 0)
@@ -151,6 +156,8 @@ class Supervisor:
             return
         _kill_orphans(self._children)
         tidy(self._home, self._kept)
+        if self._runner.guard.overlay is not None:
+            self._runner.guard.overlay.restore()
         self._tell("gone", pid, status)
 
     def _tell(self, *message: object) -> None:

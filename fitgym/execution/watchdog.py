@@ -27,10 +27,14 @@ class Watchdog:
     """
 
     def __init__(self, limits: Limits, journal: Journal, recorder: Recorder) -> None:
-        self._limits = limits
+        self.allow(limits.seconds, limits.idle_seconds)
         self._cells = journal.cells
         self._recorder = recorder
         self.timed_out = False
+
+    def allow(self, seconds: float, idle_seconds: float) -> None:
+        """Set how long each test case may run, and how long it may wait at a stretch."""
+        self._soft, self._hard, self._longest_idle = seconds / 2, seconds * 0.75, idle_seconds
 
     def handler(self) -> Callable[[int, types.FrameType | None], None]:
         """The signal handler of the periodic timer.
@@ -42,7 +46,6 @@ class Watchdog:
         """
         cells, recorder = self._cells, self._recorder
         clock, processor, waited = monotonic, process_time, _waited
-        soft, hard, longest_idle = self._limits.seconds / 2, self._limits.seconds * 0.75, self._limits.idle_seconds
         idle, time_up = IDLE, TimeUp
         count, since, busy_at, used_then = -1, 0.0, 0.0, 0.0
 
@@ -55,10 +58,11 @@ class Watchdog:
             elif cells[1] != idle:
                 if used - used_then > 0.1 * (now - busy_at):
                     busy_at, used_then = now, used
-                if now - since >= soft or now - busy_at >= longest_idle:
+                longest_idle = self._longest_idle
+                if now - since >= self._soft or now - busy_at >= longest_idle:
                     self.timed_out = True
                     recorder.interrupt()
-                    if now - since >= hard or now - busy_at >= longest_idle:
+                    if now - since >= self._hard or now - busy_at >= longest_idle:
                         raise time_up
 
         return tick

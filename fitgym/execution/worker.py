@@ -13,13 +13,14 @@ import os
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 from typing import NoReturn
 
 from fitgym.errors import SubjectError
 from fitgym.execution.journal import Journal
 from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
-from fitgym.execution.sandbox import adopt_orphans, ended_by, limit_sleep, restrict
+from fitgym.execution.sandbox import Guard, adopt_orphans, ended_by, limit_sleep, restrict
 from fitgym.execution.supervisor import Supervisor, high
 from fitgym.subject.subject import Reference
 
@@ -50,15 +51,30 @@ def main(arguments: list[str]) -> NoReturn:
     sys.path[:] = list(dict.fromkeys(path))
     adopt_orphans()
     _silence()
-    guard = restrict(home, memory_mb=4096, file_mb=limits.file_mb, files=limits.files, mode="polite")
+    guard = restrict(
+        home,
+        memory_mb=4096,
+        file_mb=limits.file_mb,
+        files=limits.files,
+        mode="polite",
+        programs=reference.programs,
+    )
     limit_sleep(guard)
+    if reference.writes:
+        guard.lay_over(reference.root)
     try:
         with ended_by(control):  # an import may take for ever
             control.sendall(frame(token, dumps(("importing", reference.module))))
             runner = Runner.prepare(reference, limits, journal, guard, infection=infection)
             runner.settle()
     except BaseException as error:
-        control.sendall(frame(token, dumps(_failure(reference, error))))
+        if _needs_overlay(reference, guard):
+            control.sendall(frame(token, dumps(("writes", reference.module))))
+        else:
+            control.sendall(frame(token, dumps(_failure(reference, error, guard.hints))))
+        os._exit(1)
+    if _needs_overlay(reference, guard):
+        control.sendall(frame(token, dumps(("writes", reference.module))))
         os._exit(1)
     control.sendall(frame(token, dumps(("ready", runner.subject))))
     Supervisor(control, token, runner, home).serve()
@@ -72,15 +88,25 @@ def _silence() -> None:
     os.close(null)
 
 
-def _failure(reference: Reference, error: BaseException) -> tuple[str, str, str]:
-    """One sentence about an import that failed, and the subject's own part of the traceback."""
+def _needs_overlay(reference: Reference, guard: Guard) -> bool:
+    """The import was not allowed to write beside the subject or among temporary files, and would be with an overlay."""
+    places = tuple(os.path.join(place, "") for place in (reference.root, os.path.realpath(reference.root), "/tmp"))
+    return not reference.writes and any(os.path.abspath(path).startswith(places) for path in guard.missed)
+
+
+def _failure(reference: Reference, error: BaseException, hints: Sequence[str]) -> tuple[str, str, str]:
+    """One sentence about an import that failed, and the subject's own part of the traceback.
+
+    The subject may have caught a refusal of the sandbox and raised something else: then the last of `hints` is added.
+    """
     if isinstance(error, SubjectError):
         return ("failed", str(error), "" if error.__cause__ is None else _traceback(error.__cause__))
     text = " ".join(str(error).split())
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, SystemExit):
         what = f"it exits with status {error.code!r}"
-    return ("failed", f"'{reference.module}' cannot be imported: {what}", _traceback(error))
+    hint = hints[-1] if hints and hints[-1] not in what else ""
+    return ("failed", f"'{reference.module}' cannot be imported: {what}{hint}", _traceback(error))
 
 
 def _traceback(error: BaseException) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
-from fitgym.execution.child import Broken, Child
+from fitgym.execution.child import Broken, Child, Writes
 from fitgym.execution.environment import environment, marked
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import IDLE, Journal
@@ -34,6 +34,7 @@ from fitgym.execution.protocol import (
     MAKE,
     MUTATE,
     TOKEN_SIZE,
+    WARM,
     FrameReader,
     ProtocolError,
     dumps,
@@ -41,12 +42,15 @@ from fitgym.execution.protocol import (
     read_untrusted,
 )
 from fitgym.execution.sandbox import same_layout
+from fitgym.execution.waiting import readable, signal_name, waited
+from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
 from fitgym.subject.subject import Reference, Subject
 
 __all__ = ["Zygote"]
 
 
+_MOST_IMPORTED = 5000  # modules
 _MOST_MADE = 100  # mutants, which take some milliseconds each
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
 _LOOK_S = 0.004  # between two looks at a child that has not answered yet; most batches are answered before the first
@@ -77,6 +81,8 @@ class Zygote:
         self._parked: list[Child] = []
         self._mutates = False
         self._made: set[int] = set()  # numbers of mutants
+        self._watched = Watched()
+        self._imported: dict[str, bool] = {}  # modules that children have imported; whether they were imported here too
         self._started = time.monotonic()
         self._reference = reference
         self._subject: Subject | None = None
@@ -129,6 +135,7 @@ class Zygote:
         Raises:
             SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
             ExecutionError: the worker itself does not start.
+            Writes: it needs another worker, with an overlay.
         """
         if self._subject is None:
             try:
@@ -154,11 +161,12 @@ class Zygote:
         """
         self.retire()
         try:
+            self._warm()
             self._send(COMMAND.pack(FORK, 0))
             message = self._hear(time.monotonic() + _PATIENCE_S)
             if message[0] != "child" or not self._descriptors:
                 raise ExecutionError(f"the worker process cannot fork: {message[1]}")
-            self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal)
+            self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal, self._watched)
         except BaseException:  # an interrupt too
             # The answer that nobody has heard would be taken for that to the next question.
             self.close(patience=0.0)
@@ -207,6 +215,22 @@ class Zygote:
             self._made.update(new)
             self._send(b"".join(COMMAND.pack(MAKE, number) for number in new))
 
+    def note_imports(self, names: Iterable[str]) -> None:
+        """Remember modules that a child has imported, so that children to come find them there; see `warming`."""
+        for name in names if len(self._imported) < _MOST_IMPORTED else ():
+            self._imported.setdefault(name, False)
+
+    def _warm(self) -> None:
+        """Have modules imported that children have imported, once each, before the next child comes."""
+        new = [name for name, done in self._imported.items() if not done]
+        if new:
+            self._imported.update(dict.fromkeys(new, True))
+            text = "\n".join(new).encode()
+            self._send(COMMAND.pack(WARM, len(text)) + text)
+            message = self._hear(time.monotonic() + _PATIENCE_S + self._limits.import_seconds)
+            if message[0] == "warm" and message[1]:  # the snapshot was taken anew
+                self._watched = Watched()
+
     def park(self) -> Child | None:
         """The child, left as it is while others work in its place; `resume` takes it back."""
         parked, self.child = self.child, None
@@ -224,12 +248,13 @@ class Zygote:
         else:
             self.child = parked
 
-    def ask(self, payload: bytes, deadline: float | None = None) -> bytes:
+    def ask(self, payload: bytes, deadline: float | None = None, seconds: float | None = None) -> bytes:
         """Send a request to the child and wait for its answer.
 
         Args:
             payload: the request.
             deadline: of `time.monotonic`; nobody waits longer.
+            seconds: that one test case may take; None for `Limits.seconds`.
 
         Raises:
             Broken: the child died, hung or wrote something else.
@@ -243,7 +268,7 @@ class Zygote:
         self.journal.reset()
         try:
             child.connection.sendall(frame(self._seal, payload))
-            return self._answer(child, deadline)
+            return self._answer(child, deadline, self._limits.seconds if seconds is None else seconds)
         except (ProtocolError, ExecutionError, OSError):
             raise self._broken(child, "crash") from None
 
@@ -312,6 +337,8 @@ class Zygote:
                 importing = True
             elif message[0] == "ready" and isinstance(message[1], Subject):
                 return message[1]
+            elif message[0] == "writes":
+                raise Writes
             elif message[0] == "failed":
                 raise _subject_error(str(message[1]), str(message[2]))
 
@@ -322,7 +349,7 @@ class Zygote:
         if not importing:
             return ExecutionError(f"the worker process does not start: {self._errors() or f'status {status}'}")
         if status is not None and status < 0:
-            return _subject_error(f"importing '{self._reference.module}' crashed the process ({_signal_name(-status)})")
+            return _subject_error(f"importing '{self._reference.module}' crashed the process ({signal_name(-status)})")
         return _subject_error(f"importing '{self._reference.module}' ended the process (exit status {status})")
 
     def _errors(self) -> str:
@@ -355,7 +382,7 @@ class Zygote:
                 if not isinstance(message, tuple) or len(message) < 2:
                     raise ProtocolError("not a message")
                 return message
-            if not _readable([self._control.fileno()], deadline - time.monotonic()):
+            if not readable([self._control.fileno()], deadline - time.monotonic()):
                 raise TimeoutError
             data, descriptors, _, _ = socket.recv_fds(self._control, _RECEIVE, 1)
             self._descriptors += descriptors
@@ -384,15 +411,15 @@ class Zygote:
             if news:
                 return message
 
-    def _answer(self, child: Child, deadline: float | None) -> bytes:
+    def _answer(self, child: Child, deadline: float | None, limit: float) -> bytes:
         """Wait for the child's frame with an eye on the journal."""
-        journal, limit = self.journal, self._limits.seconds
+        journal = self.journal
         ours, zygotes = child.connection.fileno(), self._control.fileno()
         poll = select.poll()
         poll.register(ours, select.POLLIN)
         poll.register(zygotes, select.POLLIN)
         count, since = journal.count, time.monotonic()
-        noted, waited = since, _waited(child.pid)
+        noted, before = since, waited(child.pid)
         look = _LOOK_S
         while True:
             ready = [descriptor for descriptor, _ in poll.poll(1000 * look)]
@@ -416,11 +443,11 @@ class Zygote:
             if journal.count != count:
                 count, since = journal.count, now
                 if now - noted > limit / 10:
-                    noted, waited = now, _waited(child.pid)
+                    noted, before = now, waited(child.pid)
             # Between test cases a child compares state and packs results, which takes milliseconds; code of the subject
             # runs only where objects die.
             left = since + (limit if journal.running != IDLE else 2 * limit + 2) - now
-            if left <= 0.0 and left + _waited(child.pid) - waited <= 0.0:
+            if left <= 0.0 and left + waited(child.pid) - before <= 0.0:
                 raise self._broken(child, "timeout")
             look = min(_LOOK_S, max(_GLANCE_S, left))
 
@@ -471,26 +498,3 @@ def _subject_error(sentence: str, traceback: str = "") -> SubjectError:
     error = SubjectError(sentence)
     error.traceback = traceback  # type: ignore[attr-defined]
     return error
-
-
-def _readable(descriptors: list[int], seconds: float) -> list[int]:
-    poll = select.poll()
-    for descriptor in descriptors:
-        poll.register(descriptor, select.POLLIN)
-    return [descriptor for descriptor, _ in poll.poll(max(0.0, seconds) * 1000)]
-
-
-def _waited(pid: int) -> float:
-    """Seconds that a process has waited for a processor so far, 0.0 where the kernel does not say."""
-    try:
-        with open(f"/proc/{pid}/schedstat", "rb") as schedstat:
-            return int(schedstat.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from fitgym.instrument.expression_sites import Comprehension, FunctionNode
+from fitgym.subject.tables import is_table
 
 __all__ = ["expand_chains"]
 
@@ -71,6 +72,21 @@ class _Chains(ast.NodeTransformer):
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         return self._comprehension(node)
+
+    def visit_List(self, node: ast.List) -> ast.AST:
+        return self._display(node)
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
+        return self._display(node)
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        return self._display(node)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        return self._display(node)
+
+    def _display(self, node: ast.expr) -> ast.AST:
+        return node if is_table(node) else self.generic_visit(node)
 
     def _comprehension(self, node: Comprehension) -> ast.AST:
         targets = {

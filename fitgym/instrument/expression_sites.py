@@ -18,6 +18,7 @@ from fitgym.subject.mutant import Mutant
 from fitgym.subject.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.subject.subject import Function, Site, SiteKind
 from fitgym.subject.syntax import constant_truth
+from fitgym.subject.tables import is_table
 
 __all__ = ["Comprehension", "ExpressionSites", "FunctionNode"]
 
@@ -131,7 +132,7 @@ class ExpressionSites:
             case ast.Yield() | ast.YieldFrom() | ast.Await():
                 self._values(ast.iter_child_nodes(node))
                 self._pauses = True
-            case _:
+            case _ if not is_table(node):
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, (ast.expr, ast.keyword)):
                         self._value(child)

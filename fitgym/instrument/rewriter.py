@@ -20,6 +20,7 @@ from fitgym.instrument.expression_sites import FunctionNode
 from fitgym.instrument.placeholders import ATTRIBUTE, INTO_ATTRIBUTE, INTO_ITEM, ITEM, LEADING, placeholder
 from fitgym.instrument.plan import Plan
 from fitgym.subject.syntax import docstring_end
+from fitgym.subject.tables import is_table
 
 __all__ = ["GUARD_DECIDED", "MATCHED", "MISSED", "Rewriter"]
 
@@ -30,6 +31,8 @@ The second argument then is the outcome of the guard. After a false guard the ne
 matched."""
 
 _START = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+
+_LONG_CHAIN = 100  # of `elif`
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -121,6 +124,8 @@ class Rewriter:
                 return self._read(node)
             case ast.Constant() | ast.expr_context() | ast.operator():
                 return node
+            case _ if node not in self._at and is_table(node):
+                return node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return self._fields(node, body=self._scope_body(node, node.body))
             case ast.ClassDef():
@@ -138,6 +143,8 @@ class Rewriter:
                 return self._fields(node, type=_before(self._blocks[node], node.type, self._node(node.type)))
             case ast.Match():
                 return self._fields(node, cases=self._cases(node))
+            case ast.If() if len(arms := _arms(node)) > _LONG_CHAIN:
+                return self._flat(node, arms)
             case ast.comprehension() if node in self._blocks:
                 fresh = ast.copy_location(ast.UnaryOp(ast.Not(), _probe(self._blocks[node], node.target)), node.target)
                 return self._fields(node, ifs=[fresh, *(self._node(condition) for condition in node.ifs)])
@@ -188,6 +195,24 @@ class Rewriter:
         store = ast.Call(placeholder(f"{site}{ending}", node), [place, value], [])
         return ast.copy_location(ast.Expr(ast.copy_location(store, node)), node)
 
+    def _flat(self, node: ast.If, arms: list[ast.If]) -> ast.Match:
+        """A long chain of `elif` as the cases of one `match`, which is no deeper than a single `if`.
+
+        The compiler of Python 3.12 refuses syntax trees with a depth of about 1,500.
+        """
+        cases: list[ast.match_case] = []
+        for arm in arms:
+            block = self._blocks.get(arm)
+            if arm is not node and block is not None and block not in self._led:
+                cases += _never([_probe(block, arm.test)])
+            wildcard = ast.copy_location(ast.MatchAs(), arm.test)
+            cases.append(ast.match_case(wildcard, self._node(arm.test), self._statements(arm.body)))
+        if arms[-1].orelse:
+            wildcard = ast.copy_location(ast.MatchAs(), arms[-1].orelse[0])
+            cases.append(ast.match_case(wildcard, None, self._statements(arms[-1].orelse)))
+        nothing = ast.copy_location(ast.Constant(None), node.test)
+        return ast.copy_location(ast.Match(nothing, cases), node)
+
     def _cases(self, node: ast.Match) -> list[ast.match_case]:
         """The cases, with cases in between that never match and tell that the one before did not either."""
         cases: list[ast.match_case] = []
@@ -213,6 +238,14 @@ class Rewriter:
             like = node.cases[-1].pattern
             cases += _never([_probe(before, like, _number(MISSED, like))])
         return cases
+
+
+def _arms(node: ast.If) -> list[ast.If]:
+    """An `if` and the `elif` that follow it, in order."""
+    arms = [node]
+    while len(arms[-1].orelse) == 1 and isinstance(following := arms[-1].orelse[0], ast.If):
+        arms.append(following)
+    return arms
 
 
 def _never(calls: list[ast.expr]) -> list[ast.match_case]:

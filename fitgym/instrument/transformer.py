@@ -23,7 +23,7 @@ from fitgym.instrument.placeholders import Factory, swap
 from fitgym.instrument.plan import Plan, plan
 from fitgym.instrument.rewriter import Rewriter
 from fitgym.subject.mutant import Mutant
-from fitgym.subject.syntax import deep_trees
+from fitgym.subject.syntax import deep_trees, without_collection
 
 __all__ = ["Instrumented", "instrument"]
 
@@ -103,13 +103,13 @@ def instrument(
     Raises:
         SyntaxError: the source is not valid Python.
     """
-    with warnings.catch_warnings():
+    # Before Python 3.12 the compiler, too, goes by the limit of Python's own stack.
+    with warnings.catch_warnings(), deep_trees(), without_collection():
         # The compiler remarks that a string is called, and once more what it said about the source itself.
         warnings.simplefilter("ignore")
         tree = ast.parse(source, filename)
-        with deep_trees():
-            expand_chains(tree)
-            where = plan(tree, features, mutants)
-            instrumented = Rewriter(where, leading).module(tree)
+        expand_chains(tree)
+        where = plan(tree, features, mutants)
+        instrumented = Rewriter(where, leading).module(tree)
         template = compile(instrumented, filename, "exec", dont_inherit=True)
     return Instrumented(where, tree, filename, template, leading)

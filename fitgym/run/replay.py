@@ -144,7 +144,7 @@ def _text(record: dict[str, Any], suite: Path) -> str:
 
 def _rerun(record: dict[str, Any], path: str | None, text: str) -> tuple[int, list[str]]:
     """How many tests of a suite pass in a fresh interpreter, and what is wrong with the others."""
-    rerun = Rerun(text, locate(record["subject"], path))
+    rerun = Rerun(text, locate(record["subject"], path, record["options"].get("programs", "")))
     try:
         rerun.wait()
         if rerun.unusable:

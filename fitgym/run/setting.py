@@ -111,6 +111,8 @@ class SearchOptions(EngineOptions):
         generations_per_step: how many generations a decision holds.
         budget: of an episode: 200g (generations) or 20000x (executions of test cases).
         timeout_s: seconds that one test case may take.
+        programs: programs that the import of the subject may start, by name and separated by commas: uname,git. They can
+            write only where the subject can. Test cases start none.
     """
 
     path: str | None = None
@@ -122,6 +124,7 @@ class SearchOptions(EngineOptions):
     generations_per_step: WholeNumber = 3
     budget: str | None = "200g"
     timeout_s: Annotated[float, Meta(gt=0)] = 2.0
+    programs: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from fitgym.subject.subject import Function
+from fitgym.subject.syntax import deep_trees, parse
 
 __all__ = ["reachable"]
 
@@ -50,7 +51,8 @@ def reachable(source: str, functions: Sequence[Function]) -> tuple[frozenset[int
         functions: its code objects, by id; 0 is the module body.
     """
     reader = _Reader(functions)
-    reader.visit(ast.parse(source))
+    with deep_trees():
+        reader.visit(parse(source))
     everything = frozenset(range(len(functions)))
     by_name: dict[str, set[int]] = {}
     for function in functions:

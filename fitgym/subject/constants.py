@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["LONGEST", "constants"]
+from fitgym.subject.syntax import deep_trees
+
+__all__ = ["LONGEST", "LONGEST_NUMBER", "constants"]
 
 LONGEST = 200
 """Longer strings are left out: they are messages and templates, and no comparison is won with them."""
+
+LONGEST_NUMBER = 4096
+"""Greater whole numbers are left out, in bits: Python writes no number of more than 4,300 digits as text."""
 
 
 def constants(tree: ast.Module) -> tuple[str, ...]:
@@ -17,7 +22,8 @@ def constants(tree: ast.Module) -> tuple[str, ...]:
     parts of f-strings count, a minus sign belongs to its number, and adjacent strings are one, as for the compiler.
     """
     reader = _Reader()
-    reader.visit(tree)
+    with deep_trees():
+        reader.visit(tree)
     return tuple(reader.found)
 
 
@@ -31,6 +37,8 @@ class _Reader(ast.NodeVisitor):
             if len(value) <= LONGEST:
                 self.found.setdefault(repr(value))
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
+            if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
+                return
             text = repr(value)
             if "inf" not in text and "nan" not in text:  # 1e999 has no literal of its own
                 self.found.setdefault(text)
@@ -40,7 +48,8 @@ class _Reader(ast.NodeVisitor):
         if isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant):
             value = operand.value
             if isinstance(value, int | float) and not isinstance(value, bool):
-                self.found.setdefault(repr(-value))
+                if not isinstance(value, int) or value.bit_length() <= LONGEST_NUMBER:
+                    self.found.setdefault(repr(-value))
                 return
         self.generic_visit(node)
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from fitgym.subject.syntax import constant_truth, docstring_end, irrefutable
+from fitgym.subject.tables import is_table
 
 __all__ = ["Graph", "Graphs"]
 
@@ -333,7 +334,7 @@ class Graphs:
                 return self._comprehension(node, ends)
             case ast.Constant():
                 return ends
-        for child in ast.iter_child_nodes(node):
+        for child in () if is_table(node) else ast.iter_child_nodes(node):
             if isinstance(child, (ast.expr, ast.keyword)):
                 ends = self._value(child, ends)
         ends = self._compute(node, ends)

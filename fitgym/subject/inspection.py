@@ -44,6 +44,7 @@ from fitgym.subject.subject import (
     Subject,
     WayIn,
 )
+from fitgym.subject.syntax import deep_trees, parse
 from fitgym.subject.templates import template_methods
 
 __all__ = ["REPLACED", "complete"]
@@ -75,9 +76,10 @@ def complete(
     Raises:
         SubjectError: nothing is left to test.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     catalogue = Catalogue(module)
-    inspector = _Inspector(reference, tree, module, functions, catalogue)
+    with deep_trees():
+        inspector = _Inspector(reference, tree, module, functions, catalogue)
     inspector.look()
     inspector.find_ways_in()
     inspector.help()

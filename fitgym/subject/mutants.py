@@ -14,15 +14,13 @@ Mutants of patterns (`case`) are not made either.
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fitgym.subject.change import Change
 from fitgym.subject.changes import Changes
 from fitgym.subject.mutant import PRECEDENCE, Mutant, Operator
-from fitgym.subject.syntax import deep_trees
+from fitgym.subject.syntax import deep_trees, parse
 from fitgym.subject.text import Text
 
 __all__ = ["MOST_OF_A_FUNCTION", "MOST_OF_A_MODULE", "Mutants", "mutants"]
@@ -71,9 +69,7 @@ def mutants(
     Raises:
         SyntaxError: the source is not valid Python.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(source)
+    tree = parse(source)
     changes = Changes(Text(source))
     with deep_trees():
         changes.module(tree)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from fitgym.subject.syntax import docstring_end
+from fitgym.subject.syntax import docstring_end, parse
 
 if TYPE_CHECKING:
     from fitgym.subject.subject import Subject
@@ -60,7 +60,7 @@ def profile(subject: Subject) -> dict[str, float]:
     | attribute_writes | assignments to attributes |
     | yields | `yield` and `await` expressions |
     """
-    scope = _scope(ast.parse(subject.source), subject.reference.class_name)
+    scope = _scope(parse(subject.source), subject.reference.class_name)
     nodes = list(ast.walk(scope))
     functions = [node for node in nodes if isinstance(node, _FUNCTIONS)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]

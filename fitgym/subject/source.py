@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 
 from fitgym.errors import SubjectError
+from fitgym.subject import syntax
 from fitgym.subject.subject import Reference
 
 __all__ = ["locate", "parse", "read"]
@@ -25,12 +26,13 @@ __all__ = ["locate", "parse", "read"]
 _CLASS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
-def locate(text: str, path: str | os.PathLike[str] | None = None) -> Reference:
+def locate(text: str, path: str | os.PathLike[str] | None = None, programs: str = "") -> Reference:
     """The module or class that `text` means, found but not imported.
 
     Args:
         text: `package.module`, `package.module:Class`, `package.module:Outer.Inner` or `path/to/file.py[:Class]`.
         path: a folder to look in first; after it the current folder (as for `python -m`), then `sys.path`.
+        programs: names of programs that the import may start, separated by commas.
 
     A file inside a package (a folder with `__init__.py`) is named by its dotted name, any other file by its stem.
 
@@ -50,7 +52,8 @@ def locate(text: str, path: str | os.PathLike[str] | None = None) -> Reference:
         file, root = _module(place, [*first, *(entry or os.getcwd() for entry in sys.path)], elsewhere)
         module = place
         folders = first if root in first or _is_installed(root) else [*first, root]
-    reference = Reference(text, module, file, class_name, tuple(dict.fromkeys(folders)))
+    allowed = tuple(dict.fromkeys(name for part in programs.split(",") if (name := part.strip())))
+    reference = Reference(text, module, file, class_name, tuple(dict.fromkeys(folders)), allowed)
     tree = parse(reference, read(reference))
     if class_name:
         _check_class(reference, tree)
@@ -79,7 +82,7 @@ def parse(reference: Reference, source: str) -> ast.Module:
         SubjectError: the source is not valid for this version of Python; the message gives file and line.
     """
     try:
-        return ast.parse(source, reference.path)
+        return syntax.parse(source, reference.path)
     except SyntaxError as problem:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise SubjectError(

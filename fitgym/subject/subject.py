@@ -6,6 +6,7 @@ everything the search knows about the code under test is in here.
 
 from __future__ import annotations
 
+import os
 from array import array
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,6 +78,8 @@ class Reference:
         path: absolute path of its source file.
         class_name: qualified name of the class under test, "" for the whole module.
         search_path: folders that must stand first on `sys.path` for the import to work.
+        programs: names of the programs that the import may start.
+        writes: the import writes below `root`, so it needs an overlay.
     """
 
     text: str
@@ -84,6 +87,16 @@ class Reference:
     path: str
     class_name: str = ""
     search_path: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    writes: bool = False
+
+    @property
+    def root(self) -> str:
+        """The folder that holds the top-level package or module."""
+        folder, name = os.path.split(self.path)
+        for _ in range(self.module.count(".") + (name.rpartition(".")[0] == "__init__")):
+            folder = os.path.dirname(folder)
+        return folder
 
 
 @immutable
@@ -303,6 +316,8 @@ class Subject:
         classes: by name; what is needed to build and check values.
         constants: literals of the source, each as Python source text, first occurrence first.
         patterns: regular expressions of the source.
+        added: files and folders that the import makes below `Reference.root`; folders end with a slash.
+        changed: files below `Reference.root` that the import changes.
     """
 
     reference: Reference
@@ -315,6 +330,8 @@ class Subject:
     classes: dict[str, Class]
     constants: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
     @cached_property
     def under_test(self) -> tuple[Operation, ...]:

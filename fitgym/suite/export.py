@@ -21,6 +21,7 @@ from fitgym.subject.subject import Reference, Subject
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.dialects import DIALECTS, WIDTH, Dialect
 from fitgym.suite.place import import_root, is_first_party
+from fitgym.suite.undoing import NAMES, undoing
 from fitgym.testcase.expression import Literal, Ref
 from fitgym.testcase.layout import Bracket, indented, laid_out
 from fitgym.testcase.scope import Scope
@@ -90,7 +91,8 @@ def suite_text(
     each other stand under its name. The folder matters only if the subject is not importable by itself: then a line
     with the relative way to it extends `sys.path`, or, without a folder, a comment says what has to be on `PYTHONPATH`.
     """
-    scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved}))
+    writes = subject.added or subject.changed
+    scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *(NAMES if writes else ())}))
     for module in dialect.modules(tests):  # before the names of the subject can take theirs
         scope.module(module)
     for test in tests:  # all imports are known before the first variable gets its name
@@ -99,7 +101,7 @@ def suite_text(
         (name, [_function(test, subject, scope, dialect) for test in group])
         for name, group in itertools.groupby(tests, lambda test: _heading(test, subject))
     ]
-    head = [f'"""{_docstring(subject.reference, command)}"""', "", *_imports(subject.reference, scope, folder)]
+    head = [f'"""{_docstring(subject.reference, command)}"""', "", *_imports(subject, scope, folder)]
     beginning, body = "\n".join(head).rstrip("\n"), "\n\n\n".join(dialect.groups(groups))
     if not body:
         return beginning + "\n"
@@ -145,12 +147,17 @@ def _docstring(reference: Reference, command: str) -> str:
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
-def _imports(reference: Reference, scope: Scope, folder: str | Path | None) -> list[str]:
-    """The import lines; where the subject is not importable by itself, what makes it so stands before it."""
+def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[str]:
+    """The import lines; before that of the subject what makes it importable, and what undoes what its import writes."""
+    reference = subject.reference
     root = import_root(reference)
+    undo = undoing(subject, scope, WIDTH)
     ours = (reference.module.partition(".")[0],) if is_first_party(reference) else ()
     if not root or folder is None:
         lines = scope.imports(WIDTH, first_party=ours)
+        if undo and lines:
+            before, after = _split(lines, (reference.module.partition(".")[0],))
+            lines = [*before, *undo, "", *after]
         note = [f"# The folder of `{reference.module.partition('.')[0]}` has to be on PYTHONPATH.", ""] if root else []
         return [*note, *lines] if lines else []
     way = Path(os.path.relpath(root, folder)).as_posix()
@@ -158,15 +165,21 @@ def _imports(reference: Reference, scope: Scope, folder: str | Path | None) -> l
     scope.module("sys")
     lines = scope.imports(WIDTH, first_party=ours)
     # Everything of the subject's own project comes after the line that makes it importable.
-    start = next((i for i, line in enumerate(lines) if _imported(line) in ours), len(lines))
-    before, after = lines[:start], lines[start:]
-    while before and not before[-1]:
-        before.pop()
+    before, after = _split(lines, ours)
     paths, sys_module = f"{scope.module('os')}.path", scope.module("sys")
     here = Bracket(f"{paths}.dirname(", ("__file__",), ")", call=True)
     target = here if way == "." else Bracket(f"{paths}.join(", (here, literal_source(repr(way))), ")", call=True)
     extend = laid_out(Bracket(f"{sys_module}.path.insert(", ("0", target), ")", call=True), WIDTH)
-    return [*before, "", *extend, "", *after]
+    return [*before, "", *extend, *undo, "", *after]
+
+
+def _split(lines: list[str], packages: Collection[str]) -> tuple[list[str], list[str]]:
+    """The import lines before the first one of some packages, without blank lines at the end, and the others."""
+    start = next((i for i, line in enumerate(lines) if _imported(line) in packages), len(lines))
+    before, after = lines[:start], lines[start:]
+    while before and not before[-1]:
+        before.pop()
+    return before, after
 
 
 def _imported(line: str) -> str:

@@ -18,6 +18,7 @@ from fitgym.engine.workbench import Workbench
 from fitgym.errors import OutOfBudget
 from fitgym.evolution.trials import minimal
 from fitgym.execution.observation import Observation, Observed
+from fitgym.suite.allotment import Allotment
 from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, steadied
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import DIALECTS, Dialect
@@ -40,7 +41,15 @@ KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising with which it looks at mutants too
 ROUNDS = 4  # of minimising for mutants
 GLANCES = 3  # more at tests of which some do not show the same twice
-CHUNK = 16  # test cases that are observed at once where time may run out
+CHUNK = 16  # test cases that are observed at once, because time may run out
+BATCH = 64  # test cases that are run at once while minimising, for the same reason
+
+SHORTENING_WORK = 0.3  # of the work that finishing may do, where work is counted
+JUDGING_WORK = 0.35  # for mutants that shorter tests have to kill
+CHOOSING_WORK = 0.15  # for mutants that assertions have to kill
+
+Report = Callable[[str], None]
+"""Told what is going on, in a few words: the stage, and after a colon how far it is."""
 
 _LAZY = {("builtins", name) for name in ("enumerate", "filter", "map", "reversed", "zip")}
 _LAZY |= {("itertools", name) for name in dir(itertools)}
@@ -64,6 +73,7 @@ class Finished:
         weakened: how many assertions were dropped for that reason.
         mutants: what the exported tests kill, None unless mutants were run in the search.
         mutants_s: seconds that it took to find that out.
+        unfinished: what was cut off, as sentences; empty if nothing was.
     """
 
     tests: tuple[FinishedTest, ...]
@@ -77,6 +87,7 @@ class Finished:
     weakened: int
     mutants: MutationScore | None = None
     mutants_s: float = 0.0
+    unfinished: tuple[str, ...] = ()
 
 
 def finish(
@@ -87,6 +98,9 @@ def finish(
     command: str = "",
     dialect: Dialect = DIALECTS["pytest"],
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
+    units: float = math.inf,
+    scoring_s: float = math.inf,
+    report: Report = lambda _: None,
 ) -> Finished:
     """Minimise, assert, check and export what a search has found.
 
@@ -98,20 +112,36 @@ def finish(
         dialect: how tests are written.
         deadline: with little time left less is minimised and checked less often, but the exported file has always
             passed as it is, in its order and in reverse; what has not by the last moment is dropped.
+        units: of work that minimising and choosing assertions may do, so that the suite is the same on every machine;
+            infinite where the deadline decides.
+        scoring_s: seconds for finding out which mutants the suite kills, where `units` is finite.
+        report: told what is going on.
     """
     engine.budget = None
+    counted = not math.isinf(units)
+    unfinished: list[str] = []
     try:
-        mutation = Mutation(engine)
-        kept = _minimized(engine, mutation, names, deadline)
-        observed, before = _observed(engine, kept, deadline)
-        kills = _killed(engine, mutation, kept[: len(observed)], observed, before, deadline)
+        mutation = Mutation(engine, Allotment(engine, JUDGING_WORK * units))
+        shortening = Allotment(engine, SHORTENING_WORK * units)
+        report("minimising")
+        kept = _minimized(engine, mutation, names, deadline, shortening, report)
+        unfinished += _cut_off("minimising", engine, shortening)
+        unfinished += _cut_off("keeping while minimising what tests kill", engine, mutation.allotment)[
+            : not engine.late
+        ]
+        report("observing")
+        kept, dropped, observed, before = _observed(engine, names, kept, deadline)
+        report("choosing assertions")
+        mutation.allotment = Allotment(engine, CHOOSING_WORK * units)
+        kills = _killed(engine, mutation, kept, observed, before, deadline)
+        unfinished += _cut_off("choosing assertions", engine, mutation.allotment)
     finally:
         engine.deadline = None
     late = [
         Dropped(f"a test of {engine.subject.operations[engine.table[testcase[-1]].operation].name}", _UNOBSERVED)
-        for testcase in kept[len(observed) :]
+        for testcase in dropped
     ]
-    statements = [engine.table.statements(testcase) for testcase in kept[: len(observed)]]
+    statements = [engine.table.statements(testcase) for testcase in kept]
     made = finished_tests(statements, observed, engine.subject, before, kills)
     tests = arranged([test for test in made if test is not None], engine.subject)
     folder = None if output is None else output.resolve()
@@ -119,7 +149,10 @@ def finish(
     def render(chosen: Sequence[FinishedTest]) -> str:
         return suite_text(chosen, engine.subject, folder=folder, command=command, dialect=dialect)
 
-    stable = stabilize(tests, render, engine.subject.reference, deadline=deadline)
+    checking = replace(deadline, soft=deadline.hard) if counted else deadline
+    stable = stabilize(tests, render, engine.subject.reference, deadline=checking, report=report)
+    if not stable.complete:
+        unfinished.append(f"checking: {stable.runs} of {stable.wanted} runs in fresh interpreters, no time for more")
     if stable.weakened:  # some do not check any more what they are named after
         stable = replace(stable, tests=tuple(renamed(stable.tests, engine.subject)))
     testcases = [engine.table.testcase(test.statements) for test in stable.tests]
@@ -130,8 +163,12 @@ def finish(
         path = output / file_name(engine.subject.reference)
         write(source, path)
     started = time.monotonic()
-    score = mutation_score(engine, stable.tests, source, deadline)
+    report("running mutants")
+    scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline
+    score = mutation_score(engine, stable.tests, source, scoring, twice=counted or math.isinf(deadline.hard))
     score_s = time.monotonic() - started
+    if score is not None and not score.complete:
+        unfinished.append("running mutants: stopped by the clock, the mutants that are left count as survivors")
     coverage = engine.coverage_of(testcases)
     if score is not None:  # not all of them were run while it was minimised
         coverage[score.fitness] = (len(score.killed), score.total)
@@ -147,16 +184,35 @@ def finish(
         stable.weakened,
         score,
         score_s,
+        tuple(unfinished),
     )
 
 
-def _minimized(engine: Workbench, mutation: Mutation, names: Sequence[str], deadline: Deadline) -> list[TestCase]:
+def _cut_off(stage: str, engine: Workbench, *allotments: Allotment) -> list[str]:
+    """A sentence about a stage that did not come to its end, if so."""
+    if any(one.empty for one in allotments):
+        return [f"{stage}: stopped after as much work as its share of the search"]
+    return [f"{stage}: stopped by the clock"] if engine.late else []
+
+
+def _minimized(
+    engine: Workbench,
+    mutation: Mutation,
+    names: Sequence[str],
+    deadline: Deadline,
+    allotment: Allotment,
+    report: Report,
+) -> list[TestCase]:
     """The best suite as few short test cases; `MINIMIZING` of the time goes into that at most."""
+    counted = allotment.counted
 
     def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         if engine.late:
             raise OutOfBudget
-        engine.execute(testcases)
+        for start in range(0, len(testcases), BATCH):
+            with allotment.spend():
+                engine.execute(testcases[start : start + BATCH])
+            report(f"minimising: {engine.executions - executions:,} executions")
         rows = [engine.covers(name, testcases) & engine.required(name) for name in names]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
 
@@ -167,7 +223,8 @@ def _minimized(engine: Workbench, mutation: Mutation, names: Sequence[str], dead
     def seen(testcases: Sequence[TestCase]) -> list[Seen]:
         if engine.late:
             raise OutOfBudget
-        shown = engine.observe(testcases)
+        with allotment.spend():
+            shown = engine.observe(testcases)
         return [
             Seen(_written_out(one), _iterators(engine, testcase, one))
             for testcase, one in zip(testcases, shown, strict=True)
@@ -180,12 +237,13 @@ def _minimized(engine: Workbench, mutation: Mutation, names: Sequence[str], dead
             engine.table,
             endings=endings,
             seen=seen,
-            kills=None if deadly or MINIMIZING * deadline.left < AMPLE else mutation.killed,
+            kills=None if deadly or (not counted and MINIMIZING * deadline.left < AMPLE) else mutation.killed,
             operations=engine.subject.operations,
         )
 
+    executions = engine.executions
     deadly = next((name for name in names if engine.function(name).numbers is not None), None)
-    engine.deadline = deadline.until(MINIMIZING)
+    engine.deadline = deadline.until(1.0 if counted else MINIMIZING)
     candidates = engine.best_suite(names)
     if not deadly or not candidates:
         return smaller(candidates)
@@ -252,11 +310,12 @@ def _is_iterator(fact: Observation) -> bool:
 
 
 def _observed(
-    engine: Workbench, testcases: Sequence[TestCase], deadline: Deadline
-) -> tuple[list[tuple[Observed, ...]], list[Observed | None]]:
-    """What some executions of each test case showed, at least two, and what could be seen before its last statement.
+    engine: Workbench, names: Sequence[str], testcases: Sequence[TestCase], deadline: Deadline
+) -> tuple[list[TestCase], list[TestCase], list[tuple[Observed, ...]], list[Observed | None]]:
+    """The test cases that were observed and those that were not, what some executions of each showed, at least two, and
+    what could be seen before its last statement.
 
-    Out of time, what can be seen before is left out (None), and the observations end before those of all test cases.
+    Those that cover most come first. Out of time, what can be seen before is left out (None), and then test cases.
     """
     table = engine.table
 
@@ -266,23 +325,43 @@ def _observed(
         return enriched(testcases, observed, wanted, engine.subject, table, engine.observe)
 
     engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
-    size = len(testcases) if engine.deadline is None else CHUNK
+    place = {testcase: at for at, testcase in enumerate(testcases)}
+    ordered = _by_gain(engine, names, testcases)
     found: list[tuple[Observed, ...]] = []
     before: list[Observed | None] = []
     wanted: list[list[int]] = []
     with contextlib.suppress(OutOfBudget):
-        for start in range(0, len(testcases), max(1, size)):
-            chunk = testcases[start : start + size]
+        for start in range(0, len(ordered), CHUNK):
+            chunk = ordered[start : start + CHUNK]
             seen = [engine.observe(chunk), engine.observe(chunk)]
             if seen[0] != seen[1]:  # chance takes part: what is the same twice may be so by chance
                 seen += [engine.observe(chunk) for _ in range(GLANCES)]
             poor = [unknown(table.statements(t), one, engine.subject) for t, one in zip(chunk, seen[0], strict=True)]
             found += [tuple(steadied(some)) for some in zip(*(ask(chunk, one, poor) for one in seen), strict=True)]
             wanted += poor
-        earlier = [testcase[:-1] for testcase in testcases]
+        earlier = [testcase[:-1] for testcase in ordered]
         still = [[one for one in some if one < len(t)] for some, t in zip(wanted, earlier, strict=True)]
         before += ask(earlier, engine.observe(earlier), still)
-    return found, before or [None] * len(found)
+    before = before or [None] * len(found)
+    order = sorted(range(len(found)), key=lambda at: place[ordered[at]])
+    late = sorted(ordered[len(found) :], key=place.__getitem__)
+    return [ordered[at] for at in order], late, [found[at] for at in order], [before[at] for at in order]
+
+
+def _by_gain(engine: Workbench, names: Sequence[str], testcases: Sequence[TestCase]) -> list[TestCase]:
+    """The test cases in an order in which each covers most of what those before it do not; ties as they come."""
+    known = [testcase for testcase in testcases if engine.has_trace(testcase)]
+    rows = [engine.covers(name, known) for name in names] if known else []
+    matrix = np.concatenate(rows, axis=1) if rows else np.zeros((len(known), 0), dtype=bool)
+    ordered: list[TestCase] = []
+    left = list(range(len(known)))
+    missing = matrix.any(axis=0)
+    while left:
+        gains = (matrix[left] & missing).sum(axis=1)
+        best = left.pop(int(gains.argmax()))
+        missing &= ~matrix[best]
+        ordered.append(known[best])
+    return ordered + [testcase for testcase in testcases if not engine.has_trace(testcase)]
 
 
 def _killed(
@@ -296,7 +375,7 @@ def _killed(
     """Which mutants the candidate assertions of each test kill, None if there is no time to find out."""
     if deadline.left <= 0:
         return None
-    engine.deadline = deadline.until(KILLING)
+    engine.deadline = deadline.until(KILLING if not mutation.allotment.counted else 1.0)
     try:
         return mutation.matrix(testcases, observed, before)
     except OutOfBudget:

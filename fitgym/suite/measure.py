@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fitgym.errors import FitgymError
 from fitgym.subject.subject import Reference
+from fitgym.subject.syntax import deep_trees
 from fitgym.suite.rerun import Rerun
 
 __all__ = ["Arc", "Measured", "arcs_by_test", "class_lines", "measure", "read_coverage"]
@@ -82,7 +83,8 @@ def read_coverage(data_file: Path, reference: Reference) -> Measured:
     measured.load()
     if path not in measured.get_data().measured_files():  # never imported: everything is missing
         measured.get_data().add_arcs({path: []})
-    measured.json_report(morfs=[path], outfile=str(report), ignore_errors=False)
+    with deep_trees():
+        measured.json_report(morfs=[path], outfile=str(report), ignore_errors=False)
     (entry,) = json.loads(report.read_text(encoding="utf-8"))["files"].values()
     first, last = 0, 1 << 60
     if reference.class_name:

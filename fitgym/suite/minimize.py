@@ -433,10 +433,14 @@ def _in_step(
         try:
             known = dict(zip(batch, judge(batch), strict=True))
             rows = [[known[testcase] for testcase in proposals] for _, _, proposals in waiting]
-            if kills is not None:
-                _add_kills(waiting, rows, kills)
         except OutOfBudget:
             return
+        if kills is not None:
+            try:
+                _add_kills(waiting, rows, kills)
+            except OutOfBudget:  # from now on the tests have to cover only
+                for one, _, _ in waiting:
+                    one.mutants = frozenset()
         still: list[tuple[_Reduction, Steps, list[TestCase]]] = []
         for (one, steps, _), some in zip(waiting, rows, strict=True):
             try:

@@ -9,6 +9,7 @@ from fitgym.engine.workbench import Workbench
 from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.observation import Observation, Observed, agreement
 from fitgym.subject.mutants import mutants
+from fitgym.suite.allotment import Allotment
 from fitgym.suite.assertions import candidates
 from fitgym.suite.kills import Kills, kills_of, trials
 from fitgym.suite.observers import enriched, unknown
@@ -20,15 +21,22 @@ _CERTAIN = ("value", "raises", "returns", "exception", "timeout")
 """Kills that do not depend on how fast the machine is, see `fitgym.execution.effect.Kill`."""
 
 
+_BY_LIMIT = ("clock", "memory", "crash", "exit")
+_CHUNK = 100  # trials between two looks at what is left
+
+
 class Mutation:
     """Runs test cases on the mutants of a search's subject.
 
     Args:
         engine: the search; its test cases have been executed.
+        allotment: what this may cost; None for any amount.
     """
 
-    def __init__(self, engine: Workbench) -> None:
+    def __init__(self, engine: Workbench, allotment: Allotment | None = None) -> None:
         self._engine = engine
+        self.allotment = Allotment(engine) if allotment is None else allotment
+        self._slow: set[int] = set()  # mutants that the clock or the memory has stopped
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
 
     def killed(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
@@ -40,9 +48,10 @@ class Mutation:
         """
         engine = self._engine
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
-        engine.execute(testcases)
-        traces = [engine.trace(testcase) for testcase in testcases]
-        known = engine.expect(testcases)
+        with self.allotment.spend():
+            engine.execute(testcases)
+            traces = [engine.trace(testcase) for testcase in testcases]
+            known = engine.expect(testcases)
         expected = {
             testcase: replace(one, facts=tuple(self._candidates(testcase, one.facts, raised=one.raises is not None)))
             for testcase, one in self._enriched(
@@ -116,4 +125,15 @@ class Mutation:
     def _run(
         self, tried: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]
     ) -> list[Effect | None]:
-        return self._engine.kill(tried, expected, exhaustive=True)
+        """The effects of trials; none of mutants that the clock or the memory has stopped before."""
+        effects: list[Effect | None] = []
+        for start in range(0, len(tried), _CHUNK):
+            some = tried[start : start + _CHUNK]
+            new = [trial for trial in some if trial[1] not in self._slow]
+            with self.allotment.spend():
+                found = dict(zip(new, self._engine.kill(new, expected, exhaustive=True, certain=True), strict=True))
+            self._slow.update(
+                number for (_, number), effect in found.items() if effect is not None and effect.killed in _BY_LIMIT
+            )
+            effects += [found.get(trial) for trial in some]
+        return effects

@@ -17,7 +17,7 @@ def import_root(reference: Reference) -> str:
     The current folder, the folder of the running program and those of `PYTHONPATH` do not count as looked into: whoever
     runs the suite later need not have them.
     """
-    root = _root(reference)
+    root = reference.root
     ours = ["", os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep), *reference.search_path]
     excluded = {os.path.realpath(folder) for folder in ours}
     always = {os.path.realpath(folder) for folder in sys.path} - excluded
@@ -27,14 +27,11 @@ def import_root(reference: Reference) -> str:
 def is_first_party(reference: Reference) -> bool:
     """The subject belongs to the user: it is neither installed nor part of Python."""
     top = reference.module.partition(".")[0]
-    return top not in sys.stdlib_module_names and not _is_installed(_root(reference))
+    return top not in sys.stdlib_module_names and not _is_installed(reference.root)
 
 
 def _root(reference: Reference) -> str:
-    """The folder that holds the top-level package or module."""
-    path = Path(reference.path)
-    depth = reference.module.count(".") + (path.stem == "__init__")
-    return str(path.parents[depth])
+    return reference.root
 
 
 def _is_installed(folder: str) -> bool:

@@ -22,6 +22,7 @@ from fitgym.execution.environment import MARKER, marked
 from fitgym.execution.folder import Folder
 from fitgym.subject.subject import Reference
 from fitgym.suite.place import import_root
+from fitgym.suite.undoing import note
 
 __all__ = ["FILE_NAME", "Rerun", "Verdict"]
 
@@ -120,7 +121,15 @@ class Rerun:
             with (self._folder / "errors").open("wb") as errors:
                 self._started = time.monotonic()
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", START.format(root=str(ROOT)), str(self._folder), "--", *self._command()],
+                    [
+                        sys.executable,
+                        "-c",
+                        START.format(root=str(ROOT)),
+                        str(self._folder),
+                        *self._options(),
+                        "--",
+                        *self._command(),
+                    ],
                     cwd=self._place,
                     env=self._environment(),
                     stdin=subprocess.DEVNULL,
@@ -174,6 +183,12 @@ class Rerun:
         """End the interpreter if it still runs, and remove its folder."""
         self._kill()
         self._private.remove()
+
+    def _options(self) -> list[str]:
+        """What the sandbox allows beyond its defaults."""
+        writes = self.reference.writes or note(self.reference) in self.text
+        beside = [f"--beside={self.reference.root}"] if writes else []
+        return beside + ([f"--programs={','.join(self.reference.programs)}"] if self.reference.programs else [])
 
     def _command(self) -> list[str]:
         place = [f"{FILE_NAME}", "-c", "pytest.ini", "--rootdir", ".", "-p", "no:cacheprovider", "-q"]

@@ -20,6 +20,8 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["MutationScore", "mutation_score"]
 
+_CHUNK = 500  # trials that are run at once, so that those are known that there was time for
+
 
 @dataclass(frozen=True, slots=True)
 class MutationScore:
@@ -30,12 +32,14 @@ class MutationScore:
         total: how many mutants the subject has, those left aside by the search included.
         killed: ids of those that a test kills, with the name of the quickest test that does, in the order of the list.
         survivors: ids of the others, in the order of the list.
+        complete: no time ran out; if it did, mutants that were not run count as survivors.
     """
 
     fitness: str
     total: int
     killed: tuple[tuple[str, str], ...]
     survivors: tuple[str, ...]
+    complete: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in the record: numbers, the mutants that each test kills first, and those that survive."""
@@ -55,6 +59,8 @@ def mutation_score(
     tests: Sequence[FinishedTest],
     source: str,
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
+    *,
+    twice: bool = True,
 ) -> MutationScore | None:
     """Run finished tests with the assertions that they have on every mutant that they infect.
 
@@ -66,11 +72,11 @@ def mutation_score(
     infects is killed if a test fails where the file of the tests imports it, in a fresh interpreter.
 
     Args:
-        engine: with a fitness function about mutants; None comes back where it has none, or when time runs out.
+        engine: with a fitness function about mutants; None comes back where it has none.
         tests: as they are exported.
         source: their file.
-        deadline: when to give up; with one, kills by time are not tried twice, and mutants that there is no time to
-            import count as survivors.
+        deadline: when to give up; mutants that there is no time to run count as survivors.
+        twice: try kills by time twice.
     """
     functions = engine.functions
     name = next((name for name, fitness in functions.items() if fitness.numbers is not None), "")
@@ -99,12 +105,15 @@ def mutation_score(
         for testcase, row in zip(testcases, infected, strict=True)
         for number in of_target[row & ~at_import].tolist()
     ]
-    in_time = not math.isinf(deadline.hard)
-    engine.deadline = deadline.hard if in_time else None
+    engine.deadline = None if math.isinf(deadline.hard) else deadline.hard
+    killers: dict[int, TestCase] = {}
+    complete = True
     try:
-        killers = _killers(engine, trials, expected, twice=not in_time)
+        for start in range(0, len(trials), _CHUNK):
+            some = [trial for trial in trials[start : start + _CHUNK] if trial[1] not in killers]
+            killers.update(_killers(engine, some, expected, twice=twice))
     except OutOfBudget:
-        return None
+        complete = False
     finally:
         engine.deadline = None
     killed = {number: names[testcase] for number, testcase in killers.items()}
@@ -117,6 +126,7 @@ def mutation_score(
         len(mutants),
         tuple((mutant.id, killed[number]) for number, mutant in mutants if number in killed),
         tuple(mutant.id for number, mutant in mutants if number not in killed),
+        complete and deadline.rest > 0,
     )
 
 

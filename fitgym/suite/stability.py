@@ -84,6 +84,7 @@ def stabilize(
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
     limit_s: float | None = None,
     measure: bool = True,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Stability:
     """Run tests again and again until what is left of them passes `runs` times in a row.
 
@@ -98,6 +99,7 @@ def stabilize(
             the others would not end in time. If there is not even time for one clean batch, all tests are dropped.
         limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
         measure: measure coverage, in every run; what is reported is what all runs of the count have in common.
+        report: told how many clean runs there were so far.
     """
     work = _Work(list(tests))
     limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
@@ -105,6 +107,7 @@ def stabilize(
     measured: Measured | None = None
     ways: list[dict[str, frozenset[Arc]]] = []
     while work.tests and clean < runs:
+        report(f"checking in fresh interpreters: {clean} of {runs} clean runs")
         if not clean:
             work.fit(deadline.rest)
         elif deadline.left < 1.5 * work.took or deadline.rest < LEISURE * work.took:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -11,8 +10,10 @@ from fitgym.instrument.trace import Trace
 from fitgym.subject.affixes import affixes
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Subject
+from fitgym.subject.syntax import parse
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
+from fitgym.testcase.hangs import Hangs
 from fitgym.testcase.knowledge import Knowledge, Learned
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import DEFAULT, Rates
@@ -23,6 +24,7 @@ from fitgym.testcase.variation import Variation
 __all__ = ["TestFactory"]
 
 _ENDS = 20_000  # test cases whose end is remembered
+_ATTEMPTS = 3  # to propose a test case without a call that is likely to hang
 
 
 class TestFactory:
@@ -46,7 +48,8 @@ class TestFactory:
         # How many statements are worth keeping, and whether the last of them raises.
         self._ends: Lookup[TestCase, tuple[int, bool]] = Lookup()
         self.knowledge = Knowledge(subject, rates)
-        self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(ast.parse(subject.source)))
+        self.hangs = Hangs()
+        self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(parse(subject.source)))
         self.calls = Calls(subject, self.knowledge, self.literals, rates)
         self.selection = Selection(self.calls)
         self.variation = Variation(self.calls, self.selection)
@@ -57,9 +60,22 @@ class TestFactory:
         self._seeds = list(map(self.table.statements, testcases))[::-1]
 
     def random_test(self, rng: Chance) -> TestCase:
-        """A new test case; empty only if no operation under test can be called at all."""
+        """A new test case; empty only if no operation under test can be called at all.
+
+        It ends before the first call that is likely to hang, see `Hangs`.
+        """
         if self._seeds and rng.random() < 0.5:
             return self.table.testcase(self._seeds.pop())
+        for _ in range(_ATTEMPTS):
+            testcase = self._random_test(rng)
+            doubted = self.hangs.first(testcase, self.table, rng)
+            if doubted < 0:
+                break
+            if shorter := self.trimmed(testcase[:doubted]):
+                return shorter
+        return testcase
+
+    def _random_test(self, rng: Chance) -> TestCase:
         least, most = self.rates.initial_length
         length = least + int(rng.random() * (most - least + 1))
         draft = Draft()
@@ -72,13 +88,21 @@ class TestFactory:
     def mutate(self, testcase: TestCase, rng: Chance) -> TestCase:
         """A changed copy; the same test case only if no change could be made.
 
-        What stands after a statement that raised is left out, as in EvoSuite; so is a statement that never returned.
+        What stands after a statement that raised is left out, as in EvoSuite; so is a statement that never returned. A
+        change that adds a call that is likely to hang is made again, see `Hangs`.
         """
         end, raises = self._ends.get(testcase, (len(testcase), False))
         testcase = testcase[:end]
         statements = self.table.statements(testcase)
-        mutant = self.variation.mutated(statements, rng, raises=raises)
-        return self.table.descendant(mutant, statements, testcase)
+        for _ in range(_ATTEMPTS):
+            mutant = self.variation.mutated(statements, rng, raises=raises)
+            changed = self.table.descendant(mutant, statements, testcase)
+            doubted = self.hangs.first(changed, self.table, rng, testcase)
+            if doubted < 0:
+                break
+        else:
+            return self.trimmed(changed[:doubted]) or changed
+        return changed
 
     def cross(self, first: TestCase, second: TestCase, rng: Chance) -> tuple[TestCase, TestCase]:
         """Two offspring that exchanged their ends; copies of the parents if one of them is empty.
@@ -114,6 +138,7 @@ class TestFactory:
     def note(self, testcase: TestCase, trace: Trace) -> None:
         """Count which arguments and operations worked and which failed; call it once for each execution."""
         self.knowledge.note(testcase, self.table, trace)
+        self.hangs.note(testcase, self.table, trace)
         end = _end(trace)
         if end is not None:
             if len(self._ends) >= _ENDS:

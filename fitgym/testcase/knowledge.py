@@ -17,6 +17,7 @@ from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.hangs import LIMITS
 from fitgym.testcase.mixture import KIND_INDEX, SAMPLE, Mixture
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.recent import Recent
@@ -25,7 +26,6 @@ from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 __all__ = ["Knowledge", "Learned", "first_use", "is_large", "kind_of", "parameter_of"]
 
-_LIMITS = ("fuel", "timeout", "memory", "crash")
 _LARGE = 10**5  # numbers beyond it are suspected when a limit was hit
 _KEPT = 24  # statements that worked per operation, and arguments that were accepted per parameter name
 _TOUCHED = 20_000  # statements whose touched counts are remembered
@@ -241,7 +241,7 @@ class Knowledge:
                 self._keep(identifier, table[identifier], worked)
             if extra is not None:
                 _count_extra(extra, made=True)
-        if trace.failure in _LIMITS:
+        if trace.failure in LIMITS:
             self._suspect(table.statements(testcase))
         if returned < len(calls):
             self._note_failed(testcase[returned], table, trace)
@@ -258,7 +258,7 @@ class Knowledge:
             if misfit or raised.type in ("TypeError", "AttributeError"):
                 for mixture, kind in arguments:
                     mixture.count(kind, 1)
-        elif trace.failure in _LIMITS:
+        elif trace.failure in LIMITS:
             runs[1] += 1.0
         else:
             return

@@ -1,0 +1,72 @@
+"""Warming: modules that test cases import while they run are imported once, in the process that all are forked from.
+
+A function may import something heavy in its body. Whoever runs it in a fresh process pays for the import each time. What
+is imported beforehand must not change what a test case sees, apart from `sys.modules`: a module is taken only if its
+import leaves the state of the subject and of its package as it was, and runs no code of the module under test. That is
+tried out in a fork, so that a module which changes something has changed nothing here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import time
+import types
+from collections.abc import Callable, Iterable
+
+__all__ = ["import_all", "only_submodules_came", "roots", "succeeds_in_a_fork"]
+
+_MOST_SECONDS = 20.0  # of one trial
+
+
+def roots(names: Iterable[str]) -> list[list[str]]:
+    """Names of modules that are not imported yet, in the order given, grouped by their top-level package."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        top = name.partition(".")[0]
+        if name not in sys.modules and top not in ("fitgym", "__main__"):
+            groups.setdefault(top, []).append(name)
+    return list(groups.values())
+
+
+def import_all(names: Iterable[str]) -> int:
+    """Import the modules that can be imported; how many there were."""
+    found = 0
+    for name in names:
+        with contextlib.suppress(BaseException):
+            importlib.import_module(name)
+            found += 1
+    return found
+
+
+def only_submodules_came(live: object, saved: object) -> bool:
+    """The two namespaces differ in nothing but modules, which the import of a submodule adds to its package."""
+    if not isinstance(live, dict) or not isinstance(saved, dict):
+        return False
+    kept = all(name in live and live[name] is value for name, value in saved.items())
+    return kept and all(isinstance(live[name], types.ModuleType) for name in live.keys() - saved.keys())
+
+
+def succeeds_in_a_fork(act: Callable[[], bool]) -> bool:
+    """Whether `act` returns true, found out in a fork of this process, 20 s at most."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            status = 0 if act() else 1
+        finally:
+            os._exit(status)
+    deadline = time.monotonic() + _MOST_SECONDS
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status) == 0
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return False
+        time.sleep(0.001)

@@ -1,0 +1,49 @@
+"""Work: what running test cases costs, counted in fuel, so that it is the same on every machine.
+
+One unit is a call or a round of a loop of the subject, about 0.3 microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fitgym.execution.effect import Effect, Expectation
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["PER_SECOND", "work_of_results", "work_of_trials"]
+
+PER_SECOND = 3_000_000
+"""Units that about a second of running takes."""
+
+_ONE = 300  # for isolating one test case
+_TRIED = 700  # for running it on a mutant
+_OBSERVED = 2_000  # for one whose results are described
+_STOPPED = 2 * PER_SECOND  # for one that the clock or the memory has stopped
+
+_BY_LIMIT = ("timeout", "memory", "crash", "exit")
+_KILLED_BY_LIMIT = ("clock", "memory", "crash", "exit")
+
+
+def work_of_results(results: Iterable[Any]) -> int:
+    """Units that test cases took, by their traces or by what was observed of them."""
+    work = 0
+    for result in results:
+        if result.failure in _BY_LIMIT:
+            work += _STOPPED
+        else:
+            work += _ONE + getattr(result, "fuel", _OBSERVED)
+    return work
+
+
+def work_of_trials(
+    trials: Sequence[tuple[TestCase, int]],
+    effects: Sequence[Effect | None],
+    expected: Mapping[TestCase, Expectation],
+) -> int:
+    """Units that trials took; about, because what a mutant burns is not known."""
+    work = 0
+    for (testcase, _), effect in zip(trials, effects, strict=True):
+        if effect is not None:
+            work += _STOPPED if effect.killed in _KILLED_BY_LIMIT else _TRIED + expected[testcase].fuel
+    return work

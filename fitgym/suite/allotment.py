@@ -1,0 +1,52 @@
+"""Allotments: how much work a stage of finishing may take, counted so that it is the same on every machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fitgym.engine.workbench import Workbench
+from fitgym.errors import OutOfBudget
+
+__all__ = ["Allotment"]
+
+
+class Allotment:
+    """The work that one stage of finishing may take.
+
+    Args:
+        engine: does the work.
+        units: of `fitgym.execution.work`; infinite for stages that a clock ends.
+
+    Attributes:
+        spent: units so far.
+        empty: the stage asked for more than it had.
+    """
+
+    def __init__(self, engine: Workbench, units: float = math.inf) -> None:
+        self._engine = engine
+        self._units = units
+        self.spent = 0
+        self.empty = False
+
+    @property
+    def counted(self) -> bool:
+        """There is an end to it."""
+        return not math.isinf(self._units)
+
+    @contextmanager
+    def spend(self) -> Iterator[None]:
+        """Charge the block to the stage.
+
+        Raises:
+            OutOfBudget: nothing is left; the block is not entered.
+        """
+        if self.spent >= self._units:
+            self.empty = True
+            raise OutOfBudget
+        before = self._engine.work
+        try:
+            yield
+        finally:
+            self.spent += self._engine.work - before

@@ -1,0 +1,120 @@
+"""Hangs: which calls were stopped by a limit, so that they are seldom proposed again.
+
+A call that is stopped costs a thousand times what others cost. Whether a call is likely to be stopped is estimated from
+calls of the same operation whose arguments are alike: of the same kinds, numbers of the same sign and parity, texts and
+containers empty or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fitgym.instrument.trace import Trace
+from fitgym.subject.patterns import Chance
+from fitgym.testcase.constants import kind_of_text
+from fitgym.testcase.expression import Collection, Expression, Literal
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
+
+__all__ = ["LIMITS", "Hangs"]
+
+LIMITS = ("fuel", "timeout", "memory", "crash")
+"""Failures of test cases that were stopped by a limit."""
+
+_WEIGHT = 4.0  # of a call that was stopped, beside one that ended
+_MOST_DOUBT = 0.95  # what was stopped once is proposed again now and then
+_MOST_EXACT = 5_000  # statements that are remembered
+_MOST_ALIKE = 5_000  # classes of statements that are remembered
+
+_Alike = tuple[int, tuple[object, ...]]
+
+
+class Hangs:
+    """Remembers calls that were stopped by a limit.
+
+    Attributes:
+        operations: ids of operations of which a call was stopped.
+    """
+
+    def __init__(self) -> None:
+        self.operations: dict[int, None] = {}
+        self._exact: dict[int, None] = {}  # ids of statements
+        self._counts: dict[_Alike, list[float]] = {}  # stopped, ended
+
+    def note(self, testcase: TestCase, table: StatementTable, trace: Trace) -> None:
+        """Count what one execution says about its calls."""
+        calls = trace.calls
+        stopped = trace.failure in LIMITS and bool(calls) and not calls[-1].returned
+        if stopped:
+            identifier = testcase[len(calls) - 1]
+            self.operations[calls[-1].operation] = None
+            _remember(self._exact, identifier)
+            self._count(table[identifier])[0] += _WEIGHT
+        if self.operations:
+            for identifier, call in zip(testcase, calls[: len(calls) - stopped], strict=False):
+                if call.operation in self.operations:
+                    self._exact.pop(identifier, None)
+                    self._count(table[identifier])[1] += 1.0
+
+    def doubt(self, identifier: int, statement: Statement) -> float:
+        """How unlikely it is that a call ends by itself, in [0, 0.95]; 0 if no call of the operation was stopped."""
+        if statement.operation not in self.operations:
+            return 0.0
+        if identifier in self._exact:
+            return _MOST_DOUBT
+        stopped, ended = self._counts.get(_alike(statement), (0.0, 0.0))
+        return min(_MOST_DOUBT, stopped / (stopped + ended + 1.0))
+
+    def first(self, testcase: TestCase, table: StatementTable, rng: Chance, known: Sequence[int] = ()) -> int:
+        """Position of the first statement that is doubted, as chance decides; -1 if there is none.
+
+        Args:
+            testcase: a proposal.
+            table: its statements.
+            rng: source of chance.
+            known: ids of statements that are not doubted.
+        """
+        if self.operations:
+            for position, identifier in enumerate(testcase):
+                doubt = self.doubt(identifier, table[identifier]) if identifier not in known else 0.0
+                if doubt and rng.random() < doubt:
+                    return position
+        return -1
+
+    def _count(self, statement: Statement) -> list[float]:
+        key = _alike(statement)
+        counts = self._counts.get(key)
+        if counts is None:
+            if len(self._counts) >= _MOST_ALIKE:
+                for old in list(self._counts)[: _MOST_ALIKE // 2]:
+                    del self._counts[old]
+            counts = self._counts[key] = [0.0, 0.0]
+        return counts
+
+
+def _remember(known: dict[int, None], identifier: int) -> None:
+    if len(known) >= _MOST_EXACT:
+        for old in list(known)[: _MOST_EXACT // 2]:
+            del known[old]
+    known[identifier] = None
+
+
+def _alike(statement: Statement) -> _Alike:
+    """The operation and what its arguments are like."""
+    arguments = [*map(_kind, statement.args), *((name, _kind(value)) for name, value in statement.kwargs)]
+    return statement.operation, tuple(arguments)
+
+
+def _kind(argument: Expression) -> object:
+    if isinstance(argument, Literal):
+        kind = kind_of_text(argument.text)
+        if kind == "int":
+            value = int(argument.text)
+            return kind, (value > 0) - (value < 0), value % 2
+        if kind == "float":
+            return kind, argument.text.startswith("-")
+        if kind in ("str", "bytes"):
+            return kind, argument.text.endswith(("''", '""'))
+        return argument.text if kind == "bool" else kind
+    if isinstance(argument, Collection):
+        return argument.kind, bool(argument.items), _kind(argument.items[0]) if argument.items else None
+    return type(argument).__name__
