@@ -12,6 +12,7 @@ from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.subject.example import Example
 from fitgym.subject.source import locate
+from fitgym.subject.written import written as written_tests
 from fitgym.testcase.glossary import Glossary
 from fitgym.testcase.seeds import seeds
 from fitgym.testcase.source import render
@@ -166,6 +167,16 @@ def written(expression):
         ("from graphs import parse as q\nq('a')", ["parse('a')"]),
         ("import graphs.extra\ngraphs.parse('a')", ["parse('a')"]),
         ("list(walk(Graph()))", ["Graph(); walk(@0)"]),
+        ("for i in range(2): parse(str('a'), i)", [""]),
+        ("n = 2\nfor i in range(n): walk(Graph(), i)", ["Graph(); walk(@0, 0); Graph(); walk(@2, 1)"]),
+        ("for i, x in enumerate(['a']): parse(x, i)", ["parse('a', 0)"]),
+        ("for x, y in zip('a b'.split(), [1, 2]): parse(x, y)", ["parse('a', 1); parse('b', 2)"]),
+        (
+            "walk(Graph(), dict(a=1), set([1, 1]), dict([(1, 2)]))",
+            ["Graph(); walk(@0, dict('a', 1), set(1), dict(1, 2))"],
+        ),
+        ("self.g = Graph(); self.g.size", ["Graph(); 0:Graph.size()"]),
+        ("cls.g = Graph(); self.g.size", ["Graph(); 0:Graph.size()"]),
         # What raises on purpose ends a sequence of its own.
         (
             "g = Graph()\nwith pytest.raises(IndexError):\n    g[1]\ng.size",
@@ -195,6 +206,15 @@ def test_names_of_the_subject_must_be_imported_outside_its_own_docstrings(subjec
     assert lines(subject, "parse('a')", inside=False) == [""]
     assert lines(subject, "from graphs import *\nparse('a')", inside=False) == ["parse('a')"]
     assert lines(subject, "from other import parse\nparse('a')") == [""]
+
+
+def test_methods_of_the_own_class_are_followed(subject):
+    (example,) = written_tests(
+        "from graphs import *\n\nclass TestIt:\n    def check(self, x):\n        return parse(x)\n\n"
+        "    def test_a(self):\n        self.check('a')\n"
+    )
+    (sequence,) = Translation(Glossary(subject), example).sequences
+    assert [statement.args[0].text for statement in sequence] == ["'a'"]
 
 
 def test_arguments_of_calls_that_cannot_be_translated_are_given(subject):
@@ -261,3 +281,69 @@ def test_seeds_are_short_and_need_nothing_else(subject):
     assert found and all(
         max(statement.refs, default=-1) < place for one in found for place, statement in enumerate(one)
     )
+
+
+PACKAGE = {
+    "p/__init__.py": "from p.model import Node, make_node, link\n",
+    "p/model.py": """
+class Node:
+    def __init__(self, name):
+        self.name = name
+        self.links = []
+
+    def grow(self, size, **marks):
+        self.links += [self] * size
+
+
+def make_node(name):
+    return Node(name)
+
+
+def link(first, second):
+    first.links.append(second)
+
+
+def unused(x):
+    return x
+""",
+    "p/core.py": "def degree(node):\n    if len(node.links) > 2:\n        return -1\n    return len(node.links)\n",
+    "tests/test_core.py": """
+import p
+from p.core import degree
+
+
+def test_degree():
+    a = p.make_node("a")
+    p.link(a, p.Node("b"))
+    a.grow(2, color=1)
+    assert degree(a) == 3
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("package")
+    for name, text in PACKAGE.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_what_tests_use_of_other_modules_of_the_package_becomes_an_operation(package):
+    (package / "p" / "core.py").write_text("import p\n\n" + PACKAGE["p/core.py"])
+    with Executor(locate("p.core", package)) as executor:
+        subject = executor.subject
+        added = {f"{one.module}.{one.name}" for one in subject.operations if one.exampled}
+        assert added == {"p.make_node", "p.link", "p.model.Node", "p.model.Node.grow"}
+        assert not any(one.exampled and one.leads_in for one in subject.operations)
+        own = subject.without_examples().operations
+        assert own == subject.operations[: len(own)]
+        (testcase,) = seeds(subject, 40).testcases
+        names = [subject.operations[one.operation].name for one in testcase]
+        assert names == ["make_node", "Node", "link", "Node.grow", "degree"]
+        engine = Engine(executor, search="mosa", budget=Budget.parse("1000x"))
+        engine.step()
+        assert engine.archive.covered("branch").all()
+        unmined = Engine(executor, mined="ignore", budget=Budget.parse("100x"))
+        assert unmined.subject.operations == own

@@ -96,7 +96,7 @@ class State:
         rates: Rates,
     ) -> None:
         self.executor = executor
-        self.subject = executor.subject
+        self.subject = executor.subject if options.mined == "use" else executor.subject.without_examples()
         self.variants = variants
         self.table = StatementTable()
         self.factory = TestFactory(self.subject, self.table, rates)

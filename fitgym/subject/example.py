@@ -19,7 +19,7 @@ class Example:
 
     Attributes:
         body: the statements, the imports and assignments that they need in front.
-        functions: functions beside them that they may call, by name.
+        functions: functions beside them that they may call, by name; methods of their own class as `self.name`.
         inside: names that nothing binds are those of the module under test, as in its own docstrings.
     """
 

@@ -71,6 +71,7 @@ class _File:
         fixtures = self._fixtures(test, members, 0)
         body = [*before, *fixtures, *test.body]
         functions = {name: node for name, node in self._functions.items() if not name.startswith("test")}
+        functions |= {f"self.{name}": node for name, node in members.items() if not name.startswith("test")}
         for case in cases:
             whole = [*case, *body]
             yield Example((*self._imports, *self._needed(whole), *whole), functions)

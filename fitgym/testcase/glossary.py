@@ -82,6 +82,8 @@ class Glossary:
     def member(self, kinds: tuple[str, ...], name: str, owner: str) -> Operation | None:
         """What `name` does on an object of the class `owner`, "" if that is unknown; None if nobody knows.
 
+        Of an unknown class the first operation with the name is taken: it is the name that is called.
+
         Args:
             kinds: of the operation that is meant.
             name: of the attribute, or the special method for an operator.
@@ -93,8 +95,10 @@ class Glossary:
             bases = known.bases if known is not None else (owner,)
             mine = [one for one in found if one.owner in bases]
             return min(mine, key=lambda one: bases.index(one.owner)) if mine else None
-        tested = [one for one in found if one.under_test]
-        return tested[0] if len(tested) == 1 and name not in _COMMON and not tested[0].operator else None
+        if name in _COMMON:
+            return None
+        found = [one for one in found if not one.operator]
+        return next((one for one in found if one.under_test), found[0] if found else None)
 
     def returned(self, operation: Operation) -> str:
         """The class of what an operation gives back, "" if that is unknown."""

@@ -13,10 +13,10 @@ from fitgym.testcase.translation import Given, Translation
 
 __all__ = ["Seeds", "seeds"]
 
-_MOST = 150
+_MOST = 200
 """Test cases made from examples: they are executed before everything else, and are few against any budget."""
 
-_OFTEN = 8
+_OFTEN = 16
 """How often an operation is called by examples before further ones of nothing else are left out."""
 
 _LONGEST = 10

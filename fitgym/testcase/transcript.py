@@ -79,7 +79,8 @@ class Transcript:
             for one in operation.parameters
             if one.required and one.kind not in ("var_positional", "var_keyword")
         }
-        if None in bound or len(set(names)) < len(names) or not required <= set(names):
+        # Variable parameters of helpers are not described: a search never gives them, and an example may.
+        if (None in bound and operation.leads_in) or len(set(names)) < len(names) or not required <= set(names):
             return None
         self.statements.append(Statement(operation.id, receiver, args, kwargs))
         self._owners.append(self._glossary.returned(operation))

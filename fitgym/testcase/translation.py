@@ -8,15 +8,14 @@ depends on it. Loops over literals are written out, and functions of the example
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
-from types import MappingProxyType
-from typing import Literal as OneOf
 from typing import NamedTuple
 
 from fitgym.subject.example import Example
 from fitgym.subject.subject import Operation
+from fitgym.testcase.conversions import converted
 from fitgym.testcase.distinct import distinct
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Ref
 from fitgym.testcase.folding import NotConstant, folded, written_as
@@ -33,9 +32,6 @@ _DEEPEST = 4  # calls of functions of the example
 
 _RAISES = frozenset(["raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "assert_raises", "warns"])
 _DRAINING = frozenset(["list", "tuple", "sorted", "set", "iter", "frozenset"])
-_CONVERTING: Mapping[str, OneOf["list", "tuple", "set", "frozenset", "iter"]] = MappingProxyType(
-    {"list": "list", "tuple": "tuple", "set": "set", "frozenset": "frozenset", "iter": "iter"}
-)
 _CALLED = frozenset(
     ["len", "bool", "str", "repr", "bytes", "hash", "int", "float", "complex", "abs", "round", "iter"]
 ) | {
@@ -196,7 +192,7 @@ class Translation:
                     items = value.items
                 for part, item in zip(parts, items, strict=True):
                     self._bind(part, item)
-            case ast.Attribute(value=ast.Name(id="self"), attr=name) if "self" not in self._names:
+            case ast.Attribute(value=base, attr=name) if self._is_own(base):
                 self._names[f"self.{name}"] = value
             case ast.Attribute(value=base, attr=name):
                 receiver = self._value(base)
@@ -222,7 +218,7 @@ class Translation:
         match node:
             case ast.Name(id=name):
                 return self._named(name)
-            case ast.Attribute(value=ast.Name(id="self"), attr=name) if "self" not in self._names:
+            case ast.Attribute(value=base, attr=name) if self._is_own(base):
                 return self._names.get(f"self.{name}")
             case ast.Attribute(value=base, attr=name):
                 found = self._value(base)
@@ -269,6 +265,10 @@ class Translation:
             case ast.ListComp(elt=element, generators=[one]) | ast.GeneratorExp(elt=element, generators=[one]):
                 return self._comprehension(element, one)
         return None
+
+    def _is_own(self, node: ast.expr) -> bool:
+        """It is the test case that the example is a method of."""
+        return isinstance(node, ast.Name) and node.id in ("self", "cls") and node.id not in self._names
 
     def _named(self, name: str) -> _Value:
         if name in self._names:
@@ -385,7 +385,7 @@ class Translation:
             return None
         receiver = -1
         operation: Operation | None = None
-        if isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Attribute) and not self._is_own(node.func.value):
             base = self._value(node.func.value)
             if isinstance(base, Ref):
                 operation = self._glossary.member(("method",), node.func.attr, self._written.owner(base))
@@ -404,6 +404,8 @@ class Translation:
         kwargs = self._keywords(node.keywords)
         if operation is None:
             builtin = called.text.removeprefix("builtins.") if isinstance(called, _Path) else ""
+            if builtin == "dict" and not node.args and kwargs is not None:
+                return Collection("dict", tuple([part for n, v in kwargs.items() for part in (Literal(repr(n)), v)]))
             return self._built_in(builtin, args or ()) if not node.keywords else None
         if args is None or kwargs is None:
             self._note_given(operation, node)
@@ -449,10 +451,7 @@ class Translation:
             if name in _CALLED and (found := self._written.apply(f"__{name}__", first, args[1:])) is not None:
                 return found
             return first if name in _DRAINING else None  # close enough: who made it knows whether it is drained
-        if isinstance(first, Collection) and name in _CONVERTING and len(args) == 1 and first.kind != "dict":
-            kind = _CONVERTING[name]
-            return Collection(kind, tuple(distinct(first.items)) if "set" in kind else first.items)
-        return None
+        return converted(name, args)
 
     def _inlined(self, called: _Local, node: ast.Call) -> _Value:
         """Follow a function of the example with the arguments of a call."""
@@ -463,7 +462,7 @@ class Translation:
         names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
         defaults = dict(zip(reversed(names), reversed(arguments.defaults), strict=False))
         values: dict[str, _Value] = {name: self._value(default) for name, default in defaults.items()}
-        if names[:1] == ["self"]:
+        if names[:1] in (["self"], ["cls"]):
             names = names[1:]
         values |= dict(zip(names, [self._value(one) for one in node.args], strict=False))
         values |= {word.arg: self._value(word.value) for word in node.keywords if word.arg is not None}
