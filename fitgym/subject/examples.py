@@ -14,7 +14,7 @@ from fitgym.subject.written import written
 
 __all__ = ["examples"]
 
-_MOST = 1200
+_MOST = 400
 """Examples of one module. What is found first is nearest to it."""
 
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,7 +23,7 @@ _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 def examples(module: str, path: str, source: str) -> tuple[Example, ...]:
     """The examples of a module, those nearest to it first.
 
-    They depend on the files of the package alone, and there are at most 1,200. Files are read as text; of test files no
+    They depend on the files of the package alone, and there are at most 400. Files are read as text; of test files no
     more than 250,000 characters are parsed, so that it takes below half a second for a package of any size.
 
     Args:
