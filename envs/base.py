@@ -85,6 +85,8 @@ class SearchEnv(RecordedEnv):
     * `combination`: "scaled", each fitness value in [0, 1] before they are added; or "raw", as in the released code.
     * `private`: "late", private functions and methods are called too once nothing new was covered for some time; or
       "never".
+    * `mined`: "use", the search begins with calls and arguments from doctests, tests and the read-me of the package; or
+      "ignore".
     * `timeout_s`: seconds that one test case may take.
     * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
       after every step; or None.

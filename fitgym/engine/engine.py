@@ -57,6 +57,7 @@ class Engine(Workbench):
         population: number of individuals, unless `search` sets it.
         combination: "scaled" or "raw"; see `fitgym.run.setting.EngineOptions`.
         private: "late" or "never"; see there.
+        mined: "use" or "ignore"; see there.
         budget: in generations or executions of test cases. An execution budget is never exceeded: the generation that
             exhausts it is abandoned.
         deadline: on the clock `time.monotonic`, for budgets in seconds; a run with a deadline cannot be repeated.
@@ -82,6 +83,7 @@ class Engine(Workbench):
         population: int = 50,
         combination: Literal["scaled", "raw"] = "scaled",
         private: Literal["late", "never"] = "late",
+        mined: Literal["use", "ignore"] = "use",
         budget: Budget | None = None,
         deadline: float | None = None,
         rates: Rates = DEFAULT,
@@ -97,6 +99,7 @@ class Engine(Workbench):
                 population=population,
                 combination=combination,
                 private=private,
+                mined=mined,
             ),
             variants=check_variants(variants or {}),
             seed=seed,
@@ -256,6 +259,8 @@ class Engine(Workbench):
         state = self._state
         search = state.search
         search.progress = self.progress
+        if state.seeds:
+            self._sow()
         with state.stopwatch.time("search"):
             candidates = search.ask()
         version = state.archive.version
@@ -280,6 +285,20 @@ class Engine(Workbench):
                 search.refresh(self)
             else:
                 self._guidance.open_reserve()
+
+    def _sow(self) -> None:
+        """Execute the seeds, and let the search begin with those that cover something."""
+        state = self._state
+        seeds, state.seeds = state.seeds, ()
+        if state.budget is not None and state.budget.unit == "x":
+            seeds = seeds[: int(state.budget.amount) // 4]
+        try:
+            self.execute(seeds)
+        except OutOfBudget:
+            return
+        kept = set(state.archive.testcases())
+        state.factory.sow([testcase for testcase in seeds if testcase in kept])
+        self._guidance.close_covered()
 
     def _reevaluate(self, new: Sequence[str] = ()) -> bool:
         """Re-evaluate the population. Returns False if the budget does not allow it.

@@ -26,6 +26,7 @@ from fitgym.search.base import Search
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import Rates
+from fitgym.testcase.seeds import seeds
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["State"]
@@ -54,6 +55,7 @@ class State:
         reach: which operations can still reach uncovered code.
         grown_at: number of executions when the archive last covered something new.
         private: whether private operations are ever called.
+        seeds: test cases from the examples of the package that were not executed yet.
         reserved: ids of the private operations while they are not called yet; empty from then on.
         rng: generator of random numbers.
         population: default size of a population.
@@ -94,7 +96,7 @@ class State:
         rates: Rates,
     ) -> None:
         self.executor = executor
-        self.subject = executor.subject
+        self.subject = executor.subject if options.mined == "use" else executor.subject.without_examples()
         self.variants = variants
         self.table = StatementTable()
         self.factory = TestFactory(self.subject, self.table, rates)
@@ -106,6 +108,11 @@ class State:
         self.grown_at = 0
         self.private = options.private
         self.reserved = frozenset(one.id for one in self.subject.operations if one.way_in == "private")
+        self.seeds: tuple[TestCase, ...] = ()
+        if options.mined == "use":
+            found = seeds(self.subject, rates.max_length)
+            self.seeds = tuple(dict.fromkeys(map(self.table.testcase, found.testcases)))
+            self.factory.knowledge.take(found.given)
         self.rng = np.random.default_rng(seed)
         self.population = options.population
         self.searches: dict[str, Search] = {}

@@ -79,6 +79,8 @@ class EngineOptions(Options):
         combination: how the values of several functions are added: scaled, each in [0, 1], as in the paper; or raw, as
             in the code released with it, where a function with many targets outweighs the others.
         private: late, private functions and methods are called too once nothing new was covered for some time; or never.
+        mined: use, the search begins with calls and arguments from doctests, tests and the read-me of the package; or
+            ignore.
     """
 
     search: Name = "whole_suite"
@@ -87,6 +89,7 @@ class EngineOptions(Options):
     population: WholeNumber = 50
     combination: Literal["scaled", "raw"] = "scaled"
     private: Literal["late", "never"] = "late"
+    mined: Literal["use", "ignore"] = "use"
 
     def engine(self) -> dict[str, Any]:
         """These options as keyword arguments of `fitgym.engine.Engine`."""

@@ -11,6 +11,8 @@ import inspect
 import re
 from collections.abc import Mapping
 
+from fitgym.subject.sessions import session
+
 __all__ = ["calls", "declared", "literals", "types"]
 
 _NAME = r"[A-Za-z_][\w.]*"
@@ -74,7 +76,7 @@ def calls(doc: str | None, name: str) -> list[ast.Call]:
     """The calls of the function `name` among the doctest lines, names bound to literals replaced by them."""
     bound: dict[str, ast.expr] = {}
     found: list[ast.Call] = []
-    for statement in _examples(doc):
+    for statement in session(doc):
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             bound[statement.targets[0].id] = statement.value
         for node in ast.walk(statement):
@@ -90,7 +92,7 @@ def calls(doc: str | None, name: str) -> list[ast.Call]:
 def literals(doc: str | None) -> list[str]:
     """The numbers and strings that occur as arguments in the doctest lines, as source text, in order."""
     found: dict[str, None] = {}
-    for statement in _examples(doc):
+    for statement in session(doc):
         for node in ast.walk(statement):
             if isinstance(node, ast.Call):
                 for argument in [*node.args, *(word.value for word in node.keywords)]:
@@ -103,28 +105,6 @@ def literals(doc: str | None) -> list[str]:
                         ):
                             found.setdefault(repr(part.value))
     return list(found)
-
-
-def _examples(doc: str | None) -> list[ast.stmt]:
-    """The statements after `>>>` prompts that can be parsed."""
-    if not doc or ">>>" not in doc:
-        return []
-    blocks: list[str] = []
-    for raw in doc.splitlines():
-        line = raw.strip()
-        if line.startswith(">>>"):
-            blocks.append(line[4:])
-        elif line.startswith("...") and blocks:
-            blocks[-1] += "\n" + line[4:]
-        elif blocks and blocks[-1]:
-            blocks.append("")
-    found: list[ast.stmt] = []
-    for block in blocks:
-        try:
-            found += ast.parse(block).body
-        except (SyntaxError, ValueError):
-            continue
-    return found
 
 
 def _replaced(node: ast.expr, bound: Mapping[str, ast.expr]) -> ast.expr:

@@ -9,11 +9,14 @@ import inspect
 import sys
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import replace
 from typing import Any
 
+from fitgym.subject.callables import unwrapped
 from fitgym.subject.catalogue import Catalogue
-from fitgym.subject.hints import ANY, Hint, is_protocol
+from fitgym.subject.hints import ANY, Hint, is_protocol, name_of
+from fitgym.subject.mentions import Mentions
 from fitgym.subject.parameters import Parameters
 from fitgym.subject.protocols import demanded, has
 from fitgym.subject.recipes import CONCRETE, RECIPES
@@ -25,6 +28,7 @@ _MOST_CLASSES = 200
 _MOST_METHODS = 12  # of one class whose objects are only arguments
 _MOST_OPERATIONS = 400
 _DEEPEST = 3
+_MOST_MENTIONED = 80  # further operations that examples use
 
 _LITERAL_CLASSES = frozenset(
     f"builtins.{name}"
@@ -77,6 +81,61 @@ class Helpers:
                     self._build(name, depth)
             for namespace in _namespaces_in(hint):
                 self._namespace(namespace, depth)
+
+    def add_mentioned(self, mentioned: Mentions) -> None:
+        """Add what examples of the package use and what is not there yet: functions, classes and methods of the package,
+        and objects of the standard library that there is a recipe for.
+
+        What is added is `Operation.exampled`.
+        """
+        operations = self._catalogue.operations
+        before = len(operations)
+        known = {(one.module, one.name) for one in operations}
+        methods = frozenset(mentioned.members)
+        for path in mentioned.paths:
+            if len(operations) - before >= _MOST_MENTIONED:
+                break
+            with contextlib.suppress(Exception):  # an object of the package that fails when it is looked at
+                self._mentioned(path, known)
+        self.add()
+        for key, cls in list(self._catalogue.classes.items()):
+            if str(cls.__module__).partition(".")[0] == self._package and len(operations) - before < _MOST_MENTIONED:
+                with contextlib.suppress(Exception):
+                    module, qualname = self._catalogue.home(cls)
+                    self._methods(cls, module, qualname, key, methods)
+        self.add()
+        operations[before:] = [replace(one, exampled=True) for one in operations[before:]]
+
+    def _mentioned(self, path: str, known: set[tuple[str, str]]) -> None:
+        module_name, _, name = path.rpartition(".")
+        module = sys.modules.get(module_name)
+        value = None if module is None else vars(module).get(name)
+        if isinstance(value, type):
+            key = name_of(value)
+            if key in RECIPES or str(value.__module__).partition(".")[0] == self._package:
+                self._catalogue.wanted.append((Hint("class", self._catalogue.register(value)), 1))
+        elif module_name.partition(".")[0] == self._package and callable(value) and not name.startswith("_"):
+            if (module_name, name) in known or (getattr(value, "__module__", ""), name) in known:
+                return
+            known.add((module_name, name))
+            parameters = self._parameters.foreign(value, module_name, name, None)
+            if parameters is not None:
+                returns = self._parameters.returned(unwrapped(value), None)
+                self._helper("function", module_name, name, "", parameters, returns, 1)
+
+    def _methods(self, cls: type, module: str, qualname: str, key: str, wanted: Container[str]) -> None:
+        """Methods of a class of the package that examples call, unless the class or a base of it has them already."""
+        bases = {name_of(base) for base in cls.__mro__}
+        there = {one.name.rpartition(".")[2] for one in self._catalogue.operations if one.owner in bases}
+        for base in cls.__mro__:
+            for member, raw in list(vars(base).items()):
+                if member not in wanted or member in there or member.startswith("_"):
+                    continue
+                there.add(member)
+                if isinstance(raw, types.FunctionType):
+                    found = self._parameters.foreign(raw, module, f"{qualname}.{member}", cls, bound=True)
+                    if found is not None:
+                        self._helper("method", module, f"{qualname}.{member}", key, found, ANY, 2)
 
     def _build(self, name: str, depth: int) -> None:
         name = CONCRETE.get(name, name)

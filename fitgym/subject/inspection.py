@@ -26,8 +26,10 @@ from fitgym.subject.catalogue import Catalogue
 from fitgym.subject.codes import Codes, Found
 from fitgym.subject.constants import constants
 from fitgym.subject.drive import driven
+from fitgym.subject.examples import examples
 from fitgym.subject.helpers import Helpers
 from fitgym.subject.hints import ANY, Hint, is_protocol, name_of, of_value, union
+from fitgym.subject.mentions import mentions
 from fitgym.subject.names import Nodes, plain
 from fitgym.subject.parameters import Parameters
 from fitgym.subject.patterns import patterns
@@ -82,7 +84,7 @@ def complete(
         inspector = _Inspector(reference, tree, module, functions, catalogue)
     inspector.look()
     inspector.find_ways_in()
-    inspector.help()
+    inspector.help(source)
     return Subject(
         reference=reference,
         source=source,
@@ -172,9 +174,11 @@ class _Inspector:
                 self.catalogue.done.add((key, name))
                 self._append("method", f"{qualname}.{name}", Found(function), False, key, found, ANY, "", "", None)
 
-    def help(self) -> None:
+    def help(self, source: str) -> None:
         """Find operations that build arguments for those under test."""
-        Helpers(self.name.partition(".")[0], self.catalogue, self.parameters).add()
+        helpers = Helpers(self.name.partition(".")[0], self.catalogue, self.parameters)
+        helpers.add()
+        helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
 
     def _has_tested(self) -> bool:
         return any(operation.under_test and operation.function >= 0 for operation in self.catalogue.operations)

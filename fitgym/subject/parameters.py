@@ -101,7 +101,7 @@ class Parameters:
         return tuple(parameters), returns
 
     def foreign(
-        self, target: Any, module: str, qualname: str, owner: type, bound: bool = False
+        self, target: Any, module: str, qualname: str, owner: type | None, bound: bool = False
     ) -> tuple[Parameter, ...] | None:
         """Parameters of something outside the source under test, None if nothing is known about them."""
         signature = signature_of(target)
@@ -123,7 +123,7 @@ class Parameters:
             found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
         return tuple(found)
 
-    def returned(self, function: Any, owner: type) -> Hint:
+    def returned(self, function: Any, owner: type | None) -> Hint:
         """What a function outside the source under test says that it returns, `ANY` if it says nothing."""
         signature = signature_of(function)
         if signature is None or signature.return_annotation is signature.empty:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from fitgym.immutable import immutable
+from fitgym.subject.example import Example
+from fitgym.subject.examples import examples
 from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.mutants import mutants
@@ -227,6 +229,7 @@ class Operation:
         way_in: how it leads into the code under test although it is not `under_test`: "private" for a function, method or
             class whose name begins with an underscore, "inherited" for a public method of a base class elsewhere that
             calls what a class under test overrides, "" for neither.
+        exampled: it is there only because examples of the package use it (`Subject.examples`).
     """
 
     id: int
@@ -242,6 +245,7 @@ class Operation:
     declared: tuple[str, ...] = ()
     operator: str = ""
     way_in: WayIn = ""
+    exampled: bool = False
 
     @property
     def leads_in(self) -> bool:
@@ -335,6 +339,18 @@ class Subject:
     def under_test(self) -> tuple[Operation, ...]:
         """The operations that the user asked to test, by id."""
         return tuple(operation for operation in self.operations if operation.under_test)
+
+    def without_examples(self) -> Subject:
+        """The subject without the operations that only examples use; they are the last ones."""
+        return replace(self, operations=tuple(one for one in self.operations if not one.exampled))
+
+    @cached_property
+    def examples(self) -> tuple[Example, ...]:
+        """What people have written about the module: doctests, tests of its package, the read-me.
+
+        Files are read when it is asked for the first time, see `fitgym.subject.examples.examples`.
+        """
+        return examples(self.reference.module, self.reference.path, self.source)
 
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from fitgym.immutable import Lookup
@@ -17,7 +18,7 @@ from fitgym.testcase.knowledge import Knowledge, Learned
 from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.selection import Selection
-from fitgym.testcase.statement import StatementTable, TestCase
+from fitgym.testcase.statement import Statement, StatementTable, TestCase
 from fitgym.testcase.variation import Variation
 
 __all__ = ["TestFactory"]
@@ -52,12 +53,19 @@ class TestFactory:
         self.calls = Calls(subject, self.knowledge, self.literals, rates)
         self.selection = Selection(self.calls)
         self.variation = Variation(self.calls, self.selection)
+        self._seeds: list[list[Statement]] = []  # the next one last
+
+    def sow(self, testcases: Iterable[TestCase]) -> None:
+        """Give out these test cases, each once and in this order, as every second new one."""
+        self._seeds = list(map(self.table.statements, testcases))[::-1]
 
     def random_test(self, rng: Chance) -> TestCase:
         """A new test case; empty only if no operation under test can be called at all.
 
         It ends before the first call that is likely to hang, see `Hangs`.
         """
+        if self._seeds and rng.random() < 0.5:
+            return self.table.testcase(self._seeds.pop())
         for _ in range(_ATTEMPTS):
             testcase = self._random_test(rng)
             doubted = self.hangs.first(testcase, self.table, rng)

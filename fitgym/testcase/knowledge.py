@@ -9,7 +9,7 @@ was accepted once need not be found by chance a second time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from fitgym.instrument.trace import Trace
@@ -174,6 +174,13 @@ class Knowledge:
         if known is None:
             known = self._accepted[key] = Recent(_KEPT)
         return known
+
+    def take(self, given: Iterable[tuple[int, str, Expression]]) -> None:
+        """Take over arguments that somebody gave: operation id, name of the parameter, and what it was given."""
+        for operation, name, value in given:
+            parameter = parameter_of(self.operations[operation], name)
+            if parameter is not None:
+                self.accepted(parameter).add(value, value)
 
     def mixture(self, operation: int, parameter: str) -> Mixture:
         """Which kinds of value a parameter without annotation is given."""

@@ -34,6 +34,7 @@ class Variation:
         self.rates = calls.rates
         self.operations = calls.subject.operations
         self._tested = [operation.leads_in for operation in self.operations]
+        self._changes = [operation.exampled and operation.kind == "function" for operation in self.operations]
 
     # The three mutations
 
@@ -228,7 +229,8 @@ class Variation:
         """The test case without dead values.
 
         A statement is alive if its operation is under test, if a living statement needs its result, or if it acts on
-        an object that a living statement needs later. So nothing is left where nothing is tested.
+        an object that a living statement needs later. Functions that only examples use may act on their arguments. So
+        nothing is left where nothing is tested.
         """
         tested = self._tested
         for statement in statements:
@@ -240,7 +242,12 @@ class Variation:
         dead: set[int] = set()
         for index in range(len(statements) - 1, -1, -1):
             statement = statements[index]
-            if tested[statement.operation] or index in needed or statement.receiver in needed:
+            if (
+                tested[statement.operation]
+                or index in needed
+                or statement.receiver in needed
+                or (self._changes[statement.operation] and not needed.isdisjoint(statement.refs))
+            ):
                 needed.update(statement.refs)
             else:
                 dead.add(index)
