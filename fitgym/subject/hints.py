@@ -41,15 +41,12 @@ class Hint(NamedTuple):
         kind: one of
             "any"       nothing is known;
             "none"      only `None`;
-            "class"     an object of the class `name` (`builtins.int`, `package.module.Class`) or of a subclass; with
-                        `texts`, an object of a plain holder of attributes (`NAMESPACES`) that has those attributes, each
-                        as the hint at the same place of `args` says;
+            "class"     an object of the class `name` (`builtins.int`, `package.module.Class`) or of a subclass;
             "union"     one of `args`;
             "literal"   one of the literals `texts`, each as Python source text;
             "list", "set", "frozenset", "iterable", "iterator", "sequence"  of elements `args[0]`;
             "dict", "mapping"  from keys `args[0]` to values `args[1]`;
-            "record"    a dict that may have the keys `texts` (source text), each with a value as the hint at the same place
-                        of `args` says;
+            "record"    a dict that may have the keys `texts`, each with a value that `args` describes at the same place;
             "tuple"     of exactly `args`, or of any length when `args` is `(element, Hint("ellipsis"))`;
             "callable"  taking `args[:-1]` (any arguments when the first is `Hint("ellipsis")`), returning `args[-1]`;
             "type"      the class `args[0]` itself or a subclass;
@@ -57,7 +54,8 @@ class Hint(NamedTuple):
             "ellipsis"  only inside "tuple" and "callable".
         name: class name for "class" and "protocol", else "".
         args: parts of a compound hint.
-        texts: literals for "literal".
+        texts: literals for "literal"; keys for "record", as source text; for "class", if the class is a plain holder of
+            attributes (`NAMESPACES`), the attributes that the object has, each as `args` describes at the same place.
     """
 
     kind: str
