@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import argparse
 import ast
-import csv
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import core_subjects
-from modules_accepted import modules_of, pinned
+from modules_accepted import install, modules_of, pinned
 from remeasure import HERE, Subject, environment, outcomes, plain_branches, run, source_file
+from runs_file import RunsFile, typed
 
 REQUIREMENTS = HERE / "requirements_blind.txt"
 NEEDS = HERE / "requirements_blind_needs.txt"
@@ -63,16 +62,6 @@ class Row:
     def share(self) -> float:
         """In [0, 1]; without branches 1 if there is a suite."""
         return self.covered / self.total if self.total else float(not self.problem)
-
-
-def install(folder: Path) -> None:
-    """Put the pinned packages and what they import into a folder, unless they are there."""
-    stamp, pins = folder / ".installed", REQUIREMENTS.read_text("utf-8") + NEEDS.read_text("utf-8")
-    if stamp.exists() and stamp.read_text("utf-8") == pins:
-        return
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--upgrade"]
-    subprocess.run([*command, "--target", str(folder), "-r", str(REQUIREMENTS), "-r", str(NEEDS)], check=True)
-    stamp.write_text(pins, "utf-8")
 
 
 def statements(file: Path) -> int:
@@ -151,27 +140,16 @@ def plain_total(file: str, env: dict[str, str], folder: Path) -> int:
 
 
 FIELDS = tuple(Row.__dataclass_fields__)
-TYPES = {"str": str, "int": int, "float": float}
+
+
+def rows_file(path: Path) -> RunsFile:
+    """The file of the rows, each known by its package, module, seed and budget."""
+    return RunsFile(path, FIELDS, 4)
 
 
 def read(path: Path) -> list[Row]:
     """The rows of a file, none if there is no such file."""
-    if not path.exists():
-        return []
-    kinds = {name: TYPES[str(field.type)] for name, field in Row.__dataclass_fields__.items()}
-    with path.open(encoding="utf-8", newline="") as file:
-        return [Row(**{name: kinds[name](row[name]) for name in FIELDS}) for row in csv.DictReader(file)]
-
-
-def append(path: Path, row: Row) -> None:
-    """Add one row to the file."""
-    new = not path.exists()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(asdict(row))
+    return [typed(Row, row) for row in rows_file(path).rows().values()]
 
 
 def summary(rows: Sequence[Row], budget: str) -> str:
@@ -229,16 +207,21 @@ def main() -> int:
     """0 if every package has a suite whose tests pass, 1 otherwise."""
     options = arguments()
     if options.install:
-        install(options.install)
+        install(options.install, REQUIREMENTS, NEEDS)
     rows = [row for row in read(options.rows) if (row.seed, row.budget) == (options.seed, options.budget)]
     known = {row.package for row in rows}
     names = [name for name in pinned(REQUIREMENTS) if not options.only or any(part in name for part in options.only)]
     jobs = [name for name in names if name not in known]
-    with ThreadPoolExecutor(max(1, min(options.jobs, os.cpu_count() or 1))) as pool:
-        for number, row in enumerate(pool.map(lambda name: measure(name, options), jobs), 1):
-            append(options.rows, row)
-            rows.append(row)
-            print(f"{number}/{len(jobs)} {row.module or row.package}: {row.share:.3f} {row.problem}", file=sys.stderr)
+
+    def made() -> Iterator[dict[str, object]]:
+        with ThreadPoolExecutor(max(1, min(options.jobs, os.cpu_count() or 1))) as pool:
+            for number, row in enumerate(pool.map(lambda name: measure(name, options), jobs), 1):
+                rows.append(row)
+                told = f"{row.module or row.package}: {row.share:.3f} {row.problem}"
+                print(f"{number}/{len(jobs)} {told}", file=sys.stderr)
+                yield asdict(row)
+
+    rows_file(options.rows).add(made())
     text = summary([row for row in rows if row.package in names], options.budget)
     print(text)
     if options.table:

@@ -12,7 +12,6 @@ an interrupted run goes on where it was. What the columns mean is in README.md o
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib.metadata
 import json
 import os
@@ -24,12 +23,13 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from remeasure import HERE, environment
+from runs_file import RunsFile, typed
 
 REQUIREMENTS = HERE / "requirements_modules.txt"
 NEEDS = HERE / "requirements_modules_needs.txt"
@@ -90,13 +90,14 @@ def pinned(path: Path) -> list[str]:
     return [line.partition("==")[0] for line in lines if "==" in line and not line.startswith("#")]
 
 
-def install(folder: Path) -> None:
-    """Put the pinned packages and what they import into a folder, unless they are there."""
-    stamp, pins = folder / ".installed", REQUIREMENTS.read_text("utf-8") + NEEDS.read_text("utf-8")
+def install(folder: Path, *files: Path) -> None:
+    """Put the packages of requirements files into a folder, without what they depend on, unless they are there."""
+    stamp, pins = folder / ".installed", "".join(file.read_text("utf-8") for file in files)
     if stamp.exists() and stamp.read_text("utf-8") == pins:
         return
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--upgrade"]
-    subprocess.run([*command, "--target", str(folder), "-r", str(REQUIREMENTS), "-r", str(NEEDS)], check=True)
+    wanted = [part for file in files for part in ("-r", str(file))]
+    subprocess.run([*command, "--target", str(folder), *wanted], check=True)
     stamp.write_text(pins, "utf-8")
 
 
@@ -176,27 +177,14 @@ def _run(command: list[str], env: dict[str, str], cwd: Path, limit: float) -> tu
 FIELDS = tuple(Row.__dataclass_fields__)
 
 
+def rows_file(path: Path) -> RunsFile:
+    """The file of the rows."""
+    return RunsFile(path, FIELDS, 2)
+
+
 def read(path: Path) -> list[Row]:
     """The rows of a file, none if there is no such file; a line that was cut off is left out."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Row(*(row[n] for n in FIELDS[:5]), int(row["run"]), int(row["testcases"]), float(row["seconds"]))
-            for row in csv.DictReader(file)
-            if row.get("seconds")
-        ]
-
-
-def append(path: Path, row: Row) -> None:
-    """Add one row to the file."""
-    new = not path.exists()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(asdict(row))
+    return [typed(Row, row) for row in rows_file(path).rows().values()]
 
 
 def general(sentence: str) -> str:
@@ -263,7 +251,7 @@ def main() -> int:
     """0 if at least 98 % of the modules are accepted, 1 otherwise."""
     options = arguments()
     if options.install:
-        install(options.install)
+        install(options.install, REQUIREMENTS, NEEDS)
     rows = read(options.rows)
     known = {(row.package, row.module) for row in rows}
     packages = [name for name in pinned(REQUIREMENTS) if not options.only or any(part in name for part in options.only)]
@@ -274,12 +262,16 @@ def main() -> int:
         if (package, module) not in known
     ]
     random.Random(options.seed).shuffle(jobs)  # an interrupted run is a fair sample
-    with ThreadPoolExecutor(max(1, min(options.jobs, os.cpu_count() or 1))) as pool:
-        for number, row in enumerate(pool.map(lambda job: examine(*job, options), jobs), 1):
-            append(options.rows, row)
-            rows.append(row)
-            said = f": {row.sentence}" if row.outcome == REFUSED else ""
-            print(f"{number}/{len(jobs)} {row.module}: {row.outcome}{said}", file=sys.stderr)
+
+    def made() -> Iterator[dict[str, object]]:
+        with ThreadPoolExecutor(max(1, min(options.jobs, os.cpu_count() or 1))) as pool:
+            for number, row in enumerate(pool.map(lambda job: examine(*job, options), jobs), 1):
+                rows.append(row)
+                said = f": {row.sentence}" if row.outcome == REFUSED else ""
+                print(f"{number}/{len(jobs)} {row.module}: {row.outcome}{said}", file=sys.stderr)
+                yield asdict(row)
+
+    rows_file(options.rows).add(made())
     text = summary(rows)
     print(text)
     if options.table:

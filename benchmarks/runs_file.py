@@ -7,9 +7,14 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fitgym.suite.export import write
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 Key = tuple[str, ...]
 """What a run is known by: the first columns of its row."""
@@ -69,3 +74,11 @@ class RunsFile:
         writer.writerows(rows)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write(text.getvalue(), self.path)
+
+
+def typed(kind: type[T], row: Mapping[str, str]) -> T:
+    """A row as an object of a dataclass whose fields are texts and numbers."""
+    return kind(**{name: _TYPES[str(field.type)](row[name]) for name, field in kind.__dataclass_fields__.items()})
+
+
+_TYPES: Mapping[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_a_module_is_classed_by_what_fitgym_and_python_say(packages, module, out
 def test_rows_are_read_as_they_were_written(tmp_path):
     rows = [Row("a", "a.b", TESTED, "", "", 3, 4, 1.5), Row("a", "a.c", REFUSED, "it, 'says'", "x", 0, 0, 0.5)]
     for row in rows:
-        modules_accepted.append(tmp_path / "rows.csv", row)
+        modules_accepted.rows_file(tmp_path / "rows.csv").add([asdict(row)])
     assert modules_accepted.read(tmp_path / "rows.csv") == rows
     text = modules_accepted.summary(rows)
     assert "1 (50.0%)" in text and "| refused | 1 | it, '…' | `a.c` |" in text
@@ -78,7 +79,7 @@ def test_the_blind_table_has_the_mean_and_the_median(tmp_path):
         blind_modules.Row("c", "c.d", 1, "20s", covered=3, total=3, rate=300.0),
     ]
     for row in rows:
-        blind_modules.append(tmp_path / "rows.csv", row)
+        blind_modules.rows_file(tmp_path / "rows.csv").add([asdict(row)])
     assert blind_modules.read(tmp_path / "rows.csv") == rows
     text = blind_modules.summary(rows, "20s")
     assert "mean 0.500, median 0.500" in text and "median 200" in text and "Without a suite: 1" in text
