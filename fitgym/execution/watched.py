@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from fitgym.execution.protocol import ProtocolError
@@ -38,9 +37,5 @@ class Watched:
         for known, found in ((self.far, far), (self.facts, facts)):
             if not isinstance(found, tuple) or not all(type(number) is int for number in found):
                 raise ProtocolError("parts of the state are numbers")
-            known.update(_some(found, _MOST - len(known)))
+            known.update(dict.fromkeys(found[: max(0, _MOST - len(known))]))
         return len(self.far) + len(self.facts) > before
-
-
-def _some(found: Iterable[int], most: int) -> Iterable[tuple[int, None]]:
-    return [(number, None) for number in found][: max(0, most)]

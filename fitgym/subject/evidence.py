@@ -397,10 +397,8 @@ class _Judge:
         if keys and self.depth > 0:
             hints = tuple(self.inner(item.keys.get(key) for item in self.group) for key in keys)
             return Hint("record", "", hints, tuple(map(repr, keys)))
-        values = [item.keys[key] for item in self.group for key in keys if key in item.keys]
         key = self.inner(item._key for item in self.group)
-        value = self.inner([*values, *(item._value for item in self.group)])
-        return Hint("dict", args=(key, value))
+        return Hint("dict", args=(key, self.inner(item._value for item in self.group)))
 
     def element(self) -> Hint:
         return self.inner(item._element for item in self.group)

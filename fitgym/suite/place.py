@@ -30,10 +30,6 @@ def is_first_party(reference: Reference) -> bool:
     return top not in sys.stdlib_module_names and not _is_installed(reference.root)
 
 
-def _root(reference: Reference) -> str:
-    return reference.root
-
-
 def _is_installed(folder: str) -> bool:
     parts = Path(os.path.realpath(folder)).parts
     return "site-packages" in parts or "dist-packages" in parts or os.path.realpath(folder) in _standard_folders()
