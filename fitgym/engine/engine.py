@@ -28,6 +28,7 @@ from fitgym.execution.executor import Executor
 from fitgym.immutable import Lookup
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
+from fitgym.subject.groups import Group
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import DEFAULT, Rates
 
@@ -190,6 +191,22 @@ class Engine(Workbench):
         self._guidance.take(search)
         if not self._reevaluate([name for name in self._state.archived if name not in archived]):
             self._guidance.take(before)
+
+    def focus(self, group: Group | None) -> None:
+        """Restrict the search to a part of the subject, from the next generation on.
+
+        Only targets inside it guide the search, and inserted calls are of its operations; others are called to build
+        what it needs. The archive keeps what is covered anywhere, so a change of focus loses nothing.
+
+        Args:
+            group: one of `fitgym.subject.groups.groups`; None for the whole subject.
+        """
+        if group is self._state.focus:
+            return
+        self._guidance.focus(group)
+        if self.search.population:
+            with self._state.stopwatch.time("search"):
+                self.search.refresh(self)
 
     def prefer(self, name: str) -> None:
         """Switch the secondary objective from the next generation.

@@ -13,6 +13,7 @@ from fitgym.evolution.measurements import Measurements
 from fitgym.fitness.base import Floats, Mask
 from fitgym.secondary.base import SecondaryObjective
 from fitgym.smart_selection import smart_selection
+from fitgym.subject.groups import Group
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["PATIENCE", "Guidance"]
@@ -136,6 +137,11 @@ class Guidance:
         self._exclude()
         return True
 
+    def focus(self, group: Group | None) -> None:
+        """Restrict guidance and generation to a part of the subject; None for all of it."""
+        self._state.focus = group
+        self.close_covered()
+
     def _exclude(self) -> None:
         """Tell the factory what not to call."""
         state = self._state
@@ -149,14 +155,23 @@ class Guidance:
             and not any(fitness.dynamic or fitness.reads_tests for fitness in active)
         ):
             exhausted = state.reach.exhausted(state.archive.covered("branch"))
-        state.factory.exclude(exhausted | state.reserved)
+        excluded = exhausted | state.reserved
+        if state.focus is not None:
+            inside = (state.focus.operations - excluded) or state.focus.operations
+            excluded = frozenset(one.id for one in state.subject.operations if one.leads_in) - inside
+        state.factory.exclude(excluded)
 
     def _left_out(self, name: str) -> Mask:
-        """The targets of a fitness function that smart selection leaves out."""
+        """The targets of a fitness function that smart selection leaves out, or that lie outside the focus."""
         state = self._state
+        fitness = state.measurements.fitness[name]
         selected = state.selected.get(name) if name in state.active else None
-        n_targets = len(state.measurements.fitness[name].targets)
-        return np.zeros(n_targets, dtype=bool) if selected is None else ~selected
+        left_out = np.zeros(len(fitness.targets), dtype=bool) if selected is None else ~selected
+        if state.focus is not None and fitness.sites is not None:
+            sites = state.subject.sites
+            inside = [any(sites[site].function in state.focus.functions for site in some) for some in fitness.sites]
+            left_out[: len(inside)] |= ~np.array(inside, dtype=bool)
+        return left_out
 
 
 def _values(

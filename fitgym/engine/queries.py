@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,6 +229,15 @@ class Queries(ActiveEvaluation):
         if self.function(name).reads_tests:
             return self.fitness_of(name, self.best)
         return self.fitness_of(name, Individual(tuple(self._measurable(name, self._kept()))))
+
+    def least_distances(self, name: str) -> NDArray[np.float64]:
+        """The least distance of any kept test case to each target, `(n_targets,)`, approach levels included.
+
+        Kept are the test cases of the archive and of all populations. It does not depend on what is active.
+        """
+        living = chain.from_iterable(individual.testcases for individual in self._state.living())
+        kept = list(dict.fromkeys((*self.archived_testcases(), *living)))
+        return self._state.measurements.least(name, self._measurable(name, kept))
 
     def _kept(self) -> list[TestCase]:
         return list(dict.fromkeys((*self.archived_testcases(), *self.best.testcases)))

@@ -23,6 +23,7 @@ from fitgym.fitness.base import Mask
 from fitgym.immutable import Lookup
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
+from fitgym.subject.groups import Group
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import Rates
@@ -70,6 +71,7 @@ class State:
         active: the fitness functions that guide the search; fewer than `named` with smart selection.
         smart: use smart selection.
         selected: targets that smart selection keeps, by active function; None keeps all.
+        focus: the part of the subject that guidance and generation are restricted to; None for all of it.
         weights: weights of active functions in the combined fitness; 1 for a function without an entry.
         budget: see `Engine`.
         began: start of the search, on the clock `time.monotonic`.
@@ -126,6 +128,7 @@ class State:
         self.active: tuple[str, ...] = ()
         self.smart = options.smart
         self.selected: dict[str, Mask | None] = {}
+        self.focus: Group | None = None
         self.weights: dict[str, float] = {}
         self.budget = budget
         self.generation = 0

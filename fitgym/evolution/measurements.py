@@ -135,6 +135,18 @@ class Measurements:
         self._measure(name, rows)
         return self._rows[name].objectives(rows, self._traces, among)
 
+    def least(self, name: str, testcases: Sequence[TestCase]) -> Floats:
+        """The least distance of any of the test cases to each target, open or not, `(n_targets,)`; infinity for none.
+
+        Args:
+            name: of a fitness function that does not read test cases.
+            testcases: that were executed.
+        """
+        rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
+        self._measure(name, rows)
+        found: Floats = self._rows[name].distances(rows, self._traces).min(axis=0, initial=np.inf)
+        return found
+
     def open(self, name: str) -> Index:
         """The columns of the open targets of a fitness function, ascending; none if it reads test cases."""
         return np.flatnonzero(self._rows[name].open)

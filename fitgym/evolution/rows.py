@@ -94,18 +94,26 @@ class Rows:
             traces: of all rows.
             among: only these targets, all by default; it may be too short for those just found, which count.
         """
-        fitness = self.fitness
-        if fitness.reads_tests:
+        if self.fitness.reads_tests:
             return np.zeros((len(rows), 0))
+        open_ = self.open
+        if among is not None:
+            open_[: len(among)] &= among
+        return self.distances(rows, traces)[:, open_]
+
+    def distances(self, rows: Index, traces: Sequence[Trace]) -> Floats:
+        """The distances of rows to all targets, `(len(rows), n_targets)`, approach levels included.
+
+        Args:
+            rows: that were measured.
+            traces: of all rows.
+        """
+        fitness = self.fitness
         if missing := list(dict.fromkeys(row for row in rows.tolist() if row not in self._dense)):
             found = fitness.distances([traces[row] for row in missing])
             self._dense.update(zip(missing, found[:, : len(fitness.targets)], strict=True))
         n = len(fitness.targets)
-        open_ = self.open
-        if among is not None:
-            open_[: len(among)] &= among
-        distances = [pad(self._dense[row], n) for row in rows.tolist()]
-        return np.array(distances).reshape(len(rows), n)[:, open_]
+        return np.array([pad(self._dense[row], n) for row in rows.tolist()]).reshape(len(rows), n)
 
     def of_suites(self, rows: Index, sizes: Index) -> Floats:
         """The fitness of suites, shape `(len(sizes),)`.

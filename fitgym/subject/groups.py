@@ -1,0 +1,69 @@
+"""Groups: the parts of a subject that a search can be focused on, one for each public function or class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.immutable import immutable
+from fitgym.subject.callgraph import reachable
+from fitgym.subject.subject import Subject
+
+__all__ = ["Group", "groups"]
+
+
+@immutable
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A function or class at the top of the module, with the code that only it leads to.
+
+    Attributes:
+        name: of the function or class.
+        operations: ids of the operations under test that belong to it.
+        functions: ids of its code objects, and of helpers that it leads to and that are no group themselves.
+        branches: which branches of the subject are in these functions, `(len(subject.branches),)`.
+    """
+
+    name: str
+    operations: frozenset[int]
+    functions: frozenset[int]
+    branches: NDArray[np.bool_]
+
+    @property
+    def size(self) -> int:
+        """The number of its branches."""
+        return int(self.branches.sum())
+
+
+def groups(subject: Subject) -> tuple[Group, ...]:
+    """The groups of a subject that have branches, in the order of the source.
+
+    A helper that several groups lead to belongs to each of them. For a class under test, each of its methods is a group.
+    """
+    owner = subject.reference.class_name
+    operations: dict[str, set[int]] = {}
+    for one in subject.under_test:
+        operations.setdefault(_group_of(one.name, owner), set()).add(one.id)
+    own = {name: {f.id for f in subject.functions if _group_of(f.name, owner) == name} for name in operations}
+    taken = frozenset().union(*own.values()) | {0}  # the body of the module runs before any test case
+    graph = reachable(subject.source, subject.functions) if subject.source else ()
+    where = np.array([subject.sites[branch.site].function for branch in subject.branches], dtype=np.intp)
+    found = []
+    for name, ids in operations.items():
+        entries = own[name] | {subject.operations[i].function for i in ids if subject.operations[i].function >= 0}
+        led_to = frozenset().union(*(graph[entry] for entry in entries)) if graph else frozenset()
+        functions = frozenset(entries | (led_to - taken))
+        branches = np.isin(where, sorted(functions))
+        if branches.any():
+            found.append(Group(name, frozenset(ids), functions, branches))
+    return tuple(sorted(found, key=lambda group: (min(group.functions), group.name)))
+
+
+def _group_of(name: str, owner: str) -> str:
+    """The name of the group of an operation or a code object: its first part, of a class under test the method."""
+    if owner and name.startswith(f"{owner}."):
+        rest = name[len(owner) + 1 :]
+        return f"{owner}.{rest.split('.')[0]}"
+    return name.split(".")[0]
