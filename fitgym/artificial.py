@@ -207,6 +207,10 @@ class ArtificialEngine:
             if self.evaluations and self.search.population:
                 self.search.refresh(self)
 
+    def reseed(self, seed: int) -> None:
+        """Go on with another source of chance."""
+        self.search.reseed(np.random.default_rng(seed))
+
     @property
     def spent(self) -> float:
         """The share of the budget that is used up, in [0, 1]."""

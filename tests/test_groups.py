@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from fitgym.evolution.groups import groups
 from fitgym.execution.executor import Executor
-from fitgym.subject.groups import groups
 from fitgym.subject.source import locate
 
 SHARED = """

@@ -22,13 +22,13 @@ from fitgym.engine.workbench import Workbench
 from fitgym.errors import InputError, OutOfBudget
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.budget import Budget
+from fitgym.evolution.groups import Group
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.execution.executor import Executor
 from fitgym.immutable import Lookup
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
-from fitgym.subject.groups import Group
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import DEFAULT, Rates
 
@@ -199,7 +199,7 @@ class Engine(Workbench):
         what it needs. The archive keeps what is covered anywhere, so a change of focus loses nothing.
 
         Args:
-            group: one of `fitgym.subject.groups.groups`; None for the whole subject.
+            group: one of `fitgym.evolution.groups.groups`; None for the whole subject.
         """
         if group is self._state.focus:
             return
@@ -207,6 +207,13 @@ class Engine(Workbench):
         if self.search.population:
             with self._state.stopwatch.time("search"):
                 self.search.refresh(self)
+
+    def reseed(self, seed: int) -> None:
+        """Go on with another source of chance: a copy that looks ahead does not know what luck the search will have."""
+        state = self._state
+        state.rng = np.random.default_rng(seed)
+        for search in state.searches.values():
+            search.reseed(state.rng)
 
     def prefer(self, name: str) -> None:
         """Switch the secondary objective from the next generation.

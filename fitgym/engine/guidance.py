@@ -9,11 +9,11 @@ import numpy as np
 
 from fitgym.engine.choices import FITNESS, SECONDARY, parse_search
 from fitgym.engine.state import State
+from fitgym.evolution.groups import Group
 from fitgym.evolution.measurements import Measurements
 from fitgym.fitness.base import Floats, Mask
 from fitgym.secondary.base import SecondaryObjective
 from fitgym.smart_selection import smart_selection
-from fitgym.subject.groups import Group
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["PATIENCE", "Guidance"]
@@ -117,10 +117,8 @@ class Guidance:
         uses_archive = state.search.uses_archive
         for name in state.measurements.fitness:
             left_out = self._left_out(name)
-            if uses_archive:
-                state.measurements.close(name, state.archive.covered(name) | left_out)
-            else:
-                state.measurements.close(name, left_out)
+            covered = state.archive.covered(name) | left_out if uses_archive else left_out
+            state.measurements.close(name, covered, self._outside(name))
         self._exclude()
 
     def open_reserve(self) -> bool:
@@ -162,16 +160,20 @@ class Guidance:
         state.factory.exclude(excluded)
 
     def _left_out(self, name: str) -> Mask:
-        """The targets of a fitness function that smart selection leaves out, or that lie outside the focus."""
+        """The targets of a fitness function that smart selection leaves out."""
         state = self._state
-        fitness = state.measurements.fitness[name]
         selected = state.selected.get(name) if name in state.active else None
-        left_out = np.zeros(len(fitness.targets), dtype=bool) if selected is None else ~selected
-        if state.focus is not None and fitness.sites is not None:
-            sites = state.subject.sites
-            inside = [any(sites[site].function in state.focus.functions for site in some) for some in fitness.sites]
-            left_out[: len(inside)] |= ~np.array(inside, dtype=bool)
-        return left_out
+        n_targets = len(state.measurements.fitness[name].targets)
+        return np.zeros(n_targets, dtype=bool) if selected is None else ~selected
+
+    def _outside(self, name: str) -> Mask | None:
+        """The targets of a fitness function that lie outside the focus; None without a focus, or without places."""
+        state = self._state
+        places = state.measurements.fitness[name].sites
+        if state.focus is None or places is None:
+            return None
+        inside, sites = state.focus.functions, state.subject.sites
+        return np.array([all(sites[site].function not in inside for site in some) for some in places], dtype=bool)
 
 
 def _values(

@@ -14,6 +14,7 @@ from fitgym.engine.stopwatch import Stopwatch
 from fitgym.errors import SubjectError
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.budget import Budget
+from fitgym.evolution.groups import Group
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.evolution.proxies import Proxies
@@ -23,7 +24,6 @@ from fitgym.fitness.base import Mask
 from fitgym.immutable import Lookup
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
-from fitgym.subject.groups import Group
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import Rates

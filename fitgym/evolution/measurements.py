@@ -104,9 +104,9 @@ class Measurements:
         self._measure(name, rows)
         return self._rows[name].covered(rows)
 
-    def close(self, name: str, covered: Mask) -> None:
-        """Leave the targets that the archive covers out of the values of suites."""
-        self._rows[name].close(covered)
+    def close(self, name: str, covered: Mask, aside: Mask | None = None) -> None:
+        """Leave the targets that the archive covers out of the values of suites, and others for now; see `Rows.close`."""
+        self._rows[name].close(covered, aside)
 
     def suite_fitness(self, name: str, individuals: Sequence[Individual]) -> Floats:
         """The fitness of each suite, shape `(len(individuals),)`; the open targets of one fitness function count."""

@@ -36,6 +36,8 @@ class Rows:
         self._near = Ragged(np.intp, np.float64, np.uint16)  # columns, distances and visits
         self._has_visits = False
         self._covered: Mask = np.zeros(0, dtype=bool)
+        self._aside: Mask = np.zeros(0, dtype=bool)
+        self._kept: Mask = np.zeros(0, dtype=bool)  # the columns of which there are entries
         self._position: Index = np.zeros(0, dtype=np.intp)  # of each column among those that count, or -1
         self._stored = 0  # columns of which there are entries
         self._dense: dict[int, Floats] = {}  # distances to all targets, of the rows that were asked for
@@ -63,15 +65,21 @@ class Rows:
         self._covers.put(rows, np.bincount(covering, minlength=len(rows)), covered)
         self._has_visits = found.visits is not None
         visits = np.zeros(len(found.rows)) if found.visits is None else found.visits
-        near = np.flatnonzero(self._position[found.columns] >= 0)
+        near = np.flatnonzero(self._kept[found.columns])
         lengths = np.bincount(found.rows[near], minlength=len(rows))
         self._near.put(rows, lengths, found.columns[near], found.distances[near], visits[near])
         self._measured[rows] = True
 
-    def close(self, covered: Mask) -> None:
-        """Leave the targets that the archive covers out of the values of suites."""
-        if not np.array_equal(covered, self._covered):
-            self._covered = covered
+    def close(self, covered: Mask, aside: Mask | None = None) -> None:
+        """Leave targets out of the values of suites.
+
+        Args:
+            covered: those that the archive covers; they do not come back.
+            aside: those that do not count for now, because the search is focused elsewhere.
+        """
+        aside = np.zeros(0, dtype=bool) if aside is None else aside
+        if not (np.array_equal(covered, self._covered) and np.array_equal(aside, self._aside)):
+            self._covered, self._aside = covered, aside
             self._choose()
 
     def covered(self, rows: Index) -> tuple[Index, Index]:
@@ -81,9 +89,11 @@ class Rows:
 
     @property
     def open(self) -> Mask:
-        """Which targets count, `(n_targets,)`: all that are not covered, and none of a function that reads test cases."""
+        """Which targets count, `(n_targets,)`: all that are not covered or set aside, and none of a function that reads
+        test cases."""
         open_ = np.full(len(self.fitness.targets), not self.fitness.reads_tests)
         open_[: len(self._covered)] &= ~self._covered
+        open_[: len(self._aside)] &= ~self._aside
         return open_
 
     def objectives(self, rows: Index, traces: Sequence[Trace], among: Mask | None = None) -> Floats:
@@ -156,13 +166,17 @@ class Rows:
         """Find out which columns count now."""
         fitness = self.fitness
         self._stored += fitness.n_columns - len(self._position)
-        covered = np.zeros(len(fitness.targets), dtype=bool)
+        covered, aside = (np.zeros(len(fitness.targets), dtype=bool) for _ in range(2))
         covered[: len(self._covered)] = self._covered
-        counting = fitness.counting(~covered)
+        aside[: len(self._aside)] = self._aside
+        counting = fitness.counting(~(covered | aside))
         self._position = np.full(fitness.n_columns, -1)
         self._position[counting] = np.arange(len(counting))
         self._archived: Counts = np.minimum(fitness.archived_visits(covered), 2).astype(np.uint16)[counting]
-        if 2 * len(counting) < self._stored:
-            self._near.keep(self._position[self._near.column(0)] >= 0)
-            self._stored = len(counting)
+        kept = fitness.counting(~covered) if aside.any() else counting
+        self._kept = np.zeros(fitness.n_columns, dtype=bool)
+        self._kept[kept] = True
+        if 2 * len(kept) < self._stored:
+            self._near.keep(self._kept[self._near.column(0)])
+            self._stored = len(kept)
         self._values.clear()

@@ -123,6 +123,11 @@ class Search(ABC):
         self.population: list[Individual] = []
         self.fitness: NDArray[np.float64] = np.empty(0)
 
+    def reseed(self, rng: np.random.Generator) -> None:
+        """Go on with another source of chance."""
+        self.rng = rng
+        self.chance = random.Random(int(rng.integers(2**63)))
+
     @abstractmethod
     def ask(self) -> list[Individual]:
         """The individuals to execute next; the first call gives the initial population."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 from fitgym.immutable import immutable
 from fitgym.subject.callgraph import reachable
 from fitgym.subject.subject import Subject
+from fitgym.subject.syntax import deep_trees, docstring_end, parse
 
 __all__ = ["Group", "groups"]
+
+_DECISIONS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.Match)
 
 
 @immutable
@@ -24,12 +28,16 @@ class Group:
         operations: ids of the operations under test that belong to it.
         functions: ids of its code objects, and of helpers that it leads to and that are no group themselves.
         branches: which branches of the subject are in these functions, `(len(subject.branches),)`.
+        nesting: how deep decisions nest in its code.
+        ahead: the most statements that one of its functions runs before its first decision.
     """
 
     name: str
     operations: frozenset[int]
     functions: frozenset[int]
     branches: NDArray[np.bool_]
+    nesting: int = 0
+    ahead: int = 0
 
     @property
     def size(self) -> int:
@@ -50,6 +58,7 @@ def groups(subject: Subject) -> tuple[Group, ...]:
     taken = frozenset().union(*own.values()) | {0}  # the body of the module runs before any test case
     graph = reachable(subject.source, subject.functions) if subject.source else ()
     where = np.array([subject.sites[branch.site].function for branch in subject.branches], dtype=np.intp)
+    shapes = _shapes(subject.source)
     found = []
     for name, ids in operations.items():
         entries = own[name] | {subject.operations[i].function for i in ids if subject.operations[i].function >= 0}
@@ -57,7 +66,9 @@ def groups(subject: Subject) -> tuple[Group, ...]:
         functions = frozenset(entries | (led_to - taken))
         branches = np.isin(where, sorted(functions))
         if branches.any():
-            found.append(Group(name, frozenset(ids), functions, branches))
+            shape = [shapes.get(subject.functions[number].name, (0, 0)) for number in functions]
+            nesting, ahead = (max(numbers) for numbers in zip(*shape, strict=True))
+            found.append(Group(name, frozenset(ids), functions, branches, nesting, ahead))
     return tuple(sorted(found, key=lambda group: (min(group.functions), group.name)))
 
 
@@ -67,3 +78,33 @@ def _group_of(name: str, owner: str) -> str:
         rest = name[len(owner) + 1 :]
         return f"{owner}.{rest.split('.')[0]}"
     return name.split(".")[0]
+
+
+def _shapes(source: str) -> dict[str, tuple[int, int]]:
+    """For each function, by its qualified name, how deep decisions nest and how many statements stand before the first."""
+    found: dict[str, tuple[int, int]] = {}
+
+    def visit(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = f"{prefix}{child.name}"
+                if isinstance(child, ast.ClassDef):
+                    visit(child, f"{name}.")
+                else:
+                    body = child.body[docstring_end(child.body) :]
+                    ahead = next(
+                        (n for n, statement in enumerate(body) if isinstance(statement, _DECISIONS)), len(body)
+                    )
+                    found[name] = (_nesting(child), ahead)
+                    visit(child, f"{name}.<locals>.")
+            else:
+                visit(child, prefix)
+
+    with deep_trees():
+        visit(parse(source), "")
+    return found
+
+
+def _nesting(node: ast.AST) -> int:
+    inside = max((_nesting(child) for child in ast.iter_child_nodes(node)), default=0)
+    return inside + isinstance(node, _DECISIONS)
