@@ -11,7 +11,7 @@ from fitgym.subject.callgraph import reachable
 def reached(source, name):
     """Names of the functions that `name` leads to, itself left out."""
     functions = plan(ast.parse(source)).functions
-    graph = reachable(source, functions)
+    graph = reachable(source, tuple(functions))
     start = next(function.id for function in functions if function.name == name)
     return {functions[i].name for i in graph[start]} - {name}
 

@@ -34,6 +34,7 @@ class Guidance:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        self._functions: dict[str, list[frozenset[int]]] = {}  # where each target of a fitness function may lie
 
     def track(self, names: Iterable[str]) -> None:
         """Archive the targets of further fitness functions, active or not."""
@@ -172,8 +173,10 @@ class Guidance:
         places = state.measurements.fitness[name].sites
         if state.focus is None or places is None:
             return None
-        inside, sites = state.focus.functions, state.subject.sites
-        return np.array([all(sites[site].function not in inside for site in some) for some in places], dtype=bool)
+        if len(self._functions.get(name, ())) != len(places):
+            sites = state.subject.sites
+            self._functions[name] = [frozenset(sites[site].function for site in some) for some in places]
+        return np.array([state.focus.functions.isdisjoint(some) for some in self._functions[name]], dtype=bool)
 
 
 def _values(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +83,8 @@ def _group_of(name: str, owner: str) -> str:
     return name.split(".")[0]
 
 
-def _shapes(source: str) -> dict[str, tuple[int, int]]:
+@lru_cache(maxsize=16)
+def _shapes(source: str) -> Mapping[str, tuple[int, int]]:
     """For each function, by its qualified name, how deep decisions nest and how many statements stand before the first."""
     found: dict[str, tuple[int, int]] = {}
 
@@ -102,7 +106,7 @@ def _shapes(source: str) -> dict[str, tuple[int, int]]:
 
     with deep_trees():
         visit(parse(source), "")
-    return found
+    return MappingProxyType(found)
 
 
 def _nesting(node: ast.AST) -> int:

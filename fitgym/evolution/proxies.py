@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -64,7 +66,7 @@ class Proxies:
         self._entries = np.zeros(len(sites), dtype=bool)
         self._entries[[function.entry for function in subject.functions[1:] if function.entry >= 0]] = True
         self._loops = np.array([site.burns for site in sites], dtype=bool) & ~self._entries
-        made = _instantiations(subject)
+        made = _instantiations(subject.source, frozenset(name.rpartition(".")[2] for name in subject.classes))
         lines = [site.lines if site.function > 0 else () for site in sites]  # the import is nobody's doing
         self._made = np.array([sum(map(made.__getitem__, one)) for one in lines], dtype=np.float64)
         self._lines = np.array(list(map(len, lines)), dtype=np.float64)
@@ -124,14 +126,15 @@ def performance_heuristic(values: Floats) -> Floats:
     return total
 
 
-def _instantiations(subject: Subject) -> Counter[int]:
-    """How many objects each line of the source makes when it runs once."""
-    own = {name.rpartition(".")[2] for name in subject.classes} | set(_CONTAINERS)
+@lru_cache(maxsize=16)
+def _instantiations(source: str, classes: frozenset[str]) -> Mapping[int, int]:
+    """How many objects each line of the source makes when it runs once; none for a line that it does not have."""
+    own = classes | set(_CONTAINERS)
     found: Counter[int] = Counter()
-    for node in ast.walk(parse(subject.source)):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             found[node.lineno] += name in own
         elif isinstance(node, _DISPLAYS):
             found[node.lineno] += isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-    return found
+    return MappingProxyType(found)

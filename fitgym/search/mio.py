@@ -212,7 +212,8 @@ class MIO(TestCaseSearch):
         values = evaluation.objectives(testcases)
         targets = evaluation.targets()
         if targets != self._targets:
-            gone = [key for key in self._nearest if self.archive.covered(key[0])[key[1]]]
+            covered = {name: self.archive.covered(name) for name in {name for name, _ in self._nearest}}
+            gone = [key for key in self._nearest if covered[key[0]][key[1]]]
             for key in gone:
                 del self._nearest[key]
             for key in targets:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+
+from fitgym.subject.syntax import parse
 
 __all__ = ["Affixes", "affixes"]
 
@@ -33,6 +36,12 @@ class Affixes:
     starts: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
     separators: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=16)
+def affixes_of(source: str) -> Affixes:
+    """Those of a module, by its text; the last few results are remembered, because every episode asks again."""
+    return affixes(parse(source))
 
 
 def affixes(tree: ast.AST) -> Affixes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 
 from fitgym.subject.subject import Function
@@ -35,16 +36,20 @@ _ALWAYS = frozenset(
         *("__deepcopy__", "__reduce__", "__fspath__", "__bytes__", "__abs__", "__round__", "__neg__"),
     ]
 )
+_REMEMBERED = 16  # modules
 _DYNAMIC = frozenset(("getattr", "globals", "locals", "vars", "eval", "exec", "__dict__", "methodcaller", "attrgetter"))
 
 
-def reachable(source: str, functions: Sequence[Function]) -> tuple[frozenset[int], ...]:
+@lru_cache(maxsize=_REMEMBERED)
+def reachable(source: str, functions: tuple[Function, ...]) -> tuple[frozenset[int], ...]:
     """For every function the ids of those that calling it can lead to, itself included.
 
     Special methods that need no operator (`__eq__` behind `in`, `__bool__` behind `if`) are reached by every function
     that could hold an object of their class, so by all; likewise functions that the module body names without calling
     them, because it may register them somewhere. A function that looks names up at run time (`getattr` with a
     computed name, `globals`) reaches everything.
+
+    The last few results are remembered: every episode on a subject asks again.
 
     Args:
         source: text of the module.

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from fitgym.immutable import Lookup
 from fitgym.instrument.trace import Trace
-from fitgym.subject.affixes import affixes
+from fitgym.subject.affixes import affixes_of
 from fitgym.subject.patterns import Chance
 from fitgym.subject.subject import Subject
-from fitgym.subject.syntax import parse
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.hangs import Hangs
@@ -49,7 +48,7 @@ class TestFactory:
         self._ends: Lookup[TestCase, tuple[int, bool]] = Lookup()
         self.knowledge = Knowledge(subject, rates)
         self.hangs = Hangs()
-        self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes(parse(subject.source)))
+        self.literals = Literals(subject.constants, subject.patterns, rates, affixes=affixes_of(subject.source))
         self.calls = Calls(subject, self.knowledge, self.literals, rates)
         self.selection = Selection(self.calls)
         self.variation = Variation(self.calls, self.selection)
