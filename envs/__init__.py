@@ -25,13 +25,17 @@ class Registered:
         entry_point: `module:Class`.
         summary: what it is, one sentence.
         kwargs: the arguments that the id fixes.
-        has_subject: whether a module or class is under test.
+        has_subject: whether a module or class is under test that the user names.
+        max_episode_steps: the most decisions of an episode with the default arguments, None where it varies.
+        reward_threshold: the sum of rewards at which the task counts as solved, None where there is none.
     """
 
     entry_point: str
     summary: str
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     has_subject: bool = True
+    max_episode_steps: int | None = None
+    reward_threshold: float | None = None
 
 
 _FITNESS: Final = "fitgym.envs.fitness_selection:FitnessSelection"
@@ -61,6 +65,18 @@ REGISTERED: Final[Mapping[str, Registered]] = {
     "fitgym/MultiGoal-v0": Registered(
         "fitgym.envs.multi_goal:MultiGoal", "Choose fitness functions with a reward for each of several goals."
     ),
+    "fitgym/Focus-v0": Registered("fitgym.envs.focus:Focus", "Choose the part of a module to search next."),
+    **{
+        f"fitgym/Programs{name}-v0": Registered(
+            "fitgym.envs.programs:Programs",
+            f"Choose where the search goes on, in another generated program every time{what}.",
+            {"level": level},
+            has_subject=False,
+            max_episode_steps=60,
+            reward_threshold=threshold,
+        )
+        for name, level, what, threshold in (("", "hard", "", 0.5), ("-easy", "easy", ", an easier one", 0.6))
+    },
     "fitgym/Toy-v0": Registered(
         "fitgym.envs.toy:Toy", "Choose among five formulas; the best policy is known.", has_subject=False
     ),
@@ -89,4 +105,10 @@ VARIANTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 
 for _id, _one in REGISTERED.items():
     if _id not in gymnasium.registry:
-        gymnasium.register(_id, entry_point=_one.entry_point, kwargs=dict(_one.kwargs))
+        gymnasium.register(
+            _id,
+            entry_point=_one.entry_point,
+            kwargs=dict(_one.kwargs),
+            max_episode_steps=_one.max_episode_steps,
+            reward_threshold=_one.reward_threshold,
+        )

@@ -190,6 +190,16 @@ class Artificial(RecordedEnv):
         """An independent copy in the same state."""
         return copy.deepcopy(self)
 
+    def reseed(self, seed: int) -> None:
+        """Go on with another source of chance; for copies that look ahead.
+
+        Raises:
+            ResetNeeded: no episode has begun.
+        """
+        if self.engine is None:
+            raise ResetNeeded("no episode has begun: call reset() before reseed()")
+        self.engine.reseed(seed)
+
     @property
     def environment(self) -> dict[str, str]:
         """The names of the catalogue of actions and of the features."""

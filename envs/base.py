@@ -18,6 +18,7 @@ from fitgym.envs.action.base import Action, ActionSpace
 from fitgym.envs.catalogue import action_name
 from fitgym.envs.feature_set import FeatureSet
 from fitgym.envs.features.base import Moment, View
+from fitgym.envs.parts import Part
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
 from fitgym.errors import BudgetError, InputError, ResetNeeded
 from fitgym.evolution.budget import Budget
@@ -28,6 +29,7 @@ from fitgym.rendering.display import display
 from fitgym.rendering.episode import Episode, Step
 from fitgym.run.setting import SearchOptions, read
 from fitgym.subject.source import locate
+from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.statement import TestCase
 
 if TYPE_CHECKING:
@@ -95,6 +97,8 @@ class SearchEnv(RecordedEnv):
 
     Options: ClassVar[type[SearchOptions]]
     options: SearchOptions
+    draws: ClassVar[bool] = False
+    """It draws its subject itself at every `reset`, so nobody names one."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -117,7 +121,7 @@ class SearchEnv(RecordedEnv):
         self.action_space = self.actions.space
         functions = tuple(self.goal.functions)
         parts = functions if self.actions.functions else tuple(self.actions.names)
-        self.view = View(functions, self.actions.size, parts)
+        self.view = View(functions, self.actions.size, parts, self._slots())
         self.features = FeatureSet.load(self.options.features)
         self.feature_names = self.features.names(self.view)
         self.observation_space: spaces.Space[Any] = self.features.space(self.view)
@@ -155,6 +159,21 @@ class SearchEnv(RecordedEnv):
         """The fitness functions of the first population."""
         return (self.goal.fitness,)
 
+    def _rates(self) -> Rates:
+        """The probabilities and limits of random test generation."""
+        return DEFAULT
+
+    def _slots(self) -> tuple[str, ...]:
+        """Names of the parts of a subject that the search can be focused on."""
+        return ()
+
+    def _started(self, engine: Engine) -> None:
+        """Called after the first generation of an episode."""
+
+    def _parts_seen(self) -> tuple[Part, ...]:
+        """What was made of each of the parts."""
+        return ()
+
     def _prepared(self, action: Action) -> Action:
         """The action as it is applied now."""
         return action
@@ -162,6 +181,10 @@ class SearchEnv(RecordedEnv):
     def _reward(self, engine: Engine) -> float:
         """The reward of a step, after its generations."""
         return float(self.goal.reward(engine))
+
+    def _reached(self, engine: Engine) -> bool:
+        """Nothing is left to gain."""
+        return self.goal.reached(engine)
 
     @property
     def search(self) -> str:
@@ -215,6 +238,7 @@ class SearchEnv(RecordedEnv):
             usable=self.goal.functions if self._settled is None else self._settled,
             variants=self.options.variants,
             **{**self.options.engine(), "search": self.search},
+            rates=self._rates(),
             seed=int(chance.integers(2**31)),
             budget=self.budget,
             deadline=self.deadline,
@@ -222,7 +246,9 @@ class SearchEnv(RecordedEnv):
         self.engine.step()
         self.goal.begin(self.engine)
         self._steps = []
-        self._moment = Moment(1.0 - self.spent, self.goal.value(self.engine), self.goal.scale, self.goal.unit)
+        self._started(self.engine)
+        value = self.goal.value(self.engine)
+        self._moment = Moment(1.0 - self.spent, value, self.goal.scale, self.goal.unit, slots=self._parts_seen())
         self._ended = False
         if self._display is not None:
             from fitgym.envs.footprint import Footprint
@@ -255,7 +281,7 @@ class SearchEnv(RecordedEnv):
         self.actions_taken.append(chosen.to_json())
         self.rewards.append(reward)
         self._moment = self._next(chosen)
-        spent, reached = self.spent >= 1.0, self.goal.reached(self.engine)
+        spent, reached = self.spent >= 1.0, self._reached(self.engine)
         terminated = bool(reached or (spent and self.features.shows_budget))
         truncated = bool((spent or self.engine.stuck) and not terminated)
         self._ended = terminated or truncated
@@ -378,6 +404,16 @@ class SearchEnv(RecordedEnv):
             self.executor.continue_as(self.engine.table, twin.engine.table)
         return twin
 
+    def reseed(self, seed: int) -> None:
+        """Go on with another source of chance; for copies that look ahead.
+
+        Raises:
+            ResetNeeded: no episode has begun.
+        """
+        if self.engine is None:
+            raise ResetNeeded("no episode has begun: call reset() before reseed()")
+        self.engine.reseed(seed)
+
     def suite(self) -> list[TestCase]:
         """The best suite so far, supplemented from the archive."""
         return [] if self.engine is None else self.engine.best_suite()
@@ -420,6 +456,7 @@ class SearchEnv(RecordedEnv):
             stagnation=0 if gain > 0 else before.stagnation + 1,
             action=action.index,
             parts=action.describe(self.view.parts),
+            slots=self._parts_seen(),
         )
 
     def _observation(self) -> Observation:

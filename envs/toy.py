@@ -182,6 +182,9 @@ class Toy(RecordedEnv):
         """An independent copy in the same state."""
         return copy.deepcopy(self)
 
+    def reseed(self, seed: int) -> None:
+        """Does nothing: no chance is involved."""
+
     def best_action(self) -> int:
         """What the best policy does now.
 

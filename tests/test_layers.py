@@ -25,6 +25,7 @@ ROOMS = {
     "fitgym.registry": 0,
     "fitgym.run.setting": 0,
     "fitgym.subject": 1,
+    "fitgym.programs": 1,
     "fitgym.instrument": 2,
     "fitgym.testcase": 3,
     "fitgym.execution": 4,
@@ -49,11 +50,13 @@ ROOMS = {
     "fitgym.training": 11,
     "fitgym.study": 11,
     "fitgym.leaderboard": 11,
+    "fitgym.headroom": 11,
     "fitgym.cli": 12,
     "fitgym.agent_commands": 12,
     "fitgym.codes": 12,
     "fitgym.flags": 12,
     "fitgym.study_commands": 12,
+    "fitgym.headroom_command": 12,
     "fitgym.doctor": 12,
     "fitgym.listing": 12,
     "fitgym.live": 12,
@@ -84,7 +87,7 @@ FACES = ("fitgym.engine",)
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
     *("fitgym.training", "fitgym.run.episode", "fitgym.run.environment", "fitgym.run.record", "fitgym.run.replay"),
-    *("fitgym.study", "fitgym.cli", "fitgym.listing"),
+    *("fitgym.study", "fitgym.headroom", "fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
 

@@ -211,7 +211,7 @@ those with a subject, so that every episode is about another module.
 
 def _slug(name: str) -> str:
     """Path of the page of an environment: `fitgym/Toy-v0` is environments/toy.md."""
-    words = re.findall(r"[A-Z][a-z]*", name.partition("/")[2])
+    words = re.findall(r"[A-Z][a-z]*|(?<=-)[a-z]+(?=-)", name.partition("/")[2])
     return f"environments/{'_'.join(words).lower()}.md"
 
 

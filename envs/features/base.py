@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fitgym.engine.queries import Queries
+from fitgym.envs.parts import Part
 from fitgym.registry import Registry
 
 __all__ = ["Block", "Moment", "View", "blocks", "coverage", "squash"]
@@ -23,11 +24,13 @@ class View:
         n_actions: number of actions, or of the components of one.
         parts: names of the numbers that describe an action, see `fitgym.envs.action.base.Action.describe`: fitness
             functions, or the actions themselves where they activate none. The functions if empty.
+        slots: names of the parts of a subject that the search can be focused on; empty where it cannot.
     """
 
     functions: tuple[str, ...]
     n_actions: int = 1
     parts: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Moment:
         stagnation: steps since the goal's value last rose.
         action: index of the last action, -1 before the first.
         parts: a number in [0, 1] for each of `View.parts`, which describes the last action; empty before the first.
+        slots: what was made of each of `View.slots`.
     """
 
     remaining: float = 1.0
@@ -53,6 +57,7 @@ class Moment:
     stagnation: int = 0
     action: int = -1
     parts: tuple[float, ...] = ()
+    slots: tuple[Part, ...] = ()
 
 
 class Block(ABC):

@@ -39,8 +39,9 @@ def kind(env: str) -> type[Env]:
 
 
 def has_subject(env: str) -> bool:
-    """Whether the environment is a search on a subject, so that there can be a suite."""
-    return issubclass(kind(env), SearchEnv)
+    """Whether the environment is a search on a subject that the user names, so that there can be a suite."""
+    cls = kind(env)
+    return issubclass(cls, SearchEnv) and not cls.draws
 
 
 def options_of(env: str) -> dict[str, Any]:
@@ -76,13 +77,13 @@ def make(setting: Setting, *, executor: Executor | None = None, render_mode: str
             raise InputError(f"'{name}' is no option of an environment: it stands beside the options")
     if setting.budget:
         options["budget"] = setting.budget if Budget.parse(setting.budget).deterministic else None
+    if setting.subject and not has_subject(setting.env):
+        raise InputError(f"environment '{setting.env}' has no subject, so '{setting.subject}' has no place in it")
     if issubclass(cls, SearchEnv):
         given = {**({} if spec is None else spec.kwargs), **options}
         env = cls(setting.subject, render_mode=render_mode, executor=executor, **cls.for_agents(given))
         env.spec = spec
         return env
-    if setting.subject:
-        raise InputError(f"environment '{setting.env}' has no subject, so '{setting.subject}' has no place in it")
     known = options_of(setting.env)
     for name in options:
         if name not in known:

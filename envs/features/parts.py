@@ -1,0 +1,48 @@
+"""Parts: what was made of each part of the subject that the search can be focused on."""
+
+from __future__ import annotations
+
+from fitgym.engine.queries import Queries
+from fitgym.envs.features.base import Block, Moment, View, squash
+
+__all__ = ["Parts"]
+
+
+class Parts(Block):
+    """Nine numbers for each part, and for the whole subject; see `fitgym.envs.parts.Part`.
+
+    | feature | meaning |
+    |---|---|
+    | covered | share of its branches that the archive covers |
+    | distance | how far the nearest open branch is, on a logarithmic scale |
+    | gain | by how much `covered` rose in its last slice, x / (x + 0.1) |
+    | approach | by how much `distance` fell in its last slice, x / (x + 0.05) |
+    | spent | slices spent on it, x / (x + 5) |
+    | idle | slices spent on it since it last came nearer, x / (x + 3) |
+    | size | number of branches, x / (x + 20); 0 for a slot without a part |
+    | nesting | how deep decisions nest in its code, x / (x + 4) |
+    | ahead | statements before the first decision of one of its functions, x / (x + 1) |
+
+    Only environments that focus have parts; elsewhere the block is empty.
+    """
+
+    def names(self, view: View) -> list[str]:
+        what = ("covered", "distance", "gain", "approach", "spent", "idle", "size", "nesting", "ahead")
+        return [f"{name}_{part}" for part in view.slots for name in what]
+
+    def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
+        return [
+            number
+            for part in moment.slots
+            for number in (
+                part.covered,
+                part.distance,
+                squash(part.gain, 0.1),
+                squash(part.approach, 0.05),
+                squash(part.spent, 5.0),
+                squash(part.idle, 3.0),
+                squash(part.size, 20.0),
+                squash(part.nesting, 4.0),
+                squash(part.ahead, 1.0),
+            )
+        ]

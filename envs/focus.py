@@ -1,0 +1,137 @@
+"""Focus: at every step an agent chooses the part of the subject that the search works on next."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Final
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from fitgym.engine import Engine
+from fitgym.envs.action.base import Action, ActionSpace
+from fitgym.envs.action.focus_on import WHOLE, FocusOn, parts
+from fitgym.envs.guided import GuidedEnv
+from fitgym.envs.parts import Part, Parts, slots
+from fitgym.envs.rules import RULES
+from fitgym.run.setting import GuidedOptions, Name, WholeNumber
+
+__all__ = ["MIO", "Focus", "FocusOptions"]
+
+MIO: Final = "mio:random_rate=0.1,kept=3,mutations=3,feedback=false"
+"""MIO with little exploration: each target has a population of its own, so a part that is left loses nothing.
+
+Without its feedback-directed sampling, targets are drawn by lot: which ones to pursue is what an agent decides here. The
+published rule is a baseline, `search="mio:random_rate=0.1,kept=3,mutations=3"` with the constant action `whole`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FocusOptions(GuidedOptions):
+    """The options of `Focus`.
+
+    Attributes:
+        parts: number of slots for parts of the subject, at least 2.
+    """
+
+    goal: Name = "coverage"
+    search: Name = MIO
+    population: WholeNumber = 10
+    generations_per_step: WholeNumber = 5
+    budget: str | None = "3000x"
+    features: Name = "parts+last_choice+remaining_budget"
+    parts: Annotated[int, Meta(ge=2)] = 8
+
+
+class Focus(GuidedEnv):
+    """## Description
+    A search algorithm evolves tests for a Python module. A decision holds for a slice: a few generations, in which only
+    one function or class of the module is searched. The agent chooses which, and is rewarded for progress towards the
+    goal. Whoever spends too long on what cannot be covered, or leaves too early what could be, covers less.
+
+    ## Action Space
+    `Discrete(n + 1)`: a slot for each of n parts, and `whole`, no restriction: then the search algorithm divides its
+    attention itself. `info["action_mask"]` and `action_masks()` allow the parts with open branches, and `whole`.
+
+    A part is a public function or class with the helpers that it leads to. The parts stand in the order of the source.
+    Of more parts than slots the largest have one of their own, and the last slot has all others together.
+
+    ## Observation Space
+    `Box(0, 1, ...)`: nine numbers for each slot, see `fitgym.envs.features.parts`, the last choice, and the remaining
+    budget.
+
+    ## Rewards, Starting State, Episode End
+    As in `fitgym.envs.base`.
+
+    ## Arguments
+    * `parts`: the number of slots.
+    * `fitness`: the fitness functions that guide the search; the goal's own if not given.
+    * `subject` and all others as in `fitgym.envs.base`. The goal is coverage by default, the search MIO with a small
+      population: it keeps test cases for each branch, so that a change of focus loses nothing.
+
+    ## References
+    Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation: `whole` leaves the same question to
+    its feedback-directed sampling.
+
+    ## Version History
+    * v0: initial version.
+    """
+
+    Options: ClassVar[type[FocusOptions]] = FocusOptions
+    options: FocusOptions
+
+    def __init__(self, subject: str = "", **options: Any) -> None:
+        super().__init__(subject, **options)
+        self.parts: Parts | None = None
+
+    def _actions(self) -> ActionSpace:
+        return parts([*self._slots()], f"{self.options.parts} parts")
+
+    def _slots(self) -> tuple[str, ...]:
+        return (*(f"part_{number}" for number in range(self.options.parts)), WHOLE)
+
+    def _started(self, engine: Engine) -> None:
+        self.parts = Parts(slots(engine.subject, self.options.parts), engine)
+
+    def _parts_seen(self) -> tuple[Part, ...]:
+        return () if self.parts is None else tuple(self.parts.seen)
+
+    def _prepared(self, action: Action) -> Action:
+        assert isinstance(action, FocusOn) and self.parts is not None
+        number = action.index
+        return replace(action, group=None if number == self.options.parts else self.parts.groups[number])
+
+    def _after(self, chosen: Action, engine: Engine) -> None:
+        assert self.parts is not None
+        self.parts.note(chosen.index, engine)
+
+    def _given(self) -> str:
+        return f"search {self.search} guided by {'+'.join(self.guiding)}"
+
+    def _parts(self) -> tuple[str, ...]:
+        return tuple(self.actions.names)
+
+    def _guides(self, engine: Engine) -> dict[str, float]:
+        if self.parts is None or self.parts.last < 0:
+            return {}
+        return {self.actions.names[self.parts.last]: 1.0}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which parts have open branches; `whole` is always allowed. All before the first `reset`."""
+        if self.parts is None:
+            return self.actions.mask()
+        return np.array([*(part.open for part in self.parts.seen[:-1]), True])
+
+    @property
+    def rules(self) -> Mapping[str, Callable[[Any, Mapping[str, Any], np.random.Generator], int]]:
+        """Simple rules by name, see `fitgym.envs.rules`; each takes observation, info and a generator."""
+        return {name: functools.partial(self._ruled, name) for name in self._rules}
+
+    _rules: ClassVar[Mapping[str, Any]] = RULES
+
+    def _ruled(self, name: str, observation: Any, info: Mapping[str, Any], chance: np.random.Generator) -> int:
+        """What a rule chooses now."""
+        assert self.parts is not None
+        return int(RULES[name](self.parts, chance))

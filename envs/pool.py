@@ -1,0 +1,45 @@
+"""A pool of workers: those of the last few subjects stay alive, so that a subject that comes back costs no import."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Self
+
+from fitgym.execution.executor import Executor
+
+__all__ = ["Pool"]
+
+
+class Pool:
+    """Executors by subject. Of more than `most` the one that was used longest ago is closed.
+
+    A copy of a pool is empty: a process belongs to one of them.
+
+    Args:
+        most: executors that are kept.
+    """
+
+    def __init__(self, most: int = 8) -> None:
+        self.most = most
+        self._kept: OrderedDict[Hashable, Executor] = OrderedDict()
+
+    def take(self, key: Hashable, make: Callable[[], Executor]) -> Executor:
+        """The executor of a subject, made if there is none."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        self._kept.move_to_end(key)
+        while len(self._kept) > self.most:
+            self._kept.popitem(last=False)[1].close()
+        return self._kept[key]
+
+    def close(self) -> None:
+        """Close all of them."""
+        while self._kept:
+            self._kept.popitem()[1].close()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return type(self)(self.most)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int]]:
+        return type(self), (self.most,)

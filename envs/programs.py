@@ -1,0 +1,262 @@
+"""Programs: generated programs with known obstacles; at every step an agent chooses where the search goes on."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import numpy as np
+from gymnasium.utils import seeding
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from fitgym.engine import Engine
+from fitgym.envs.action.base import Action, ActionSpace
+from fitgym.envs.action.focus_on import FocusOn, parts
+from fitgym.envs.focus import MIO, Focus, FocusOptions
+from fitgym.envs.parts import Part
+from fitgym.envs.pool import Pool
+from fitgym.envs.recorded import Observation
+from fitgym.envs.rules import POINTERS, POINTING
+from fitgym.envs.tasks import drawn, numbers, task_of
+from fitgym.execution.executor import Executor, Limits
+from fitgym.programs.knobs import EASY, HARD, Knobs
+from fitgym.programs.program import Program, generate
+from fitgym.run.setting import Name, WholeNumber
+from fitgym.subject.source import locate
+from fitgym.testcase.rates import Rates
+
+__all__ = ["LEVELS", "ProgramOptions", "Programs"]
+
+LEVELS: Final[dict[str, Knobs]] = {"easy": EASY, "hard": HARD}
+"""The distributions of programs by name."""
+
+_RATES: Final = Rates(
+    initial_length=(1, 1),
+    max_length=6,
+    insert_rate=0.05,
+    delete_rate=0.05,
+    change_rate=0.95,
+    insert_again=0.1,
+    primitive_reuse=0.1,
+    ill_typed=0.0,
+    static_pool=0.2,
+    dynamic_pool=0.2,
+    max_delta=100,
+    random_perturbation=0.1,
+)
+"""Short test cases that are changed rather than lengthened: a part of a program is one call."""
+
+
+_PATIENT: Final = 8  # slices without progress after which even an open lock is left for another one
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions(FocusOptions):
+    """The options of `Programs`.
+
+    Attributes:
+        level: the distribution of programs, `easy` or `hard`; see `fitgym.programs.knobs`.
+        split: train, validation or test, or a range of tasks such as 400-499.
+        task: this task in every episode; drawn from the split if None.
+        repeat: episodes in a row on one program, where `reset` gets neither a seed nor a task: to start a process for
+            another program takes as long as some thirty decisions.
+    """
+
+    budget: str | None = "61g"
+    generations_per_step: WholeNumber = 1
+    mined: Literal["use", "ignore"] = "ignore"
+    search: Name = MIO
+    parts: Annotated[int, Meta(ge=2)] = 64
+    level: Literal["easy", "hard"] = "hard"
+    split: Name = "train"
+    task: Annotated[int, Meta(ge=0)] | None = None
+    repeat: WholeNumber = 4
+
+
+class Programs(Focus):
+    """## Description
+    Every episode has another program: a generated module of eight functions and classes, and a real search that
+    generates tests for it. Most parts have a lock, conditions that a test case has to get past one after the other, and
+    behind it a treasure, many branches that are easy to cover. Some locks open when the search stays with them for a
+    few slices, some slowly, and some never, which cannot be seen from outside. There is not enough time for all.
+
+    A decision holds for one generation of ten test cases, in which only one part is searched. The agent chooses which, 60
+    times.
+
+    ## Action Space
+    `Discrete(7)`. Each action points to a part by what happened to it so far, so that it means the same in every program:
+
+    | action | points to |
+    |---|---|
+    | stay | the part of the last slice |
+    | first, second, third | the parts that are offered: those with fewest slices; one not taken goes to the end |
+    | nearest | the part that failed least often, and of these the one whose nearest open branch is nearest |
+    | promising | the part that came nearer most in its last slice |
+    | whole | all parts: the search algorithm divides its attention itself |
+
+    ## Observation Space
+    `Box(0, 1, ...)`: for the part that each action points to the nine numbers of `fitgym.envs.features.parts`, the
+    last choice, and the remaining budget.
+
+    ## Rewards
+    The branches that were covered in the step, as a share of those that can be covered and were open after `reset`. They
+    sum to a score between 0 and 1.
+
+    ## Starting State
+    A task drawn from the split, and a first population of ten random test cases. The seed of `reset` determines
+    everything; without one, four episodes in a row have the same task. `reset(options={"task": n})` takes this task for one episode. `info["task"]` tells it.
+
+    ## Episode End
+    Terminated when all branches are covered that can be, or the budget is spent.
+
+    ## Arguments
+    * `level`: "easy" or "hard".
+    * `split`: "train", "validation", "test", or a range of tasks such as "400-499"; see `fitgym.envs.tasks`.
+    * `task`: one task for all episodes.
+    * `repeat`: episodes in a row on one program, where `reset` gets neither a seed nor a task.
+    * all others as in `fitgym.envs.focus`.
+
+    ## Version History
+    * v0: initial version.
+    """
+
+    Options: ClassVar[type[ProgramOptions]] = ProgramOptions
+    options: ProgramOptions
+    draws: ClassVar[bool] = True
+
+    def __init__(self, subject: str = "", **options: Any) -> None:
+        super().__init__(subject, **options)
+        numbers(self.options.split)
+        self.task = -1
+        self._times = 0  # episodes in a row on this task
+        self.program: Program | None = None
+        self._pool = Pool()
+        self._folder = ""
+        self._possible: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+        self._first = self._last = 0  # covered branches after `reset`, and after the last step
+        self._chosen = 0
+        self._told = -1  # a part that `informed` has named for the next step
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Draw a program and start a search on it; `options={"task": n}` takes this one.
+
+        Raises:
+            InputError: the task is no whole number from 0 to 2^31 - 1.
+        """
+        rest = {name: value for name, value in (options or {}).items() if name != "task"}
+        given = (options or {}).get("task", self.options.task)
+        again = given is None and seed is None and 0 < self._times < self.options.repeat
+        self._times = self._times + 1 if again else 1
+        if seed is None:
+            seed = int(self.np_random.integers(2**31))
+        if again:
+            given = self.task
+        self.task = drawn(self.options.split, seeding.np_random(seed)[0]) if given is None else task_of(given)
+        self.program = generate(self.task, LEVELS[self.options.level])
+        self.subject_name = f"program {self.task}"
+        self._executor = self._pool.take(self.task, self._worker)
+        return super().reset(seed=seed, options=rest)
+
+    def record(self) -> dict[str, Any]:
+        """As for every environment, with the task of the episode among the options."""
+        found = super().record()
+        return {**found, "subject": "", "options": {**found["options"], "task": self.task}}
+
+    def close(self) -> None:
+        """End all worker processes."""
+        super().close()
+        self._pool.close()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Every action is allowed: each points to something."""
+        return self.actions.mask()
+
+    _rules: ClassVar[Mapping[str, Any]] = POINTING
+
+    def _ruled(self, name: str, observation: Any, info: Mapping[str, Any], chance: np.random.Generator) -> int:
+        assert self.parts is not None
+        return list(POINTERS).index(POINTING[name](self.parts))
+
+    def informed(self) -> int:
+        """What somebody would do who knows which locks open: of these stay with one, then take the least deep.
+
+        For oracles only. Another part can be pointed to by `whole` alone, so the search is focused from outside.
+        """
+        assert self.parts is not None and self.program is not None
+        seen, groups = self.parts.seen, self.parts.groups
+        places = {place.name: place for place in self.program.places}
+        found = [n for n in self.parts.open if (g := groups[n]) is not None and places[g.name].lock != "dead"]
+        if not found:
+            return self.action_names.index("whole")
+        if self.parts.last in found and seen[self.parts.last].idle < _PATIENT:
+            return self.action_names.index("stay")
+        depth = [places[g.name].depth if (g := groups[n]) is not None else 0 for n in found]
+        order = sorted(
+            zip(found, depth, strict=True), key=lambda one: (seen[one[0]].idle // 4, one[1], -seen[one[0]].left)
+        )
+        self._told = order[0][0]
+        return self.action_names.index("first")
+
+    def _worker(self) -> Executor:
+        assert self.program is not None
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="fitgym-programs-")
+        path = Path(self._folder) / f"program_{self.program.number}.py"
+        path.write_text(self.program.source, "utf-8")
+        return Executor(locate(str(path)), Limits(seconds=self.options.timeout_s))
+
+    def _rates(self) -> Rates:
+        return _RATES
+
+    def _actions(self) -> ActionSpace:
+        return parts([*POINTERS], "pointers to parts")
+
+    def _slots(self) -> tuple[str, ...]:
+        return tuple(POINTERS)
+
+    def _started(self, engine: Engine) -> None:
+        super()._started(engine)
+        assert self.program is not None
+        subject = engine.subject
+        self._possible = np.array(
+            [b.root or self.program.possible(subject.sites[b.site].line, b.outcome) for b in subject.branches]
+        )
+        self._first = self._last = self._covered(engine)
+
+    def _parts_seen(self) -> tuple[Part, ...]:
+        if self.parts is None:
+            return ()
+        return tuple(self.parts.seen[point(self.parts)] for point in POINTERS.values())
+
+    def _prepared(self, action: Action) -> Action:
+        assert isinstance(action, FocusOn) and self.parts is not None
+        self._chosen, self._told = (POINTERS[action.name](self.parts) if self._told < 0 else self._told), -1
+        return replace(action, group=None if self._chosen == self.parts.whole else self.parts.groups[self._chosen])
+
+    def _after(self, chosen: Action, engine: Engine) -> None:
+        assert self.parts is not None
+        self.parts.note(self._chosen, engine)
+
+    def _reward(self, engine: Engine) -> float:
+        before, self._last = self._last, self._covered(engine)
+        return (self._last - before) / self._left
+
+    def _reached(self, engine: Engine) -> bool:
+        return self._last >= int(self._possible.sum())
+
+    def _info(self) -> dict[str, Any]:
+        return {**super()._info(), "goal_value": (self._last - self._first) / self._left, "task": self.task}
+
+    @property
+    def _left(self) -> int:
+        """How many branches could be covered after `reset`, at least 1."""
+        return max(1, int(self._possible.sum()) - self._first)
+
+    def _covered(self, engine: Engine) -> int:
+        return int(np.count_nonzero(engine.covered("branch")))
