@@ -51,7 +51,7 @@ def test_a_program_is_pinned_so_that_tasks_never_change_under_a_number():
     import hashlib
 
     text = "".join(generate(number, HARD).source for number in range(20))
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "PINNED"
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "fd16487c8550acf9"
 
 
 def test_other_numbers_give_other_modules():
@@ -129,9 +129,26 @@ def test_no_call_takes_a_branch_that_is_said_to_be_dead(number, seed):
 
 def test_every_kind_of_lock_appears_as_often_as_its_knob_says():
     kinds = [place.lock for number in range(200) for place in generate(number, HARD).places]
-    assert set(kinds) == {*LOCKS, ""}
+    assert set(kinds) == {*HARD.locks, ""}
     share = {kind: kinds.count(kind) / len(kinds) for kind in set(kinds)}
-    assert abs(share["dead"] - 0.95 * 4 / 11) < 0.04 and abs(share[""] - 0.05) < 0.02
+    assert abs(share["dead"] - 0.95 * 8 / 12) < 0.04 and abs(share[""] - 0.05) < 0.02
+
+
+def test_every_lock_there_is_can_be_drawn():
+    knobs = Knobs(locks=dict.fromkeys(LOCKS, 1.0), open_rate=0.0)
+    assert {place.lock for number in range(30) for place in generate(number, knobs).places} == set(LOCKS)
+
+
+def test_looks_tell_dead_locks_from_others_as_often_as_the_knob_says():
+    right = total = 0
+    for number in range(60):
+        program = generate(number, HARD)
+        functions = {node.name: node for node in ast.parse(program.source).body if isinstance(node, ast.FunctionDef)}
+        for place in program.places:
+            if place.lock:
+                longer = isinstance(functions[place.name].body[1], ast.Assign | ast.AugAssign)
+                right, total = right + (longer == (place.lock == "dead")), total + 1
+    assert abs(right / total - HARD.telling) < 0.05
 
 
 @pytest.mark.parametrize(
