@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from fitgym.agents._actor_critic import ActorCritic
 from fitgym.agents._deep import whole_batches
-from fitgym.agents._numbers import non_negative, whole
+from fitgym.agents._numbers import non_negative, share, whole
 
 __all__ = ["PPO"]
 
@@ -28,6 +28,7 @@ class PPO(ActorCritic):
         batch_size: steps in a batch of the optimiser.
         n_epochs: how often each step is used.
         entropy: weight of the entropy of the policy, which keeps it from settling too early.
+        trace: lambda of generalised advantage estimation, in [0, 1]; less of it hears less of the noise of later rewards.
 
     References:
         Schulman, Wolski, Dhariwal, Radford and Klimov 2017, Proximal Policy Optimization Algorithms.
@@ -50,12 +51,14 @@ class PPO(ActorCritic):
         batch_size: int = 64,
         n_epochs: int = 10,
         entropy: float = 0.01,
+        trace: float = 0.95,
     ) -> None:
         super().__init__(action_space, action_names, seed, learning_rate=learning_rate, gamma=gamma, hidden=hidden)
         self.n_steps = whole(n_steps, "n_steps", 2)
         self.batch_size = whole(batch_size, "batch_size", 2)
         self.n_epochs = whole(n_epochs, "n_epochs", 1)
         self.entropy = non_negative(entropy, "the weight of the entropy")
+        self.trace = share(trace, "the trace")
 
     def arguments(self, steps: int, envs: int) -> dict[str, Any]:
         """As given, with fewer steps between improvements where there will not be as many (2 at least)."""
@@ -65,4 +68,5 @@ class PPO(ActorCritic):
             "batch_size": whole_batches(max(2, min(self.batch_size, n_steps * envs)), n_steps * envs),
             "n_epochs": self.n_epochs,
             "ent_coef": self.entropy,
+            "gae_lambda": self.trace,
         }

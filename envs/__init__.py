@@ -28,6 +28,7 @@ class Registered:
         has_subject: whether a module or class is under test that the user names.
         max_episode_steps: the most decisions of an episode with the default arguments, None where it varies.
         reward_threshold: the sum of rewards at which the task counts as solved, None where there is none.
+        vector_entry_point: `module:Class` of an environment with many episodes at a time, None where there is none.
     """
 
     entry_point: str
@@ -36,6 +37,7 @@ class Registered:
     has_subject: bool = True
     max_episode_steps: int | None = None
     reward_threshold: float | None = None
+    vector_entry_point: str | None = None
 
 
 _FITNESS: Final = "fitgym.envs.fitness_selection:FitnessSelection"
@@ -72,13 +74,27 @@ REGISTERED: Final[Mapping[str, Registered]] = {
             f"Choose where the search goes on, in another generated program every time{what}.",
             {"level": level},
             has_subject=False,
-            max_episode_steps=60,
+            max_episode_steps=30,
             reward_threshold=threshold,
         )
         for name, level, what, threshold in (("", "hard", "", 0.5), ("-easy", "easy", ", an easier one", 0.6))
     },
     "fitgym/Toy-v0": Registered(
         "fitgym.envs.toy:Toy", "Choose among five formulas; the best policy is known.", has_subject=False
+    ),
+    "fitgym/Landscapes-v0": Registered(
+        "fitgym.envs.landscapes:LandscapesEnv",
+        "The decisions of Programs on formulas, thousands of times as fast.",
+        has_subject=False,
+        max_episode_steps=30,
+        reward_threshold=0.75,
+        vector_entry_point="fitgym.envs.landscapes:LandscapesVector",
+    ),
+    "fitgym/LeadingOnes-v0": Registered(
+        "fitgym.envs.leading_ones:LeadingOnes",
+        "Choose how many bits to flip; the best policy is known.",
+        has_subject=False,
+        max_episode_steps=60,
     ),
     "fitgym/Artificial-v0": Registered(
         "fitgym.envs.artificial:Artificial", "Choose groups of artificial targets in a real search.", has_subject=False
@@ -111,4 +127,5 @@ for _id, _one in REGISTERED.items():
             kwargs=dict(_one.kwargs),
             max_episode_steps=_one.max_episode_steps,
             reward_threshold=_one.reward_threshold,
+            vector_entry_point=_one.vector_entry_point,
         )

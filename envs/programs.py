@@ -67,7 +67,7 @@ class ProgramOptions(FocusOptions):
     """
 
     budget: str | None = "61g"
-    generations_per_step: WholeNumber = 1
+    generations_per_step: WholeNumber = 2
     mined: Literal["use", "ignore"] = "ignore"
     search: Name = MIO
     parts: Annotated[int, Meta(ge=2)] = 64
@@ -84,8 +84,8 @@ class Programs(Focus):
     behind it a treasure, many branches that are easy to cover. Some locks open when the search stays with them for a
     few slices, some slowly, and some never, which cannot be seen from outside. There is not enough time for all.
 
-    A decision holds for one generation of ten test cases, in which only one part is searched. The agent chooses which, 60
-    times.
+    A decision holds for two generations of ten test cases, in which only one part is searched. The agent chooses which,
+    30 times.
 
     ## Action Space
     `Discrete(7)`. Each action points to a part by what happened to it so far, so that it means the same in every program:

@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `train`, `evaluate`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
+"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, t
 from fitgym.codes import BAD_INPUT, DONE, FINDING, INTERRUPTED
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.flags import Text, with_options
+from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
 from fitgym.interruption import held
 from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL
 from fitgym.study_commands import study
@@ -47,6 +48,7 @@ app = App(
 app.command(study)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
+app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
 
 EXAMPLES = """Examples:

@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,8 @@ class Training:
             a subject.
         steps: decisions to learn from, over all environments.
         output: folder for the agent; an agent that is there already is replaced.
-        envs: environments at a time, each in a process of its own if there are several; deep agents only.
+        envs: environments at a time, each in a process of its own if there are several, or all in one where the
+            environment has a `vector_entry_point`; deep agents only.
         checkpoint: steps between two checkpoints, 0 for none.
         resume: go on from the last checkpoint in `output`, if there is one.
         tensorboard: also write events for TensorBoard; deep agents only.
@@ -163,7 +165,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     own = request.setting.seed
     seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
-    env: Any = makers[0]() if request.envs == 1 else _side_by_side(makers)
+    env: Any = makers[0]() if request.envs == 1 else _at_once(request) or _side_by_side(makers)
     try:
         names, features, bound = _told(env, "names")[0]
         text = request.setting.agent if earlier is None else str(earlier)
@@ -350,6 +352,20 @@ def _environment(request: Training, subjects: tuple[str, ...], path: str | None,
 def _told(env: Any, name: str) -> list[Any]:
     """An attribute of every environment inside."""
     return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
+
+
+def _at_once(request: Training) -> Any:
+    """A vector environment that steps all episodes at once, where the environment has one."""
+    setting = request.setting
+    known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
+    if known is None or known.vector_entry_point is None or find_spec("stable_baselines3") is None:
+        return None
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from fitgym.batched import batched
+
+    found = batched(known.id, request.envs, dict(setting.options))
+    return VecNormalize(found, norm_obs=False) if request.normalise else found
 
 
 def _side_by_side(makers: Sequence[Callable[[], _Env]]) -> Any:

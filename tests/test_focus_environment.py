@@ -137,10 +137,10 @@ def test_gymnasium_accepts_the_environment(level):
     env.close()
 
 
-def test_an_episode_has_sixty_decisions():
+def test_an_episode_has_thirty_decisions():
     env = Programs(split="0-3")
     _, rewards, _ = episode(env, lambda o, i, chance: int(chance.integers(7)))
-    assert len(rewards) == gymnasium.spec("fitgym/Programs-v0").max_episode_steps == 60
+    assert len(rewards) == gymnasium.spec("fitgym/Programs-v0").max_episode_steps == 30
     env.close()
 
 

@@ -26,6 +26,7 @@ ROOMS = {
     "fitgym.run.setting": 0,
     "fitgym.subject": 1,
     "fitgym.programs": 1,
+    "fitgym.landscapes": 1,
     "fitgym.instrument": 2,
     "fitgym.testcase": 3,
     "fitgym.execution": 4,
@@ -48,6 +49,7 @@ ROOMS = {
     "fitgym.evaluation": 11,
     "fitgym.comparison": 11,
     "fitgym.training": 11,
+    "fitgym.batched": 11,
     "fitgym.study": 11,
     "fitgym.leaderboard": 11,
     "fitgym.headroom": 11,
@@ -87,7 +89,7 @@ FACES = ("fitgym.engine",)
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
     *("fitgym.training", "fitgym.run.episode", "fitgym.run.environment", "fitgym.run.record", "fitgym.run.replay"),
-    *("fitgym.study", "fitgym.headroom", "fitgym.cli", "fitgym.listing"),
+    *("fitgym.study", "fitgym.headroom", "fitgym.batched", "fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
 

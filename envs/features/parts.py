@@ -17,11 +17,11 @@ class Parts(Block):
     | distance | how far the nearest open branch is, on a logarithmic scale |
     | gain | by how much `covered` rose in its last slice, x / (x + 0.1) |
     | approach | by how much `distance` fell in its last slice, x / (x + 0.05) |
-    | spent | slices spent on it, x / (x + 5) |
-    | idle | slices spent on it since it last came nearer, x / (x + 3) |
+    | spent | slices spent on it, x / (x + 2) |
+    | idle | slices spent on it since it last came nearer, x / (x + 1) |
     | size | number of branches, x / (x + 20); 0 for a slot without a part |
     | nesting | how deep decisions nest in its code, x / (x + 4) |
-    | ahead | statements before the first decision of one of its functions, x / (x + 1) |
+    | ahead | statements but one before the first decision of one of its functions, x / (x + 1) |
 
     Only environments that focus have parts; elsewhere the block is empty.
     """
@@ -39,10 +39,10 @@ class Parts(Block):
                 part.distance,
                 squash(part.gain, 0.1),
                 squash(part.approach, 0.05),
-                squash(part.spent, 5.0),
-                squash(part.idle, 3.0),
+                squash(part.spent, 2.0),
+                squash(part.idle, 1.0),
                 squash(part.size, 20.0),
                 squash(part.nesting, 4.0),
-                squash(part.ahead, 1.0),
+                squash(max(0, part.ahead - 1), 1.0),
             )
         ]

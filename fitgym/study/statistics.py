@@ -32,6 +32,7 @@ __all__ = [
     "iqm",
     "likelihood",
     "mann_whitney",
+    "mean_of",
     "normalised",
     "signed_ranks",
     "time_to",
@@ -303,6 +304,19 @@ def likelihood(values: ArrayLike, *, seed: int = 0) -> Interval:
     drawn = np.take_along_axis(means, rng.integers(len(rows), size=means.shape), axis=0).mean(axis=0)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Interval(float(np.mean([row.mean() for row in rows])), float(low), float(high))
+
+
+def mean_of(values: ArrayLike, *, seed: int = 0) -> Interval:
+    """The mean of independent values with its bootstrap interval.
+
+    Args:
+        values: at least one.
+        seed: of the bootstrap.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    drawn = np.random.default_rng(seed).integers(found.size, size=(_RESAMPLES, found.size))
+    low, high = np.percentile(found[drawn].mean(axis=1), (2.5, 97.5)).tolist()
+    return Interval(float(found.mean()), low, high)
 
 
 def area_under_curve(x: ArrayLike, y: ArrayLike) -> float:

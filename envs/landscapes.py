@@ -1,0 +1,304 @@
+"""Landscapes: the decisions of `Programs` on formulas, one episode or thousands of them side by side."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from fitgym.envs.action.base import index_of
+from fitgym.envs.recorded import Observation, RecordedEnv, signature
+from fitgym.envs.tasks import drawn, numbers, task_of
+from fitgym.errors import ResetNeeded
+from fitgym.landscapes import ACTIONS, FEATURES, SLICES, Landscapes
+from fitgym.run.setting import Name, Options, read
+
+__all__ = ["LandscapeOptions", "LandscapesEnv", "LandscapesVector"]
+
+_FEATURES = (
+    *(f"{name}_{action}" for action in ACTIONS for name in FEATURES),
+    *(f"last_{action}" for action in ACTIONS),
+    "remaining_budget",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LandscapeOptions(Options):
+    """The options of `LandscapesEnv`.
+
+    Attributes:
+        split: train, validation or test, or a range of tasks such as 400-499.
+        task: this task in every episode; drawn from the split if None.
+    """
+
+    split: Name = "train"
+    task: Annotated[int, Meta(ge=0)] | None = None
+
+
+class LandscapesEnv(RecordedEnv):
+    """## Description
+    The decisions of Programs-v0 without code and without a search: how much a slice brings is a formula. Twelve parts
+    have locks, of which most never open; behind those that do lies a treasure. There is not enough time for all parts.
+
+    It takes microseconds for a decision, so learning curves of millions of decisions cost minutes. Actions and
+    observations mean the same as in `fitgym.envs.programs`: what was learnt here can act there.
+
+    ## Action Space
+    `Discrete(7)`: stay, first, second, third, nearest, promising, whole; see `fitgym.envs.programs`.
+
+    ## Observation Space
+    `Box(0, 1, (71,), float32)`, as in `fitgym.envs.programs`.
+
+    ## Rewards
+    The branches that were covered in the step, as a share of those that could be covered after `reset`.
+
+    ## Starting State
+    A landscape drawn from the split. The seed of `reset` determines everything. `reset(options={"task": n})` takes this
+    landscape for one episode. `info["task"]` tells it.
+
+    ## Episode End
+    Terminated after 30 decisions, or when everything is covered that can be.
+
+    ## Arguments
+    * `split`: "train", "validation", "test", or a range of tasks such as "400-499"; see `fitgym.envs.tasks`.
+    * `task`: one task for all episodes.
+
+    `gymnasium.make_vec` makes `LandscapesVector`, in which all episodes are rows of the same arrays. With the same seeds it
+    has the same episodes.
+
+    ## Version History
+    * v0: initial version.
+    """
+
+    Options: ClassVar[type[LandscapeOptions]] = LandscapeOptions
+    options: LandscapeOptions
+    __signature__ = signature(LandscapeOptions, last={"render_mode": "str | None"})
+
+    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
+        self.options = read(LandscapeOptions, options, type(self).__name__)
+        numbers(self.options.split)
+        self.render_mode = render_mode
+        self.action_names = list(ACTIONS)
+        self.feature_names = _FEATURES
+        self.action_space = spaces.Discrete(len(ACTIONS))
+        self.observation_space = spaces.Box(0.0, 1.0, (len(_FEATURES),), np.float32)
+        self.task = -1
+        self._state = Landscapes(1)
+        self._last = np.full(1, -1)
+        self._ended = True
+        self.actions_taken = []
+        self.rewards = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Draw a landscape; `options={"task": n}` takes this one.
+
+        Raises:
+            InputError: the task is no whole number from 0 to 2^31 - 1.
+        """
+        given = (options or {}).get("task", self.options.task)
+        given = None if given is None else task_of(given)
+        self._begin(seed)
+        assert self.seed is not None
+        self.task = drawn(self.options.split, np.random.default_rng(self.seed)) if given is None else given
+        self._state.reset(np.ones(1, dtype=bool), np.array([self.task]), np.array([self.seed]))
+        self._last[:] = -1
+        self._ended = False
+        return self._state.observe(self._last)[0], self._info()
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Spend a slice.
+
+        Raises:
+            ResetNeeded: the episode has ended, or none has begun.
+            ValueError: there is no such action.
+        """
+        if self._ended:
+            raise ResetNeeded("the episode has ended: call reset() before the next step()")
+        index = int(action)
+        if not 0 <= index < len(ACTIONS):
+            raise ValueError(f"action {index} is not among the {len(ACTIONS)} actions")
+        reward = float(self._state.act(np.array([index]))[0])
+        self._last[0] = index
+        self._ended = bool(self._state.over[0])
+        self.actions_taken.append(ACTIONS[index])
+        self.rewards.append(reward)
+        return self._state.observe(self._last)[0], reward, self._ended, False, self._info()
+
+    def render(self) -> str | None:
+        """The covered share of each part in a line; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        return " ".join(map(str, self._state.covered[0]))
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Every action is allowed."""
+        return np.ones(len(ACTIONS), dtype=bool)
+
+    def fork(self) -> LandscapesEnv:
+        """An independent copy in the same state."""
+        return copy.deepcopy(self)
+
+    def reseed(self, seed: int) -> None:
+        """Go on with another source of chance; for copies that look ahead."""
+        self._state.seeds[:] = seed
+
+    def informed(self) -> int:
+        """What somebody would do who knows which locks open; for oracles only.
+
+        The nearest open one of these is offered first, whatever its place.
+        """
+        state = self._state
+        alive = np.flatnonzero(state.open[0] & ~state.dead[0])
+        if not alive.size:
+            return ACTIONS.index("whole")
+        pointed = state.pointers()[0].tolist()
+        for action in ("stay", "promising", "nearest", "first", "second", "third"):
+            if pointed[ACTIONS.index(action)] in alive:
+                return ACTIONS.index(action)
+        return ACTIONS.index("second")  # another round of offers
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The names of the catalogue of actions and of the features; those of `fitgym.envs.programs`."""
+        return {"catalogue": "pointers to parts", "features": "parts+last_choice+remaining_budget"}
+
+    @property
+    def default_agent(self) -> str:
+        """The agent when the user names none."""
+        return "ucb"
+
+    def record(self) -> dict[str, Any]:
+        """As for every environment, with the task of the episode among the options."""
+        found = super().record()
+        return {**found, "options": {**found["options"], "task": self.task}}
+
+    def action_of(self, recorded: Any) -> np.int64:
+        """The number of an action by its name.
+
+        Raises:
+            UnknownName: no action has it.
+        """
+        return index_of(recorded, list(ACTIONS))
+
+    def _info(self) -> dict[str, Any]:
+        step = int(self._state.step[0])
+        return {
+            "generation": step,
+            "executions": 20 * step,
+            "goal_value": float(self._state.score[0]),
+            "action_mask": self.action_masks(),
+            "task": self.task,
+        }
+
+
+class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[np.float64]]):
+    """Many episodes of `LandscapesEnv` as rows of the same arrays.
+
+    An episode that has ended begins anew at the next step, whose action is ignored, as in Gymnasium's own vector
+    environments; with `AutoresetMode.SAME_STEP` at once, and `info["final_obs"]` has what was seen last. `info` has
+    "goal_value" and "task" as arrays.
+
+    Args:
+        num_envs: episodes at a time.
+        max_episode_steps: decisions after which an episode is truncated, if it has not ended before.
+        autoreset_mode: when an episode that has ended begins anew.
+        split, task: as for `LandscapesEnv`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        **options: Any,
+    ) -> None:
+        self.options = read(LandscapeOptions, options, type(self).__name__)
+        self._most = max_episode_steps or SLICES
+        self._mode = autoreset_mode
+        self._numbers = numbers(self.options.split)
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.metadata = {"autoreset_mode": autoreset_mode, "render_modes": []}
+        self.single_action_space = spaces.Discrete(len(ACTIONS))
+        self.single_observation_space = spaces.Box(0.0, 1.0, (len(_FEATURES),), np.float32)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._state = Landscapes(num_envs)
+        self._last = np.full(num_envs, -1)
+        self._ended = np.zeros(num_envs, dtype=bool)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Draw a landscape for each episode. A number as the seed gives seed + i to episode i."""
+        single = seed if isinstance(seed, int) else None
+        if single is not None or not hasattr(self, "_chance"):
+            self._chance = np.random.default_rng(single)
+        if isinstance(seed, int):
+            seeds = np.arange(seed, seed + self.num_envs)
+        else:
+            given = seed if seed is not None else [None] * self.num_envs
+            fresh = self._chance.integers(2**31, size=self.num_envs)
+            seeds = np.array([new if one is None else one for one, new in zip(given, fresh, strict=True)])
+        task = (options or {}).get("task", self.options.task)
+        self._start(np.ones(self.num_envs, dtype=bool), seeds, None if task is None else task_of(task), each=True)
+        return self._state.observe(self._last), self._infos()
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Spend a slice in each episode; those that had ended begin anew instead."""
+        again = self._ended
+        self._renew(again)
+        rewards = self._state.act_where(np.asarray(actions), ~again)
+        self._last = np.where(again, -1, actions)
+        terminated = self._state.over & ~again
+        truncated = (self._state.step >= self._most) & ~terminated & ~again
+        ended, observations, infos = terminated | truncated, self._state.observe(self._last), self._infos()
+        if self._mode is AutoresetMode.SAME_STEP and ended.any():
+            infos |= {"final_obs": observations.copy(), "_final_obs": ended}
+            self._renew(ended)
+            observations[ended] = self._state.observe(self._last)[ended]
+        else:
+            self._ended = ended
+        return observations, rewards, terminated, truncated, infos
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Nothing is open."""
+
+    def _renew(self, which: NDArray[np.bool_]) -> None:
+        """Begin episodes anew, on tasks and with luck from the generator of the whole."""
+        if which.any():
+            self._start(which, self._chance.integers(2**31, size=int(which.sum())), self.options.task)
+
+    def _start(
+        self, which: NDArray[np.bool_], seeds: NDArray[np.int64], task: int | None, *, each: bool = False
+    ) -> None:
+        if task is not None:
+            tasks = np.full(len(seeds), task)
+        elif each:  # the same as those of single environments with these seeds
+            tasks = np.array([drawn(self.options.split, np.random.default_rng(int(seed))) for seed in seeds])
+        else:
+            tasks = self._chance.integers(self._numbers.start, self._numbers.stop, size=len(seeds))
+        self._state.reset(which, tasks, seeds)
+        self._last[which] = -1
+
+    def _infos(self) -> dict[str, Any]:
+        everyone = np.ones(self.num_envs, dtype=bool)
+        return {
+            "goal_value": self._state.score,
+            "_goal_value": everyone,
+            "task": self._state.tasks.astype(np.int64),
+            "_task": everyone,
+        }

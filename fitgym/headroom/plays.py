@@ -1,0 +1,116 @@
+"""Plays: episodes of policies, each on one task with one seed, in one process or several."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fitgym.execution.sandbox import die_with_parent
+from fitgym.headroom.policy import Policy, final
+from fitgym.run.environment import make
+from fitgym.run.setting import Setting
+
+__all__ = ["Play", "Task", "Value", "play_all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an episode is about.
+
+    Attributes:
+        subject: the module under test, "" where nobody names one.
+        number: of a numbered task, see `fitgym.envs.tasks`; None where there are none.
+    """
+
+    subject: str = ""
+    number: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As tables show it."""
+        return self.subject or ("" if self.number is None else f"task {self.number}")
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One episode: a policy, a task, and the seed of `reset`."""
+
+    policy: Policy
+    task: Task
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What came of it.
+
+    Attributes:
+        final: the goal's value at the end, or the sum of the rewards where there is none.
+        area: mean over the decisions of the value so far, the area under the curve.
+        steps: decisions.
+    """
+
+    final: float
+    area: float
+    steps: int
+
+
+def play_all(setting: Setting, plays: Sequence[Play], jobs: int = 1) -> Iterator[Value]:
+    """The value of each episode, in order.
+
+    Args:
+        setting: the environment; its agent, subject and seed do not matter.
+        plays: the episodes.
+        jobs: processes at a time. The values are the same for any number.
+    """
+    batches = list(_batches(plays))
+    if jobs == 1 or len(batches) < 2:
+        for batch in batches:
+            yield from _played(setting, batch)
+        return
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=die_with_parent) as pool:
+        for values in pool.map(_played, [setting] * len(batches), batches):
+            yield from values
+
+
+def _batches(plays: Iterable[Play]) -> Iterator[list[Play]]:
+    """Plays that follow each other on the same task share an environment."""
+    batch: list[Play] = []
+    for play in plays:
+        if batch and (play.task != batch[-1].task or len(batch) >= 50):
+            yield batch
+            batch = []
+        batch.append(play)
+    if batch:
+        yield batch
+
+
+def _played(setting: Setting, plays: Sequence[Play]) -> list[Value]:
+    task = plays[0].task
+    options = {**setting.options, **({} if task.number is None else {"task": task.number})}
+    env = make(Setting(env=setting.env, subject=task.subject, budget=setting.budget, options=options))
+    try:
+        return [_value(env, play) for play in plays]
+    finally:
+        env.close()
+
+
+def _value(env: Any, play: Play) -> Value:
+    inner = env.unwrapped
+    chance = np.random.default_rng((play.seed, 1))
+    observation, info = env.reset(seed=play.seed)
+    earned, done = 0.0, False
+    curve: list[float] = []
+    known: Mapping[str, Any] = info
+    while not done:
+        action = play.policy.choose(inner, observation, known, len(curve), chance)
+        observation, reward, terminated, truncated, known = env.step(action)
+        earned += float(reward)
+        curve.append(final(known, earned))
+        done = terminated or truncated
+    return Value(curve[-1], float(np.mean(curve)), len(curve))
