@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fitgym.headroom.ladder import Ladder, Request, measure
-from fitgym.headroom.report import write_all
 from runs_file import RunsFile, typed
 
+from fitgym.headroom.ladder import Ladder, Request, measure
+from fitgym.headroom.report import write_all
 from fitgym.run.setting import Setting
 from fitgym.suite.export import write
 
