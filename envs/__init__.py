@@ -94,7 +94,6 @@ REGISTERED: Final[Mapping[str, Registered]] = {
         "fitgym.envs.leading_ones:LeadingOnes",
         "Choose how many bits to flip; the best policy is known.",
         has_subject=False,
-        max_episode_steps=60,
     ),
     "fitgym/Artificial-v0": Registered(
         "fitgym.envs.artificial:Artificial", "Choose groups of artificial targets in a real search.", has_subject=False

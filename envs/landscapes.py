@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from fitgym.envs.action.base import index_of
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
 from fitgym.envs.tasks import drawn, numbers, task_of
-from fitgym.errors import ResetNeeded
+from fitgym.errors import InputError, ResetNeeded
 from fitgym.landscapes import ACTIONS, FEATURES, SLICES, Landscapes
 from fitgym.run.setting import Name, Options, read
 
@@ -148,8 +149,26 @@ class LandscapesEnv(RecordedEnv):
         return copy.deepcopy(self)
 
     def reseed(self, seed: int) -> None:
-        """Go on with another source of chance; for copies that look ahead."""
+        """Go on with another source of chance; for copies that look ahead.
+
+        Raises:
+            ResetNeeded: no episode has begun.
+        """
+        if self.task < 0:
+            raise ResetNeeded("no episode has begun: call reset() before reseed()")
         self._state.seeds[:] = seed
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Simple rules by name: stay until so many slices have brought the part no nearer, then point elsewhere."""
+        return {
+            f"patient_{patience}_{otherwise}": functools.partial(self._patient, patience, otherwise)
+            for patience in (1, 2, 3)
+            for otherwise in ("first", "nearest", "promising")
+        }
+
+    def _patient(self, patience: int, otherwise: str, observation: Any, info: Any, chance: Any) -> int:
+        return ACTIONS.index("stay" if self._state.idle_of_last()[0] < patience else otherwise)
 
     def informed(self) -> int:
         """What somebody would do who knows which locks open; for oracles only.
@@ -204,8 +223,8 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
     """Many episodes of `LandscapesEnv` as rows of the same arrays.
 
     An episode that has ended begins anew at the next step, whose action is ignored, as in Gymnasium's own vector
-    environments; with `AutoresetMode.SAME_STEP` at once, and `info["final_obs"]` has what was seen last. `info` has
-    "goal_value" and "task" as arrays.
+    environments; with `AutoresetMode.SAME_STEP` at once, and `info["final_obs"]` and `info["final_info"]` have
+    the last of it. `info` has "goal_value" and "task" as arrays.
 
     Args:
         num_envs: episodes at a time.
@@ -224,6 +243,10 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
         **options: Any,
     ) -> None:
         self.options = read(LandscapeOptions, options, type(self).__name__)
+        if autoreset_mode is AutoresetMode.DISABLED:
+            raise InputError(
+                "autoreset_mode is DISABLED, expected NEXT_STEP or SAME_STEP: all episodes share their arrays"
+            )
         self._most = max_episode_steps or SLICES
         self._mode = autoreset_mode
         self._numbers = numbers(self.options.split)
@@ -242,6 +265,7 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Draw a landscape for each episode. A number as the seed gives seed + i to episode i."""
+        seed = int(seed) if isinstance(seed, np.integer) else seed
         single = seed if isinstance(seed, int) else None
         if single is not None or not hasattr(self, "_chance"):
             self._chance = np.random.default_rng(single)
@@ -252,6 +276,7 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
             fresh = self._chance.integers(2**31, size=self.num_envs)
             seeds = np.array([new if one is None else one for one, new in zip(given, fresh, strict=True)])
         task = (options or {}).get("task", self.options.task)
+        self._ended[:] = False
         self._start(np.ones(self.num_envs, dtype=bool), seeds, None if task is None else task_of(task), each=True)
         return self._state.observe(self._last), self._infos()
 
@@ -259,16 +284,26 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Spend a slice in each episode; those that had ended begin anew instead."""
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.min() < 0 or actions.max() >= len(ACTIONS):
+            raise ValueError(
+                f"the actions are {actions}, expected {self.num_envs} numbers from 0 to {len(ACTIONS) - 1}"
+            )
         again = self._ended
         self._renew(again)
-        rewards = self._state.act_where(np.asarray(actions), ~again)
+        rewards = self._state.act_where(actions, ~again)
         self._last = np.where(again, -1, actions)
         terminated = self._state.over & ~again
         truncated = (self._state.step >= self._most) & ~terminated & ~again
         ended, observations, infos = terminated | truncated, self._state.observe(self._last), self._infos()
         if self._mode is AutoresetMode.SAME_STEP and ended.any():
-            infos |= {"final_obs": observations.copy(), "_final_obs": ended}
+            final = {**infos, "_goal_value": ended, "_task": ended}
+            last = observations.copy()
             self._renew(ended)
+            infos = {
+                **self._infos(),
+                **{"final_obs": last, "_final_obs": ended, "final_info": final, "_final_info": ended},
+            }
             observations[ended] = self._state.observe(self._last)[ended]
         else:
             self._ended = ended

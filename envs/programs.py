@@ -21,7 +21,7 @@ from fitgym.envs.parts import Part
 from fitgym.envs.pool import Pool
 from fitgym.envs.recorded import Observation
 from fitgym.envs.rules import POINTERS, POINTING
-from fitgym.envs.tasks import drawn, numbers, task_of
+from fitgym.envs.tasks import LARGEST, drawn, numbers, task_of
 from fitgym.execution.executor import Executor, Limits
 from fitgym.programs.knobs import EASY, HARD, Knobs
 from fitgym.programs.program import Program, generate
@@ -111,7 +111,8 @@ class Programs(Focus):
     everything; without one, four episodes in a row have the same task. `reset(options={"task": n})` takes this task for one episode. `info["task"]` tells it.
 
     ## Episode End
-    Terminated when all branches are covered that can be, or the budget is spent.
+    Terminated when all branches are covered that can be, or the budget is spent, after 30 decisions. `gymnasium.make` cuts
+    longer episodes there: with a larger `budget` say `max_episode_steps` too.
 
     ## Arguments
     * `level`: "easy" or "hard".
@@ -131,8 +132,10 @@ class Programs(Focus):
     def __init__(self, subject: str = "", **options: Any) -> None:
         super().__init__(subject, **options)
         numbers(self.options.split)
+        self.reward_range = (0.0, 1.0)
         self.task = -1
-        self._times = 0  # episodes in a row on this task
+        self._base = -1  # the seed of the first of some episodes in a row on one task
+        self._times = 0  # how many of them there were before this one
         self.program: Program | None = None
         self._pool = Pool()
         self._folder = ""
@@ -151,17 +154,21 @@ class Programs(Focus):
         """
         rest = {name: value for name, value in (options or {}).items() if name != "task"}
         given = (options or {}).get("task", self.options.task)
-        again = given is None and seed is None and 0 < self._times < self.options.repeat
-        self._times = self._times + 1 if again else 1
         if seed is None:
-            seed = int(self.np_random.integers(2**31))
-        if again:
-            given = self.task
-        self.task = drawn(self.options.split, seeding.np_random(seed)[0]) if given is None else task_of(given)
+            seed = self._next_seed()
+        chance = seeding.np_random(seed % LARGEST)[0]
+        self.task = drawn(self.options.split, chance) if given is None else task_of(given)
         self.program = generate(self.task, LEVELS[self.options.level])
         self.subject_name = f"program {self.task}"
         self._executor = self._pool.take(self.task, self._worker)
         return super().reset(seed=seed, options=rest)
+
+    def _next_seed(self) -> int:
+        """A seed for an episode without one. Some in a row differ by 2^31 only, and that part does not choose the task."""
+        self._times = (self._times + 1) % self.options.repeat
+        if self._times == 0 or self._base < 0:
+            self._base, self._times = int(self.np_random.integers(LARGEST)), 0
+        return self._base + self._times * LARGEST
 
     def record(self) -> dict[str, Any]:
         """As for every environment, with the task of the episode among the options."""

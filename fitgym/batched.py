@@ -60,7 +60,7 @@ class Batched(VecEnv):  # type: ignore[misc]
             told[number] |= {
                 "terminal_observation": infos["final_obs"][number],
                 "TimeLimit.truncated": bool(truncated[number] and not terminated[number]),
-                "goal_value": float(infos["goal_value"][number]),
+                "goal_value": float(infos["final_info"]["goal_value"][number]),
             }
         return found, rewards, done, told
 

@@ -151,6 +151,13 @@ class Landscapes:
         """Which parts have a lock that nothing opens, `(n, PARTS)`; agents do not see it."""
         return self._layout.dead
 
+    def idle_of_last(self) -> Floats:
+        """Slices on the part of the last one since it came nearer, `(n,)`; infinity where it has no open branch."""
+        inside = (self.last >= 0) & (self.last < PARTS)
+        place = np.where(inside, self.last, 0)
+        stays = inside & self.open[self._rows, place]
+        return np.where(stays, self._seen["idle"][self._rows, place], np.inf)
+
     def act(self, actions: Whole) -> Floats:
         """Spend a slice on what each action points to; the reward of each episode, `(n,)`.
 

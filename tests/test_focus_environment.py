@@ -165,7 +165,8 @@ def test_without_a_seed_some_episodes_in_a_row_have_the_same_task():
     env = Programs(repeat=3, budget="3g")
     env.reset(seed=1)
     tasks = [env.reset()[1]["task"] for _ in range(8)]
-    assert tasks[0] == tasks[1] != tasks[2] == tasks[3] == tasks[4] != tasks[5]
+    assert env.reset(seed=env.seed)[1]["task"] == tasks[-1]
+    assert tasks[0] == tasks[1] == tasks[2] != tasks[3] == tasks[4] == tasks[5] != tasks[6]
     env.close()
 
 

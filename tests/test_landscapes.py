@@ -84,8 +84,41 @@ def test_an_episode_that_has_ended_begins_anew_at_the_next_step_or_at_once():
     at_once.reset(seed=1)
     for _ in range(SLICES):
         seen, _, terminated, _, infos = at_once.step(np.full(4, 6))
-    assert terminated.all() and infos["_final_obs"].all()
+    assert terminated.all() and infos["_final_obs"].all() and infos["_final_info"].all()
+    assert (infos["final_info"]["goal_value"] > 0.0).all() and not infos["goal_value"].any()
     assert (infos["final_obs"][:, -1] == 0.0).all() and (seen[:, -1] == 1.0).all()
+
+
+def test_a_reset_in_between_begins_with_the_tasks_of_its_seed():
+    vector = LandscapesVector(2)
+    vector.reset(seed=1)
+    for _ in range(SLICES):
+        vector.step(np.full(2, 6))
+    _, infos = vector.reset(seed=np.int64(5))
+    expected = infos["task"].tolist()
+    assert vector.step(np.zeros(2, int))[4]["task"].tolist() == expected
+    assert LandscapesVector(2).reset(seed=5)[1]["task"].tolist() == expected
+
+
+@pytest.mark.parametrize("actions", [[0, -1], [0, 7], [0], [0, 0, 0]])
+def test_actions_that_there_are_not_are_refused(actions):
+    vector = LandscapesVector(2)
+    vector.reset(seed=0)
+    with pytest.raises(ValueError, match="expected 2 numbers from 0 to 6"):
+        vector.step(np.array(actions))
+
+
+@pytest.mark.parametrize("name", LandscapesEnv().rules)
+def test_a_rule_stays_while_a_part_comes_nearer(name):
+    env = LandscapesEnv()
+    observation, info = env.reset(seed=3)
+    chance, done, taken = np.random.default_rng(0), False, []
+    while not done:
+        action = env.rules[name](observation, info, chance)
+        assert (action == 0) == (env._state.idle_of_last()[0] < int(name.split("_")[1]))
+        observation, _, done, _, info = env.step(action)
+        taken.append(action)
+    assert 0 in taken and len(set(taken)) == 2
 
 
 def test_a_limit_truncates():
@@ -170,5 +203,8 @@ def test_wrong_options_and_steps_without_an_episode_are_refused():
         LandscapesEnv(split="exam")
     with pytest.raises(InputError, match="whole number"):
         LandscapesEnv().reset(options={"task": "x"})
-    with pytest.raises(ResetNeeded):
-        LandscapesEnv().step(0)
+    with pytest.raises(InputError, match="DISABLED"):
+        LandscapesVector(2, autoreset_mode=AutoresetMode.DISABLED)
+    for ask in (lambda: LandscapesEnv().step(0), lambda: LandscapesEnv().reseed(1)):
+        with pytest.raises(ResetNeeded):
+            ask()

@@ -43,9 +43,10 @@ def test_the_options_of_a_search_are_declared_by_the_setting_and_by_the_engine_o
 
 
 def test_the_options_of_environments_are_declared_by_the_setting_only() -> None:
-    """`Artificial` has no subject and declares its own options."""
+    """`Artificial` has no subject and declares its own options; `Focus` and `Programs` give another default."""
+    others = {"envs/artificial.py", "envs/focus.py", "envs/programs.py"}
     for option in ("populations", "generations_per_step"):
-        places = {path for path, tree in sources() if declared(tree, option)} - {"envs/artificial.py"}
+        places = {path for path, tree in sources() if declared(tree, option)} - others
         assert places == {"fitgym/run/setting.py"}, option
 
 
