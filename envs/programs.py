@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -156,12 +158,21 @@ class Programs(Focus):
         given = (options or {}).get("task", self.options.task)
         if seed is None:
             seed = self._next_seed()
+        else:
+            self._base = -1
         chance = seeding.np_random(seed % LARGEST)[0]
         self.task = drawn(self.options.split, chance) if given is None else task_of(given)
         self.program = generate(self.task, LEVELS[self.options.level])
         self.subject_name = f"program {self.task}"
         self._executor = self._pool.take(self.task, self._worker)
+        self._written()
         return super().reset(seed=seed, options=rest)
+
+    def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
+        """As of every environment with a search."""
+        if self._folder:
+            self._written()
+        return super().step(action)
 
     def _next_seed(self) -> int:
         """A seed for an episode without one. Some in a row differ by 2^31 only, and that part does not choose the task."""
@@ -179,6 +190,8 @@ class Programs(Focus):
         """End all worker processes."""
         super().close()
         self._pool.close()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Every action is allowed: each points to something."""
@@ -211,12 +224,19 @@ class Programs(Focus):
         return self.action_names.index("first")
 
     def _worker(self) -> Executor:
-        assert self.program is not None
         if not self._folder:
             self._folder = tempfile.mkdtemp(prefix="fitgym-programs-")
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return Executor(locate(str(self._written())), Limits(seconds=self.options.timeout_s))
+
+    def _written(self) -> Path:
+        """The file of the program, which is written again if a copy of this environment has removed it at its end."""
+        assert self.program is not None
         path = Path(self._folder) / f"program_{self.program.number}.py"
-        path.write_text(self.program.source, "utf-8")
-        return Executor(locate(str(path)), Limits(seconds=self.options.timeout_s))
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(self.program.source, "utf-8")
+        return path
 
     def _rates(self) -> Rates:
         return _RATES

@@ -1,5 +1,6 @@
 """Focus-v0 and Programs-v0: a decision is where the search goes on."""
 
+import pickle
 from pathlib import Path
 
 import gymnasium
@@ -228,6 +229,19 @@ def test_vector_environments_and_the_easy_level_work():
     assert observations.shape[0] == 2
     assert all(one.unwrapped.program == generate(one.unwrapped.task, EASY) for one in envs.envs)
     envs.close()
+
+
+def test_a_copy_goes_on_when_the_original_has_been_closed_and_nothing_is_left_behind():
+    env = Programs(budget="8g")
+    env.reset(seed=4)
+    twin, revived = env.fork(), pickle.loads(pickle.dumps(env))
+    folder = Path(env._folder)
+    env.close()
+    assert not folder.exists()
+    assert twin.step(1)[1] == revived.step(1)[1]
+    twin.close()
+    revived.close()
+    assert not folder.exists()
 
 
 # ---------------------------------------------------------------------- Pool
