@@ -85,6 +85,7 @@ class Focus(GuidedEnv):
     def __init__(self, subject: str = "", **options: Any) -> None:
         super().__init__(subject, **options)
         self.parts: Parts | None = None
+        self._label = ""  # of the last action
 
     def _actions(self) -> ActionSpace:
         return parts([*self._slots()], f"{self.options.parts} parts")
@@ -94,6 +95,7 @@ class Focus(GuidedEnv):
 
     def _started(self, engine: Engine) -> None:
         self.parts = Parts(slots(engine.subject, self.options.parts), engine)
+        self._label = ""
 
     def _parts_seen(self) -> tuple[Part, ...]:
         return () if self.parts is None else tuple(self.parts.seen)
@@ -106,6 +108,7 @@ class Focus(GuidedEnv):
     def _after(self, chosen: Action, engine: Engine) -> None:
         assert self.parts is not None
         self.parts.note(chosen.index, engine)
+        self._label = chosen.name
 
     def _given(self) -> str:
         return f"search {self.search} guided by {'+'.join(self.guiding)}"
@@ -114,9 +117,7 @@ class Focus(GuidedEnv):
         return tuple(self.actions.names)
 
     def _guides(self, engine: Engine) -> dict[str, float]:
-        if self.parts is None or self.parts.last < 0:
-            return {}
-        return {self.actions.names[self.parts.last]: 1.0}
+        return {self._label: 1.0} if self._label else {}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which parts have open branches; `whole` is always allowed. All before the first `reset`."""

@@ -19,6 +19,8 @@ from fitgym.envs.recorded import Observation, RecordedEnv, signature
 from fitgym.envs.tasks import drawn, numbers, task_of
 from fitgym.errors import InputError, ResetNeeded
 from fitgym.landscapes import ACTIONS, FEATURES, SLICES, Landscapes
+from fitgym.rendering.display import display
+from fitgym.rendering.episode import Episode, Step
 from fitgym.run.setting import Name, Options, read
 
 __all__ = ["LandscapeOptions", "LandscapesEnv", "LandscapesVector"]
@@ -70,6 +72,8 @@ class LandscapesEnv(RecordedEnv):
     ## Arguments
     * `split`: "train", "validation", "test", or a range of tasks such as "400-499"; see `fitgym.envs.tasks`.
     * `task`: one task for all episodes.
+    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
+      after every step; or None.
 
     `gymnasium.make_vec` makes `LandscapesVector`, in which all episodes are rows of the same arrays. With the same seeds it
     has the same episodes.
@@ -86,6 +90,7 @@ class LandscapesEnv(RecordedEnv):
         self.options = read(LandscapeOptions, options, type(self).__name__)
         numbers(self.options.split)
         self.render_mode = render_mode
+        self._display = display(render_mode)
         self.action_names = list(ACTIONS)
         self.feature_names = _FEATURES
         self.action_space = spaces.Discrete(len(ACTIONS))
@@ -113,6 +118,8 @@ class LandscapesEnv(RecordedEnv):
         self._state.reset(np.ones(1, dtype=bool), np.array([self.task]), np.array([self.seed]))
         self._last[:] = -1
         self._ended = False
+        if self._display is not None:
+            self._display.begin(Episode(f"landscape {self.task}", f"seed {self.seed}", ACTIONS, (self._seen(),)))
         return self._state.observe(self._last)[0], self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -132,13 +139,23 @@ class LandscapesEnv(RecordedEnv):
         self._ended = bool(self._state.over[0])
         self.actions_taken.append(ACTIONS[index])
         self.rewards.append(reward)
+        if self._display is not None:
+            self._display.follow(self._seen(), ended="no decisions left" if self._ended else "")
         return self._state.observe(self._last)[0], reward, self._ended, False, self._info()
 
-    def render(self) -> str | None:
-        """The covered share of each part in a line; None without a render mode."""
+    def render(self) -> Any:
+        """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
+        if self._display is not None:
+            return self._display.picture()
         if self.render_mode is None:
             return None
-        return " ".join(map(str, self._state.covered[0]))
+        covered = " ".join(map(str, self._state.covered[0]))
+        return f"landscape {self.task}: step {self._state.step[0]}, score {self._state.score[0]:.3f}, covered {covered}"
+
+    def close(self) -> None:
+        """End what is shown on the terminal; harmless when called twice."""
+        if self._display is not None:
+            self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Every action is allowed."""
@@ -207,6 +224,18 @@ class LandscapesEnv(RecordedEnv):
             UnknownName: no action has it.
         """
         return index_of(recorded, list(ACTIONS))
+
+    def _seen(self) -> Step:
+        """What there is to be shown of the step that was made."""
+        choice = ACTIONS[self._last[0]] if self._last[0] >= 0 else ""
+        return Step(
+            choice,
+            {choice: 1.0} if choice else {},
+            reward=self.rewards[-1] if self.rewards else 0.0,
+            value=float(self._state.score[0]),
+            spent=float(self._state.step[0]) / SLICES,
+            clock=f"decision {self._state.step[0]} of {SLICES}",
+        )
 
     def _info(self) -> dict[str, Any]:
         step = int(self._state.step[0])

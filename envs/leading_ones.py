@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from fitgym.envs.action.base import index_of
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
 from fitgym.errors import InputError, ResetNeeded
+from fitgym.rendering.display import display
+from fitgym.rendering.episode import Episode, Step
 from fitgym.run.setting import Options, WholeNumber, read
 
 __all__ = ["LeadingOnes", "LeadingOnesOptions", "constant_value", "optimum", "passes"]
@@ -67,6 +69,8 @@ class LeadingOnes(RecordedEnv):
     * `flips`: the numbers to choose from.
     * `horizon`: decisions of an episode.
     * `tries`: flips of a decision.
+    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
+      after every step; or None.
 
     ## References
     Biedenkapp, Dang, Krejca, Hutter and Doerr 2022, Theory-Inspired Parameter Control Benchmarks for Dynamic Algorithm
@@ -89,6 +93,7 @@ class LeadingOnes(RecordedEnv):
                 f"flips is {wanted.flips}, expected ascending numbers from 1 to bits, which is {wanted.bits}"
             )
         self.render_mode = render_mode
+        self._display = display(render_mode)
         self.action_names = [f"flip_{k}" for k in wanted.flips]
         self.feature_names = ("remaining", "fitness", *(f"last_{name}" for name in self.action_names))
         self.action_space = spaces.Discrete(len(wanted.flips))
@@ -112,6 +117,8 @@ class LeadingOnes(RecordedEnv):
         self._luck = np.random.default_rng(self.seed)
         self._bits = self._luck.random(self.options.bits) < 0.5
         self._step, self._last = 0, -1
+        if self._display is not None:
+            self._display.begin(Episode("leading ones", f"seed {self.seed}", tuple(self.action_names), (self._seen(),)))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -134,11 +141,21 @@ class LeadingOnes(RecordedEnv):
         self.actions_taken.append(self.action_names[index])
         self.rewards.append(reward)
         ended = self._step == self.options.horizon or self.fitness == self.options.bits
+        if self._display is not None:
+            self._display.follow(self._seen(), ended="no decisions left" if ended else "")
         return self._observation(), reward, ended, False, self._info()
 
-    def render(self) -> str | None:
-        """The string in a line; None without a render mode."""
-        return None if self.render_mode is None else "".join("1" if bit else "0" for bit in self._bits)
+    def render(self) -> Any:
+        """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
+        if self._display is not None:
+            return self._display.picture()
+        bits = "".join("1" if bit else "0" for bit in self._bits)
+        return None if self.render_mode is None else f"step {self._step} of {self.options.horizon}: {bits}"
+
+    def close(self) -> None:
+        """End what is shown on the terminal; harmless when called twice."""
+        if self._display is not None:
+            self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions make sense now: all of them."""
@@ -203,6 +220,18 @@ class LeadingOnes(RecordedEnv):
         last = [float(action == self._last) for action in range(len(self.action_names))]
         wanted = self.options
         return np.array([1.0 - self._step / wanted.horizon, self.fitness / wanted.bits, *last], dtype=np.float32)
+
+    def _seen(self) -> Step:
+        """What there is to be shown of the step that was made."""
+        choice = self.action_names[self._last] if self._last >= 0 else ""
+        return Step(
+            choice,
+            {choice: 1.0} if choice else {},
+            reward=self.rewards[-1] if self.rewards else 0.0,
+            value=self.fitness / self.options.bits,
+            spent=self._step / self.options.horizon,
+            clock=f"decision {self._step} of {self.options.horizon}",
+        )
 
     def _info(self) -> dict[str, Any]:
         return {

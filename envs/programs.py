@@ -269,6 +269,7 @@ class Programs(Focus):
     def _after(self, chosen: Action, engine: Engine) -> None:
         assert self.parts is not None
         self.parts.note(self._chosen, engine)
+        self._label = chosen.name
 
     def _reward(self, engine: Engine) -> float:
         before, self._last = self._last, self._covered(engine)

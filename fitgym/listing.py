@@ -90,7 +90,7 @@ class _Features(Kind):
 
     def whole(self, name: str) -> str:
         functions = GOALS.load("exceptions").functions
-        names = FeatureSet.load(name).names(View(tuple(functions)))
+        names = FeatureSet.load(name).names(View(tuple(functions), slots=("part_0", "whole")))
         return "\n".join([f"{name}, for the goal 'exceptions':", "", *names])
 
 

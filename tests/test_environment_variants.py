@@ -21,19 +21,22 @@ from fitgym.subject.source import locate
 from fitgym.testing import check_env_strict
 
 TRIANGLE = str(Path(__file__).parent / "programs" / "triangle.py")
+VAULT = str(Path(__file__).parent / "programs" / "vault.py")
 SMALL: dict[str, Any] = {"subject": TRIANGLE, "budget": "30g", "population": 6}
+MORE: dict[str, dict[str, Any]] = {
+    "fitgym/MultiGoal-v0": {"weights": [1.0, 0.5]},
+    "fitgym/Focus-v0": {"subject": VAULT, "generations_per_step": 2},  # five at a time cover the triangle in two steps
+}
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_passes_the_strict_check(name: str) -> None:
-    more = {"weights": [1.0, 0.5]} if "MultiGoal" in name else {}
-    check_env_strict(f"fitgym.envs:{name}", steps=4, **SMALL, **more)
+    check_env_strict(f"fitgym.envs:{name}", steps=4, **{**SMALL, **MORE.get(name, {})})
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_gymnasium_and_stable_baselines_accept_every_variant(name: str) -> None:
-    more = {"weights": [1.0, 0.5]} if "MultiGoal" in name else {}
-    env = gymnasium.make(name, **SMALL, **more)
+    env = gymnasium.make(name, **{**SMALL, **MORE.get(name, {})})
     check_env(env.unwrapped)
     checker = pytest.importorskip(
         "stable_baselines3.common.env_checker", reason="Stable-Baselines3 is in the extra 'deep'"

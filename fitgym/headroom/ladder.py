@@ -103,7 +103,7 @@ class Ladder:
     Attributes:
         env: its id.
         tasks: names of the test tasks.
-        rungs: in order; "random" is the first, the oracle the last one if there is one.
+        rungs: in order; "random" is the first, the higher one of oracle and informed policy the last if there is one.
         others: further policies on the same tasks, such as each rule.
         knows_luck: the oracle's copies met the same luck as the real episode.
         seed: of the intervals.
@@ -295,19 +295,20 @@ def measure(request: Request, progress: Progress = lambda line: None) -> Ladder:
         rungs.append(_named("best schedule", schedule.name, found_one, spent))
         if value > base_value:
             base = schedule
+    top = []
+    if run.informed:
+        (told,) = run.play([Told()], run.tests, seeds, "the informed policy")
+        top.append(_named("informed", "knows what no agent sees", told))
     if request.tries:
         (greedy,) = run.play([Greedy()], run.tests, seeds[:2], "greedy look-ahead")
         others.append(_named("greedy", "largest next reward on copies", greedy))
         candidates = tuple(one for one in (constant, *rules) if one != base)[:4]
         oracle = Rollout(base, candidates, len(constants), request.tries, request.every)
         (ahead,) = run.play([oracle], run.tests, seeds, "the oracle")
-        top = [_named("oracle", f"looks ahead, then {base.name}", ahead)]
-        if run.informed:
-            (told,) = run.play([Told()], run.tests, seeds, "the informed policy")
-            top.append(_named("informed", "knows what no agent sees", told))
-        top.sort(key=lambda one: one.mean("final"))
-        others += top[:-1]
-        rungs.append(top[-1])
+        top.append(_named("oracle", f"looks ahead, then {base.name}", ahead))
+    top.sort(key=lambda one: one.mean("final"))
+    others += top[:-1]
+    rungs += top[-1:]
     return Ladder(
         request.setting.env,
         tuple(task.name for task in run.tests),
