@@ -95,12 +95,13 @@ POINTERS: Final[Mapping[str, Pointer]] = MappingProxyType(
 )
 """What each of the actions of `Programs` points to:
 
-stay        the part of the last slice
-first, second, third
-            the parts that are offered: those with fewest slices; one that is not taken goes to the end of these
-nearest     the part that failed least often, and of these the one whose nearest open branch is nearest
-promising   the part that came nearer most in its last slice
-whole       all parts
+| action | part |
+|---|---|
+| stay | that of the last slice |
+| first, second, third | those that are offered, with fewest slices; one not taken goes to the end of these |
+| nearest | that which failed least often, and of these the one whose nearest open branch is nearest |
+| promising | that which came nearer most in its last slice |
+| whole | all parts |
 
 All of them have open branches; none but `stay` points to the part of the last slice where there is another one.
 """

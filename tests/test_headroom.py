@@ -85,6 +85,14 @@ def test_on_leading_ones_the_known_values_lie_within_the_intervals():
     assert gap.low <= known <= gap.high + 0.02
 
 
+def test_an_oracle_that_looks_ahead_few_times_is_no_worse_than_what_it_starts_from():
+    options = {"bits": 20, "flips": [1, 2, 4], "horizon": 15, "tries": 8}
+    found = ladder("fitgym/LeadingOnes-v0", options=options, seeds=60, tries=3, every=1, schedules=False)
+    oracle = found.rungs[-1]
+    assert oracle.name == "oracle" and oracle.policy.endswith("rule theory")
+    assert found.gap(found.rung("best rule"), oracle).high > 0.0
+
+
 def test_where_all_actions_are_the_same_no_gap_is_found():
     found = ladder(f"{HERE}:Same", seeds=30, tries=2, every=2)
     assert "nothing to learn" in found.verdict()

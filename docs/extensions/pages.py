@@ -195,7 +195,7 @@ def environment_pages() -> Pages:
     entries = "\n".join(f"{name.partition('/')[2]} <{Path(_slug(name)).stem}>" for name in ids)
     text = f"""# Environments
 
-Importing `fitgym.envs` registers them with Gymnasium. {{py:class}}`fitgym.envs.across_subjects.AcrossSubjects` wraps
+Which environments there are, and what an agent decides in each. Importing `fitgym.envs` registers them with Gymnasium. {{py:class}}`fitgym.envs.across_subjects.AcrossSubjects` wraps
 those with a subject, so that every episode is about another module.
 
 {table}
@@ -256,9 +256,22 @@ env = gymnasium.make("{name}"{given})
 ```
 
 {lists}
-"""
+
+{_ladder(name)}"""
     finally:
         env.close()
+
+
+def _ladder(name: str) -> str:
+    """What there is to gain in an environment, from the table that is committed; nothing where it was not measured."""
+    file = ROOT / "benchmarks" / "headroom" / "environments" / "ladder.md"
+    written = file.read_text("utf-8") if file.exists() else ""
+    found = re.search(rf"^## {re.escape(name)}$(.*?)(?=^## |\Z)", written, re.DOTALL | re.MULTILINE)
+    if found is None:
+        return ""
+    lines = [line for line in found[1].strip().splitlines() if not line.startswith(("| constant ", "| rule "))]
+    made = "`python benchmarks/headroom.py environments`"
+    return "\n".join(["## What there is to gain", "", f"Measured by {made}, with `fitgym headroom`.", "", *lines, ""])
 
 
 def _signature(cls: type) -> str:

@@ -48,7 +48,7 @@ class Request:
         setting: environment with its options and budget.
         training: corpus of subjects on which choices are made, where the environment has a subject.
         test: corpus of subjects to judge on.
-        tests: number of test tasks; of training tasks there are as many, 8 at most.
+        tests: number of test tasks; of training tasks there are as many, 20 at most.
         seeds: episodes of each policy on each task.
         tries: copies on which the oracle tries each candidate; 0 leaves the oracle out.
         every: decisions between two looks ahead.
@@ -321,7 +321,7 @@ def measure(request: Request, progress: Progress = lambda line: None) -> Ladder:
 
 def _tasks(request: Request) -> tuple[list[Task], list[Task]]:
     """Training tasks and test tasks."""
-    env, n = request.setting.env, min(request.tests, 8)
+    env, n = request.setting.env, min(request.tests, 20)
     options = {**options_of(env), **request.setting.options}
     if has_subject(env):
         if request.setting.subject:

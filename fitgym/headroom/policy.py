@@ -15,6 +15,8 @@ __all__ = ["Constant", "Greedy", "Policy", "Rollout", "Ruled", "Schedule", "Told
 
 Chance = np.random.Generator
 
+_SURE = 2.0  # standard errors by which a candidate must be above the base policy
+
 
 class Policy(Protocol):
     """Chooses the actions of an episode; two equal policies act alike."""
@@ -43,6 +45,7 @@ class Uniform:
     name: str = "random"
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
+        """See `Policy`."""
         return int(chance.choice(_allowed(env)))
 
 
@@ -58,6 +61,7 @@ class Constant:
         return f"constant {self.label or self.action}"
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
+        """See `Policy`."""
         allowed = _allowed(env)
         return self.action if self.action in allowed else int(chance.choice(allowed))
 
@@ -73,6 +77,7 @@ class Ruled:
         return f"rule {self.rule}"
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
+        """See `Policy`."""
         return int(env.rules[self.rule](observation, info, chance))
 
 
@@ -83,6 +88,7 @@ class Told:
     name: str = "informed"
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
+        """See `Policy`."""
         return int(env.informed())
 
 
@@ -108,6 +114,7 @@ class Schedule:
         )
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
+        """See `Policy`."""
         phase = sum(step >= end for end in self.ends)
         return Constant(self.actions[phase]).choose(env, observation, info, step, chance)
 
@@ -119,6 +126,7 @@ class Greedy:
     name: str = "greedy"
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
+        """See `Policy`."""
         allowed = _allowed(env)
         seed = int(chance.integers(2**31))
         rewards = [float(_copy(env, seed).step(action)[1]) for action in allowed]
@@ -130,9 +138,10 @@ class Rollout:
     """Looks ahead to the end of the episode on copies of the environment.
 
     Every `every` decisions each candidate is tried `tries` times on copies: a candidate is an action followed by the base
-    policy, or another policy followed to the end. The one whose final value is largest on average is followed. Each
-    candidate meets the same luck. Copies do not know the luck of the real episode where the environment can be given
-    another seed (`reseed`).
+    policy, or another policy followed to the end. Each candidate meets the same luck. The one whose final value is above
+    that of the base policy by most, two standard errors taken off, is followed, and the base policy where none is: the
+    largest of many noisy values is large by chance, and whoever always follows it acts by lot. Copies do not know the luck
+    of the real episode where the environment can be given another seed (`reseed`).
 
     Attributes:
         base: what follows a tried action.
@@ -157,6 +166,7 @@ class Rollout:
         return "oracle"
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
+        """See `Policy`."""
         if step % self.every == 0 or self._followed is None:
             found = self._best(env, observation, info, step, chance)
             if isinstance(found, Constant):  # an action is taken once
@@ -168,10 +178,14 @@ class Rollout:
     def _best(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> Policy:
         candidates: list[Policy] = [self.base, *self.others, *(Constant(int(action)) for action in _allowed(env))]
         seeds = chance.integers(2**31, size=self.tries).tolist()
-        values = [
-            np.mean([self._tried(env, one, observation, info, step, seed) for seed in seeds]) for one in candidates
-        ]
-        return candidates[int(np.argmax(values))]
+        values = np.array(
+            [[self._tried(env, one, observation, info, step, seed) for seed in seeds] for one in candidates]
+        )
+        gains = values - values[0]
+        error = gains.std(axis=1, ddof=1) / np.sqrt(self.tries) if self.tries > 1 else np.zeros(len(candidates))
+        sure = gains.mean(axis=1) - _SURE * error
+        best = int(np.argmax(sure))
+        return candidates[best] if sure[best] > 0.0 else self.base
 
     def _tried(
         self, env: Any, policy: Policy, observation: Any, info: Mapping[str, Any], step: int, seed: int

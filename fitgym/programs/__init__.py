@@ -5,7 +5,9 @@ program = generate(1000, HARD)
 print(program.source)
 """
 
-from fitgym.programs.knobs import EASY, HARD, Knobs
-from fitgym.programs.program import Place, Program, generate
-
-__all__ = ["EASY", "HARD", "Knobs", "Place", "Program", "generate"]
+from fitgym.programs.knobs import EASY as EASY
+from fitgym.programs.knobs import HARD as HARD
+from fitgym.programs.knobs import Knobs as Knobs
+from fitgym.programs.program import Place as Place
+from fitgym.programs.program import Program as Program
+from fitgym.programs.program import generate as generate
