@@ -68,6 +68,11 @@ REGISTERED: Final[Mapping[str, Registered]] = {
         "fitgym.envs.multi_goal:MultiGoal", "Choose fitness functions with a reward for each of several goals."
     ),
     "fitgym/Focus-v0": Registered("fitgym.envs.focus:Focus", "Choose the part of a module to search next."),
+    "fitgym/Corpus-v0": Registered(
+        "fitgym.envs.corpus:CorpusEnv",
+        "Choose fitness functions on another real module every time.",
+        has_subject=False,
+    ),
     **{
         f"fitgym/Programs{name}-v0": Registered(
             "fitgym.envs.programs:Programs",

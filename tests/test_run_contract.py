@@ -13,9 +13,10 @@ from gymnasium import spaces
 
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.agents.base import agents
+from fitgym.envs.base import SearchEnv
 from fitgym.evaluation import evaluate
 from fitgym.generation import Request, generate_request
-from fitgym.run.environment import has_subject, make
+from fitgym.run.environment import has_subject, kind, make
 from fitgym.run.replay import replay
 from fitgym.run.setting import Setting
 from fitgym.run.validation import claims, validate
@@ -37,7 +38,7 @@ LEARNERS: Mapping[type[Any], str] = {
 
 def small(env: str) -> dict[str, Any]:
     """Keywords that keep a run short."""
-    return {"budget": "12g", "population": 4, "generations_per_step": 2} if has_subject(env) else {}
+    return {"budget": "12g", "population": 4, "generations_per_step": 2} if issubclass(kind(env), SearchEnv) else {}
 
 
 def learner(env: str) -> str:
