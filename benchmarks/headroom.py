@@ -28,11 +28,11 @@ FOLDER = Path(__file__).parent / "headroom"
 
 ENVIRONMENTS: Mapping[str, Mapping[str, Any]] = {
     "fitgym/Toy-v0": {"every": 1, "tries": 1},
-    "fitgym/LeadingOnes-v0": {"seeds": 40, "every": 3, "tries": 6},
-    "fitgym/Artificial-v0": {"seeds": 10, "every": 8, "tries": 3},
-    "fitgym/Landscapes-v0": {"tests": 50, "seeds": 2, "every": 3, "tries": 6},
-    "fitgym/Programs-easy-v0": {"tests": 20, "seeds": 2, "tries": 0, "schedules": False},
-    "fitgym/Programs-v0": {"tests": 20, "seeds": 2, "tries": 0, "schedules": False},
+    "fitgym/LeadingOnes-v0": {"seeds": 40, "every": 6, "tries": 4},
+    "fitgym/Artificial-v0": {"seeds": 20, "tries": 0},
+    "fitgym/Landscapes-v0": {"tests": 30, "seeds": 2, "every": 3, "tries": 4},
+    "fitgym/Programs-easy-v0": {"tests": 12, "seeds": 2, "tries": 0, "schedules": False},
+    "fitgym/Programs-v0": {"tests": 12, "seeds": 2, "tries": 0, "schedules": False},
 }
 """Environments with what their ladder needs; those on real modules are in `choice`."""
 
