@@ -206,7 +206,7 @@ class Programs(Focus):
     def informed(self) -> int:
         """What somebody would do who knows which locks open: of these stay with one, then take the least deep.
 
-        For oracles only. Another part can be pointed to by `whole` alone, so the search is focused from outside.
+        For oracles only: the part is remembered, and the next step works on it whatever its action points to.
         """
         assert self.parts is not None and self.program is not None
         seen, groups = self.parts.seen, self.parts.groups
