@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -159,6 +160,14 @@ class SearchEnv(RecordedEnv):
         """The fitness functions of the first population."""
         return (self.goal.fitness,)
 
+    def _tracked(self) -> Sequence[str]:
+        """The fitness functions whose targets the archive keeps, whatever guides the search."""
+        return (*self.goal.kept, *self.goal.tracked)
+
+    def _usable(self) -> Sequence[str]:
+        """The fitness functions that are measured besides those that guide the search."""
+        return self.goal.functions if self.actions.functions or self.features.reads_inactive else ()
+
     def _rates(self) -> Rates:
         """The probabilities and limits of random test generation."""
         return DEFAULT
@@ -234,8 +243,8 @@ class SearchEnv(RecordedEnv):
         self.engine = Engine(
             self.executor,
             fitness=self._starts_with(),
-            tracked=(*self.goal.kept, *self.goal.tracked),
-            usable=self.goal.functions if self._settled is None else self._settled,
+            tracked=self._tracked(),
+            usable=self._usable() if self._settled is None else self._settled,
             variants=self.options.variants,
             **{**self.options.engine(), "search": self.search},
             rates=self._rates(),

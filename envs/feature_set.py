@@ -64,6 +64,11 @@ class FeatureSet:
         """A block shows how much of the budget is left."""
         return any(block.shows_budget for block in self.blocks)
 
+    @property
+    def reads_inactive(self) -> bool:
+        """A block reads fitness functions that may not be active."""
+        return any(block.reads_inactive for block in self.blocks)
+
     def space(self, view: View) -> spaces.Box:
         """The space of the observations: `Box(0, 1, (n,), float32)` unless a block says otherwise."""
         low, high = self._bounds(self._sizes(view))

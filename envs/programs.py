@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -240,6 +240,9 @@ class Programs(Focus):
 
     def _rates(self) -> Rates:
         return _RATES
+
+    def _tracked(self) -> Sequence[str]:
+        return (self.goal.fitness,)  # no suite is exported, so nobody asks for the lines
 
     def _actions(self) -> ActionSpace:
         return parts([*POINTERS], "pointers to parts")

@@ -35,6 +35,7 @@ class Registry(Generic[Base]):
         self.base = base
         self.noun = noun
         self.parts = frozenset(parts) | {"base"}
+        self._loaded: dict[str, type[Base]] = {}
 
     def names(self) -> list[str]:
         """The names of all extensions, sorted; nothing is imported but the folder itself."""
@@ -52,6 +53,8 @@ class Registry(Generic[Base]):
             UnknownName: there is no such file.
             FitgymError: the file does not define exactly one public subclass of the base class.
         """
+        if name in self._loaded:
+            return self._loaded[name]
         if name not in self.names():
             raise UnknownName(self.noun, name, self.names())
         module = importlib.import_module(f"{self.package}.{name}")
@@ -68,6 +71,7 @@ class Registry(Generic[Base]):
                 f"{module.__file__} defines {len(found)} public subclasses of {self.base.__name__}, expected exactly "
                 "one: start the names of the others with an underscore or move them to files of their own"
             )
+        self._loaded[name] = found[0]
         return found[0]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View
 
@@ -10,6 +12,8 @@ __all__ = ["Active"]
 
 class Active(Block):
     """1 for each function that is active, else 0."""
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return [f"active_{name}" for name in view.functions]

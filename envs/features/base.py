@@ -71,11 +71,14 @@ class Block(ABC):
         high: the highest value; larger values are clipped.
         shows_budget: it shows how much of the budget is left. With such a block a spent budget is `terminated`, because
             an agent can see it coming; otherwise it is `truncated`.
+        reads_inactive: it reads fitness functions that may not be active. Where no block does, and no action activates
+            functions, only those that guide the search are measured, which is faster.
     """
 
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
     shows_budget: ClassVar[bool] = False
+    reads_inactive: ClassVar[bool] = True
 
     @abstractmethod
     def names(self, view: View) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, coverage
 
@@ -10,6 +12,8 @@ __all__ = ["CombinedCoverage"]
 
 class CombinedCoverage(Block):
     """The mean over the active functions of their coverage."""
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return ["coverage"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View
 
@@ -10,6 +12,8 @@ __all__ = ["CombinedFitness"]
 
 class CombinedFitness(Block):
     """The mean over the active functions of the best suite's fitness; 0 is best."""
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return ["fitness"]

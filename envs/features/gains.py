@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
 
@@ -10,6 +12,8 @@ __all__ = ["Gains"]
 
 class Gains(Block):
     """g / (g + 1) for each gain g of the goal's value, the newest first; 0 for a loss."""
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return [f"gain_{k}" for k in (1, 2, 3)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View
 
@@ -10,6 +12,8 @@ __all__ = ["LastAction"]
 
 class LastAction(Block):
     """(i + 1) / n for action i of n, counted from 0; 0 before the first action."""
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return ["last_action"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View
 
@@ -14,6 +16,8 @@ class LastChoice(Block):
     Actions that activate fitness functions: 1 for each function of the last action, else 0. Other actions of a list: 1 for
     the last action, 0 for the others. Rates: (1 + x) / 2 for each number x of the last action.
     """
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return [f"last_{part}" for part in view.parts or view.functions]

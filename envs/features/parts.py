@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
 
@@ -25,6 +27,8 @@ class Parts(Block):
 
     Only environments that focus have parts; elsewhere the block is empty.
     """
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         what = ("covered", "distance", "gain", "approach", "spent", "idle", "size", "nesting", "ahead")

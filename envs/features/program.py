@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import ClassVar, Final
 
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
@@ -51,6 +51,8 @@ class Program(Block):
     `fitgym.subject.profile.profile` says what each one counts. They are read from the source and from the signatures;
     nothing is executed for them. They allow a policy that was trained on many modules to treat modules differently.
     """
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return [f"program_{name}" for name in (*HALVES, *SHARES)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
@@ -16,6 +17,8 @@ class RelativeGains(Block):
     r = ln((v + unit) / (u + unit)), where the goal's value rose from u to v: the reward "growth". A rise of 1 % of
     u + unit is one half, whether the goal is a count, a share, or a sum of distances.
     """
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return [f"relative_gain_{k}" for k in (1, 2, 3)]

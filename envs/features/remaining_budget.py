@@ -14,6 +14,7 @@ class RemainingBudget(Block):
     """The share of the budget that is left; 1 without a budget."""
 
     shows_budget: ClassVar[bool] = True
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return ["remaining_budget"]

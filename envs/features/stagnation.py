@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
 
@@ -10,6 +12,8 @@ __all__ = ["Stagnation"]
 
 class Stagnation(Block):
     """s / (s + 10) for s steps since the goal's value last rose."""
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return ["stagnation"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from fitgym.engine.queries import Queries
 from fitgym.envs.features.base import Block, Moment, View, squash
 
@@ -10,6 +12,8 @@ __all__ = ["SuiteSize"]
 
 class SuiteSize(Block):
     """n / (n + 20) for a best suite of n test cases."""
+
+    reads_inactive: ClassVar[bool] = False
 
     def names(self, view: View) -> list[str]:
         return ["suite_size"]

@@ -35,6 +35,7 @@ class Guidance:
     def __init__(self, state: State) -> None:
         self._state = state
         self._functions: dict[str, list[frozenset[int]]] = {}  # where each target of a fitness function may lie
+        self._asides: dict[tuple[str, frozenset[int]], Mask] = {}  # of the functions of a focus, see `_outside`
 
     def track(self, names: Iterable[str]) -> None:
         """Archive the targets of further fitness functions, active or not."""
@@ -176,7 +177,11 @@ class Guidance:
         if len(self._functions.get(name, ())) != len(places):
             sites = state.subject.sites
             self._functions[name] = [frozenset(sites[site].function for site in some) for some in places]
-        return np.array([state.focus.functions.isdisjoint(some) for some in self._functions[name]], dtype=bool)
+            self._asides.clear()
+        key = (name, state.focus.functions)
+        if key not in self._asides:
+            self._asides[key] = np.array([key[1].isdisjoint(some) for some in self._functions[name]], dtype=bool)
+        return self._asides[key]
 
 
 def _values(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fitgym.immutable import immutable
 from fitgym.subject.callgraph import reachable
 from fitgym.subject.subject import Subject
-from fitgym.subject.syntax import deep_trees, docstring_end, parse
+from fitgym.subject.syntax import deep_trees, docstring_end, parsed
 
 __all__ = ["Group", "groups"]
 
@@ -105,7 +105,7 @@ def _shapes(source: str) -> Mapping[str, tuple[int, int]]:
                 visit(child, prefix)
 
     with deep_trees():
-        visit(parse(source), "")
+        visit(parsed(source), "")
     return MappingProxyType(found)
 
 

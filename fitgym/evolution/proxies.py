@@ -14,7 +14,7 @@ from fitgym.fitness._recorded import recorded_counts
 from fitgym.fitness.base import Floats
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
-from fitgym.subject.syntax import parse
+from fitgym.subject.syntax import parsed
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["PROXIES", "Proxies", "performance_heuristic", "performance_score"]
@@ -131,7 +131,7 @@ def _instantiations(source: str, classes: frozenset[str]) -> Mapping[int, int]:
     """How many objects each line of the source makes when it runs once; none for a line that it does not have."""
     own = classes | set(_CONTAINERS)
     found: Counter[int] = Counter()
-    for node in ast.walk(parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             found[node.lineno] += name in own

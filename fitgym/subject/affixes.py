@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fitgym.subject.syntax import parse
+from fitgym.subject.syntax import parsed
 
 __all__ = ["Affixes", "affixes"]
 
@@ -41,7 +41,7 @@ class Affixes:
 @lru_cache(maxsize=16)
 def affixes_of(source: str) -> Affixes:
     """Those of a module, by its text; the last few results are remembered, because every episode asks again."""
-    return affixes(parse(source))
+    return affixes(parsed(source))
 
 
 def affixes(tree: ast.AST) -> Affixes:

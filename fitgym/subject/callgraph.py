@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from fitgym.subject.subject import Function
-from fitgym.subject.syntax import deep_trees, parse
+from fitgym.subject.syntax import deep_trees, parsed
 
 __all__ = ["reachable"]
 
@@ -57,7 +57,7 @@ def reachable(source: str, functions: tuple[Function, ...]) -> tuple[frozenset[i
     """
     reader = _Reader(functions)
     with deep_trees():
-        reader.visit(parse(source))
+        reader.visit(parsed(source))
     everything = frozenset(range(len(functions)))
     by_name: dict[str, set[int]] = {}
     for function in functions:

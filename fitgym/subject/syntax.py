@@ -8,10 +8,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from fitgym.subject.tables import abridge
 
-__all__ = ["constant_truth", "deep_trees", "docstring_end", "irrefutable", "parse", "without_collection"]
+__all__ = ["constant_truth", "deep_trees", "docstring_end", "irrefutable", "parse", "parsed", "without_collection"]
 
 
 @contextmanager
@@ -51,6 +52,18 @@ def parse(source: str, filename: str = "<unknown>") -> ast.Module:
         tree = ast.parse(source, filename)
         abridge(tree)
     return tree
+
+
+@lru_cache(maxsize=2)
+def parsed(source: str) -> ast.Module:
+    """The syntax tree that `parse` returns, shared by all who ask: read it, never change it.
+
+    Several analyses read the same module one after the other when a search begins.
+
+    Raises:
+        SyntaxError: the source is not valid Python.
+    """
+    return parse(source)
 
 
 def constant_truth(node: ast.expr) -> bool | None:

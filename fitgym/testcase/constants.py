@@ -53,6 +53,14 @@ def kind_of_text(text: str) -> str:
     return "int"
 
 
+def _written(text: str) -> bool:
+    """The text is what `repr` writes for some float."""
+    try:
+        return repr(float(text)) == text
+    except ValueError:
+        return False
+
+
 def canonical(text: str) -> str | None:
     """The canonical text of a constant written in any way, or None if it is no constant or too long."""
     if not text or len(text) > LONGEST:
@@ -60,7 +68,9 @@ def canonical(text: str) -> str | None:
     # Parsing takes 10 us. Most texts are what `repr` wrote, and can be shown to be.
     if text[0] in "'\"" and repr(text[1:-1]) == text:
         return text
-    if text.isdecimal() and str(int(text)) == text:
+    if text.removeprefix("-").isdecimal() and str(int(text)) == text:
+        return text
+    if text[-1].isdecimal() and "." in text and _written(text):
         return text
     if text.startswith("float("):
         return text if text in ('float("nan")', 'float("inf")', 'float("-inf")') else None

@@ -135,7 +135,11 @@ class Literals:
             return known[text]
         if text[0] in "'\"" and "\\" not in text:
             return text[1:-1]
-        value: Scalar = float(text[7:-2]) if text.startswith("float(") else ast.literal_eval(text)
+        value: Scalar
+        if text.removeprefix("-").isdecimal():
+            value = int(text)
+        else:
+            value = float(text[7:-2]) if text.startswith("float(") else ast.literal_eval(text)
         if len(self._values) >= 10_000:  # a memory of the parser, not of the search: forgetting costs time only
             self._values.clear()
         self._values[text] = value
