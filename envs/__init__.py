@@ -65,7 +65,9 @@ REGISTERED: Final[Mapping[str, Registered]] = {
         "fitgym.envs.generator_rates:GeneratorRates", "Set the rates of random test generation."
     ),
     "fitgym/MultiGoal-v0": Registered(
-        "fitgym.envs.multi_goal:MultiGoal", "Choose fitness functions with a reward for each of several goals."
+        "fitgym.envs.multi_goal:MultiGoal",
+        "Choose fitness functions with a reward for each of several goals.",
+        vector_entry_point="fitgym.envs.multi_goal:MultiGoalVector",
     ),
     "fitgym/Focus-v0": Registered("fitgym.envs.focus:Focus", "Choose the part of a module to search next."),
     "fitgym/Corpus-v0": Registered(

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from fitgym.envs.base import GOALS
 from fitgym.envs.fitness_selection import FitnessSelection, Observation
@@ -18,7 +19,7 @@ from fitgym.goals._several import Several
 from fitgym.goals.base import Goal
 from fitgym.run.setting import FitnessOptions
 
-__all__ = ["MultiGoal", "MultiGoalOptions"]
+__all__ = ["MultiGoal", "MultiGoalOptions", "MultiGoalVector"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,9 @@ class MultiGoal(FitnessSelection):
     Without `weights` a vector with the reward of each goal, as MO-Gymnasium has it: `float32` of shape `(n_goals,)`,
     with the bounds `env.unwrapped.reward_space` and its length `env.unwrapped.reward_dim`. With `weights` their weighted
     sum, for libraries without reward vectors; the vector is in `info["rewards"]` in either case.
+
+    `gymnasium.make_vec` gives rewards of shape `(num_envs, n_goals)`. Its modes "sync" and "async" know numbers only: name
+    `weights` for them, or take `MOSyncVectorEnv` and `MOAsyncVectorEnv` of MO-Gymnasium.
 
     ## Arguments
     * `goals`: names of at least two goals; the fitness function of the first guides the first population.
@@ -104,3 +108,26 @@ class MultiGoal(FitnessSelection):
     def _info(self) -> dict[str, Any]:
         assert isinstance(self.goal, Several)
         return {**super()._info(), "rewards": self.goal.rewards.astype(np.float32)}
+
+
+class MultiGoalVector(SyncVectorEnv):
+    """Several episodes of `MultiGoal` in one process, for `gymnasium.make_vec`.
+
+    Args:
+        num_envs: how many.
+        autoreset_mode: when an episode that has ended begins anew.
+        options: of `MultiGoal`.
+
+    Attributes:
+        reward_space: the bounds of one reward vector.
+    """
+
+    def __init__(
+        self, num_envs: int, *, autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP, **options: Any
+    ) -> None:
+        super().__init__([lambda: MultiGoal(**options)] * num_envs, autoreset_mode=autoreset_mode)
+        single = self.envs[0].unwrapped
+        assert isinstance(single, MultiGoal)
+        self.reward_space = single.reward_space
+        if single.options.weights is None:
+            self._rewards = np.zeros((num_envs, single.reward_dim), dtype=np.float32)

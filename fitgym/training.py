@@ -33,6 +33,8 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import load_env_creator
+from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import NormalizeReward
 
 import fitgym
@@ -359,6 +361,9 @@ def _at_once(request: Training) -> Any:
     setting = request.setting
     known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
     if known is None or known.vector_entry_point is None or find_spec("stable_baselines3") is None:
+        return None
+    vector: Any = load_env_creator(str(known.vector_entry_point))
+    if issubclass(vector, SyncVectorEnv):  # one episode after the other, which gains nothing
         return None
     from stable_baselines3.common.vec_env import VecNormalize
 
