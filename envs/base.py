@@ -140,8 +140,7 @@ class SearchEnv(RecordedEnv):
         self._settled: tuple[str, ...] | None = None  # see `settle`
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
-        self.actions_taken = []
-        self.rewards = []
+        self.actions_taken, self.rewards = [], []
         self._steps: list[tuple[str, float]] = []
         self._moment = Moment()
         self._ended = False
@@ -333,9 +332,7 @@ class SearchEnv(RecordedEnv):
             InputError: there is no subject yet.
         """
         if self._executor is None:
-            raise InputError(
-                "the environment has no subject yet: make it with one, or name one in the options of reset"
-            )
+            raise InputError("there is no subject yet: make the environment with one, or name one in `reset`'s options")
         return self._executor
 
     @property

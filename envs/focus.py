@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -16,7 +16,7 @@ from fitgym.envs.action.base import Action, ActionSpace
 from fitgym.envs.action.focus_on import WHOLE, FocusOn, parts
 from fitgym.envs.guided import GuidedEnv
 from fitgym.envs.parts import Part, Parts, slots
-from fitgym.envs.rules import RULES
+from fitgym.envs.rules import POINTERS, POINTING, RULES
 from fitgym.run.setting import GuidedOptions, Name, WholeNumber
 
 __all__ = ["MIO", "Focus", "FocusOptions"]
@@ -28,12 +28,16 @@ Without its feedback-directed sampling, targets are drawn by lot: which ones to 
 published rule is a baseline, `search="mio:random_rate=0.1,kept=3,mutations=3"` with the constant action `whole`."""
 
 
+_TOLD_APART: Final = 64  # parts, of a module with more the smallest are one
+
+
 @dataclass(frozen=True, kw_only=True)
 class FocusOptions(GuidedOptions):
     """The options of `Focus`.
 
     Attributes:
-        parts: number of slots for parts of the subject, at least 2.
+        parts: number of slots for parts of the subject, at least 2. Pointers tell at least 64 parts apart.
+        actions: what an action names: a slot, or a part by what happened to it so far (`pointers`).
     """
 
     goal: Name = "coverage"
@@ -43,6 +47,7 @@ class FocusOptions(GuidedOptions):
     budget: str | None = "3000x"
     features: Name = "parts+last_choice+remaining_budget"
     parts: Annotated[int, Meta(ge=2)] = 8
+    actions: Literal["slots", "pointers"] = "slots"
 
 
 class Focus(GuidedEnv):
@@ -58,15 +63,20 @@ class Focus(GuidedEnv):
     A part is a public function or class with the helpers that it leads to. The parts stand in the order of the source.
     Of more parts than slots the largest have one of their own, and the last slot has all others together.
 
+    With `actions="pointers"` the space is `Discrete(7)`, and an action points to a part by what happened to it so far, as
+    in `fitgym.envs.programs`. It means the same on every module, so a policy that was trained on generated programs can
+    be used on real ones. Every action is allowed.
+
     ## Observation Space
-    `Box(0, 1, ...)`: nine numbers for each slot, see `fitgym.envs.features.parts`, the last choice, and the remaining
-    budget.
+    `Box(0, 1, ...)`: nine numbers for each slot, or for the part that each action points to, see
+    `fitgym.envs.features.parts`, the last choice, and the remaining budget.
 
     ## Rewards, Starting State, Episode End
     As in `fitgym.envs.base`.
 
     ## Arguments
     * `parts`: the number of slots.
+    * `actions`: "slots" or "pointers".
     * `fitness`: the fitness functions that guide the search; the goal's own if not given.
     * `subject` and all others as in `fitgym.envs.base`. The goal is coverage by default, the search MIO with a small
       population: it keeps test cases for each branch, so that a change of focus loses nothing.
@@ -86,28 +96,46 @@ class Focus(GuidedEnv):
         super().__init__(subject, **options)
         self.parts: Parts | None = None
         self._label = ""  # of the last action
+        self._chosen = 0  # the part of the last action
+
+    @property
+    def pointing(self) -> bool:
+        """Actions point to parts by what happened to them, rather than name slots."""
+        return self.options.actions == "pointers"
 
     def _actions(self) -> ActionSpace:
-        return parts([*self._slots()], f"{self.options.parts} parts")
+        return parts([*self._slots()], "pointers to parts" if self.pointing else f"{self.options.parts} parts")
 
     def _slots(self) -> tuple[str, ...]:
+        if self.pointing:
+            return tuple(POINTERS)
         return (*(f"part_{number}" for number in range(self.options.parts)), WHOLE)
 
     def _started(self, engine: Engine) -> None:
-        self.parts = Parts(slots(engine.subject, self.options.parts), engine)
+        n = max(self.options.parts, _TOLD_APART) if self.pointing else self.options.parts
+        self.parts = Parts(slots(engine.subject, n), engine)
         self._label = ""
 
     def _parts_seen(self) -> tuple[Part, ...]:
-        return () if self.parts is None else tuple(self.parts.seen)
+        if self.parts is None:
+            return ()
+        if self.pointing:
+            return tuple(self.parts.seen[point(self.parts)] for point in POINTERS.values())
+        return tuple(self.parts.seen)
 
     def _prepared(self, action: Action) -> Action:
         assert isinstance(action, FocusOn) and self.parts is not None
-        number = action.index
-        return replace(action, group=None if number == self.options.parts else self.parts.groups[number])
+        self._chosen = self._pointed(action)
+        return replace(action, group=None if self._chosen == self.parts.whole else self.parts.groups[self._chosen])
+
+    def _pointed(self, action: Action) -> int:
+        """The number of the part that an action means now."""
+        assert self.parts is not None
+        return POINTERS[action.name](self.parts) if self.pointing else action.index
 
     def _after(self, chosen: Action, engine: Engine) -> None:
         assert self.parts is not None
-        self.parts.note(chosen.index, engine)
+        self.parts.note(self._chosen, engine)
         self._label = chosen.name
 
     def _given(self) -> str:
@@ -120,19 +148,19 @@ class Focus(GuidedEnv):
         return {self._label: 1.0} if self._label else {}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which parts have open branches; `whole` is always allowed. All before the first `reset`."""
-        if self.parts is None:
+        """Which parts have open branches; `whole` and pointers are always allowed. All before the first `reset`."""
+        if self.parts is None or self.pointing:
             return self.actions.mask()
         return np.array([*(part.open for part in self.parts.seen[:-1]), True])
 
     @property
     def rules(self) -> Mapping[str, Callable[[Any, Mapping[str, Any], np.random.Generator], int]]:
         """Simple rules by name, see `fitgym.envs.rules`; each takes observation, info and a generator."""
-        return {name: functools.partial(self._ruled, name) for name in self._rules}
-
-    _rules: ClassVar[Mapping[str, Any]] = RULES
+        return {name: functools.partial(self._ruled, name) for name in (POINTING if self.pointing else RULES)}
 
     def _ruled(self, name: str, observation: Any, info: Mapping[str, Any], chance: np.random.Generator) -> int:
         """What a rule chooses now."""
         assert self.parts is not None
+        if self.pointing:
+            return self.action_names.index(POINTING[name](self.parts))
         return int(RULES[name](self.parts, chance))

@@ -6,8 +6,9 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -16,13 +17,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from fitgym.engine import Engine
-from fitgym.envs.action.base import Action, ActionSpace
-from fitgym.envs.action.focus_on import FocusOn, parts
+from fitgym.envs.action.base import Action
 from fitgym.envs.focus import MIO, Focus, FocusOptions
-from fitgym.envs.parts import Part
 from fitgym.envs.pool import Pool
 from fitgym.envs.recorded import Observation
-from fitgym.envs.rules import POINTERS, POINTING
 from fitgym.envs.tasks import LARGEST, drawn, numbers, task_of
 from fitgym.execution.executor import Executor, Limits
 from fitgym.programs.knobs import EASY, HARD, Knobs
@@ -68,11 +66,13 @@ class ProgramOptions(FocusOptions):
             another program takes as long as some thirty decisions.
     """
 
+    without: ClassVar[Mapping[str, str]] = MappingProxyType({"actions": "every action points to a part here"})
     budget: str | None = "61g"
     generations_per_step: WholeNumber = 2
     mined: Literal["use", "ignore"] = "ignore"
     search: Name = MIO
     parts: Annotated[int, Meta(ge=2)] = 64
+    actions: Literal["slots", "pointers"] = "pointers"
     level: Literal["easy", "hard"] = "hard"
     split: Name = "train"
     task: Annotated[int, Meta(ge=0)] | None = None
@@ -143,7 +143,6 @@ class Programs(Focus):
         self._folder = ""
         self._possible: NDArray[np.bool_] = np.zeros(0, dtype=bool)
         self._first = self._last = 0  # covered branches after `reset`, and after the last step
-        self._chosen = 0
         self._told = -1  # a part that `informed` has named for the next step
 
     def reset(
@@ -193,16 +192,6 @@ class Programs(Focus):
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def action_masks(self) -> NDArray[np.bool_]:
-        """Every action is allowed: each points to something."""
-        return self.actions.mask()
-
-    _rules: ClassVar[Mapping[str, Any]] = POINTING
-
-    def _ruled(self, name: str, observation: Any, info: Mapping[str, Any], chance: np.random.Generator) -> int:
-        assert self.parts is not None
-        return list(POINTERS).index(POINTING[name](self.parts))
-
     def informed(self) -> int:
         """What somebody would do who knows which locks open: of these stay with one, then take the least deep.
 
@@ -244,12 +233,6 @@ class Programs(Focus):
     def _tracked(self) -> Sequence[str]:
         return (self.goal.fitness,)  # no suite is exported, so nobody asks for the lines
 
-    def _actions(self) -> ActionSpace:
-        return parts([*POINTERS], "pointers to parts")
-
-    def _slots(self) -> tuple[str, ...]:
-        return tuple(POINTERS)
-
     def _started(self, engine: Engine) -> None:
         super()._started(engine)
         assert self.program is not None
@@ -259,20 +242,9 @@ class Programs(Focus):
         )
         self._first = self._last = self._covered(engine)
 
-    def _parts_seen(self) -> tuple[Part, ...]:
-        if self.parts is None:
-            return ()
-        return tuple(self.parts.seen[point(self.parts)] for point in POINTERS.values())
-
-    def _prepared(self, action: Action) -> Action:
-        assert isinstance(action, FocusOn) and self.parts is not None
-        self._chosen, self._told = (POINTERS[action.name](self.parts) if self._told < 0 else self._told), -1
-        return replace(action, group=None if self._chosen == self.parts.whole else self.parts.groups[self._chosen])
-
-    def _after(self, chosen: Action, engine: Engine) -> None:
-        assert self.parts is not None
-        self.parts.note(self._chosen, engine)
-        self._label = chosen.name
+    def _pointed(self, action: Action) -> int:
+        told, self._told = self._told, -1
+        return super()._pointed(action) if told < 0 else told
 
     def _reward(self, engine: Engine) -> float:
         before, self._last = self._last, self._covered(engine)

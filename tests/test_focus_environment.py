@@ -263,3 +263,35 @@ def test_a_pool_closes_what_was_used_longest_ago():
     assert second.closed and not first.closed
     pool.close()
     assert first.closed
+
+
+# --------------------------------------------------------------------------------------- pointers on real modules
+
+
+def test_pointers_choose_the_same_parts_as_slots_do():
+    options = {"budget": "100x", "generations_per_step": 2}
+    with Focus(VAULT, actions="pointers", **options) as pointing, Focus(VAULT, parts=64, **options) as naming:
+        seen, _ = pointing.reset(seed=4)
+        naming.reset(seed=4)
+        assert pointing.action_names == list(POINTERS) and pointing.action_masks().all()
+        ended = False
+        while not ended:
+            name = pointing.action_names[int(seen.argmax()) % len(POINTERS)]
+            number = POINTERS[name](pointing.parts)
+            seen, reward, terminated, truncated, _ = pointing.step(pointing.action_names.index(name))
+            assert naming.step(number)[1] == reward
+            ended = terminated or truncated
+        assert pointing.parts.seen == naming.parts.seen
+
+
+def test_a_policy_for_generated_programs_fits_a_real_module():
+    with Focus(VAULT, actions="pointers", budget="60x") as real, Programs() as generated:
+        assert real.action_names == generated.action_names
+        assert real.feature_names == generated.feature_names
+        assert real.observation_space == generated.observation_space
+        assert set(real.rules) == set(generated.rules)
+
+
+def test_programs_have_pointers_only():
+    with pytest.raises(InputError, match="every action points to a part here"):
+        Programs(actions="slots")

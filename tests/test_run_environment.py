@@ -101,7 +101,7 @@ def test_a_trained_agent_brings_the_features_that_it_was_trained_on(tmp_path: Pa
 
 def test_an_environment_without_a_subject_says_so_when_it_is_needed() -> None:
     env = make(Setting())
-    with pytest.raises(InputError, match="the environment has no subject yet"):
+    with pytest.raises(InputError, match="there is no subject yet"):
         env.reset(seed=0)
     observation, _ = env.reset(seed=0, options={"subject": "colorsys"})
     assert env.observation_space.contains(observation)
