@@ -76,7 +76,7 @@ def train(
     executor
         Where the environments are: local (this machine) or ray (a Ray cluster, one core for each environment; extra `ray`).
     address
-        Of the Ray cluster: auto, HOST:PORT or ray://HOST:10001; without it a cluster starts on this machine.
+        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
     output
         Folder for the agent.
     checkpoint
@@ -189,7 +189,7 @@ def evaluate(
     executor
         Where the runs are made: local (this machine) or ray (a Ray cluster, one core for each run; extra `ray`).
     address
-        Of the Ray cluster: auto, HOST:PORT or ray://HOST:10001; without it a cluster starts on this machine.
+        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
     against
         Agents among them, joined by commas, that the others are put beside: A12, the probability that a run of the other
         one reaches more, with its 95 % interval, the Holm-adjusted p and the verdict (extra `study`).

@@ -50,7 +50,7 @@ def connected(address: str = "", cores: int | None = None) -> Iterator[Any]:
     cluster. If that is not set either, a cluster starts on this machine and ends with the block.
 
     Args:
-        address: of the cluster, such as `auto` or `ray://head:10001`.
+        address: of the cluster, such as `auto` or `head:6379`.
         cores: of a cluster that starts here; as many as the machine has if None.
 
     Raises:

@@ -82,7 +82,7 @@ class Training:
             training. Deep agents only; episodes are reported with the original rewards.
         executor: where the environments are: `local` for this machine, `ray` for a Ray cluster with one actor for each
             environment (`fitgym.rollouts`); deep agents only. With two environments or more both give the same agent.
-        address: of the cluster, such as `auto` or `ray://head:10001`. Without one, and without the variable `RAY_ADDRESS`, a
+        address: of the cluster, such as `auto` or `head:6379`. Without one, and without the variable `RAY_ADDRESS`, a
             cluster starts on this machine for the training.
     """
 

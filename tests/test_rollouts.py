@@ -48,8 +48,8 @@ def cluster() -> Iterator[Any]:
 
 
 def of_toy(folder: Path, **options: Any) -> Training:
-    agent = "ppo:n_steps=16,batch_size=16"
-    return Training.of(agent, env="fitgym/Toy-v0", horizon=8, steps=96, envs=2, seed=3, output=str(folder), **options)
+    given = {"envs": 2, "steps": 96, "seed": 3, "output": str(folder), **options}
+    return Training.of("ppo:n_steps=16,batch_size=16", env="fitgym/Toy-v0", horizon=8, **given)
 
 
 def test_the_same_seed_gives_the_same_agent_here_and_on_the_cluster(cluster: Any, tmp_path: Path) -> None:
@@ -79,6 +79,17 @@ def test_every_step_is_that_of_processes_on_this_machine(cluster: Any) -> None:
         env.close()
         told.append(found)
     assert told[0] == told[1]
+
+
+def test_a_learner_can_be_a_task_of_the_cluster_itself(cluster: Any, tmp_path: Path) -> None:
+    ray.init(cluster.address, log_to_driver=False)
+    try:
+        learner = ray.remote(num_cpus=1)(train)
+        found = ray.get(learner.remote(of_toy(tmp_path / "there", envs=1, executor="ray")))
+        assert ray.is_initialized()
+    finally:
+        ray.shutdown()
+    assert found.episodes == train(of_toy(tmp_path / "here", envs=1)).episodes and len(found.episodes) == 12
 
 
 def test_rows_of_an_evaluation_are_those_of_this_machine(cluster: Any) -> None:
