@@ -18,7 +18,7 @@ import gymnasium
 import fitgym
 from fitgym.errors import InputError, UnknownName
 
-__all__ = ["EXECUTORS", "RemoteEnv", "check_executor", "connected", "reason"]
+__all__ = ["EXECUTORS", "RemoteEnv", "check_executor", "connected", "enter", "reason"]
 
 EXECUTORS: Final = ("local", "ray")
 """Where training and evaluation run: on this machine, or on a Ray cluster."""
@@ -90,6 +90,12 @@ def reason(problem: BaseException) -> str:
     return next(iter(str(problem).strip().splitlines()), type(problem).__name__)
 
 
+def enter(folder: str) -> None:
+    """Go to the folder of the command on a node that has it, so that relative paths mean the same there."""
+    if os.path.isdir(folder):
+        os.chdir(folder)
+
+
 class RemoteEnv:
     """An environment in a process of a cluster, made there when it is first asked for something.
 
@@ -97,9 +103,11 @@ class RemoteEnv:
 
     Args:
         maker: makes the environment; pickled.
+        folder: of the command, see `enter`.
     """
 
-    def __init__(self, maker: Any) -> None:
+    def __init__(self, maker: Any, folder: str) -> None:
+        enter(folder)
         self._maker = maker
         self._made: gymnasium.Env[Any, Any] | None = None
 

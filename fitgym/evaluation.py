@@ -9,6 +9,7 @@ A row says what a run reached, or why there is none: a subject that cannot be us
 from __future__ import annotations
 
 import multiprocessing
+import os
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ import numpy as np
 from gymnasium import spaces
 
 from fitgym.agents.base import Agent, is_saved, kind
-from fitgym.cluster import check_executor, connected, reason
+from fitgym.cluster import check_executor, connected, enter, reason
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.run.environment import agent_of, check, has_subject, make
@@ -174,7 +175,7 @@ def run_all(
         settings: in the order of the rows if there is one local job.
         jobs: runs at a time; None for one, and for as many as the cluster has cores with `ray`.
         executor: `local` for processes of this machine, `ray` for tasks of a Ray cluster. The rows are the same. Folders and
-            files that a setting names must exist on every node of the cluster.
+            files that a setting names must exist on every node of the cluster under the same path.
         address: of the cluster, such as `auto`; see `fitgym.cluster.connected`.
 
     Raises:
@@ -195,12 +196,13 @@ def run_all(
 def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iterator[Row]:
     """A task for each run. A task whose node is lost is started again on another one."""
     with connected(address, jobs) as ray:
-        task = ray.remote(num_cpus=1, max_retries=_RETRIES)(run)
+        task = ray.remote(num_cpus=1, max_retries=_RETRIES)(_run_in)
+        folder = os.getcwd()
         most = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
         waiting = iter(settings)
         asked: dict[Any, Setting] = {}
         while True:
-            asked |= {task.remote(setting): setting for setting in islice(waiting, most - len(asked))}
+            asked |= {task.remote(setting, folder): setting for setting in islice(waiting, most - len(asked))}
             if not asked:
                 return
             for ended in ray.wait(list(asked), num_returns=1)[0]:
@@ -211,6 +213,12 @@ def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iter
                     raise problem.cause from None
                 except ray.exceptions.RayError as problem:
                     yield Row(setting, error=f"the process that made the run died: {reason(problem)}")
+
+
+def _run_in(setting: Setting, folder: str) -> Row:
+    """Make one run in a task of a cluster, which may have started in another folder."""
+    enter(folder)
+    return run(setting)
 
 
 def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:

@@ -14,6 +14,7 @@ be repeated exactly; `lost` counts them.
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -77,7 +78,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
                     f"the cluster has {there:g} cores, and {len(self._makers)} environments need {needed:g}: use fewer "
                     "environments, or add nodes first"
                 )
-            self._actors = [self._actor.remote(maker) for maker in self._makers]
+            self._actors = [self._start(number) for number in range(len(self._makers))]
             told = self._asked(range(len(self._makers)), "about", timeout_s=patience_s)
             if others := {version for *_, version in told} - {fitgym.__version__}:
                 raise InputError(
@@ -148,6 +149,10 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         """Whether each environment has a wrapper of this class."""
         return self._asked(self._get_indices(indices), "wrapped_in", wrapper_class)
 
+    def _start(self, number: int) -> Any:
+        """A new actor for an environment."""
+        return self._actor.remote(self._makers[number], os.getcwd())
+
     def _asked(self, numbers: Sequence[int], method: str, *arguments: Any, timeout_s: float | None = None) -> list[Any]:
         """Call a method of the actors with these numbers, all with the same arguments."""
         return self._told(numbers, method, [arguments for _ in numbers], timeout_s)
@@ -214,7 +219,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
                 f"environment {number} was lost {self.lost[number]} times; the last time Ray said: {reason(problem)}"
             ) from None
         self._ray.kill(self._actors[number])
-        self._actors[number] = self._actor.remote(self._makers[number])
+        self._actors[number] = self._start(number)
         self._unbegun.add(number)
 
     def _cut_short(self, number: int) -> tuple[Any, float, bool, dict[str, Any], dict[str, Any]]:

@@ -92,12 +92,16 @@ def test_a_learner_can_be_a_task_of_the_cluster_itself(cluster: Any, tmp_path: P
     assert found.episodes == train(of_toy(tmp_path / "here", envs=1)).episodes and len(found.episodes) == 12
 
 
-def test_rows_of_an_evaluation_are_those_of_this_machine(cluster: Any) -> None:
+def test_rows_of_an_evaluation_are_those_of_this_machine(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the processes of the cluster began elsewhere
+    train(of_toy(Path("policy")))
     options: dict[str, Any] = {"env": "fitgym/Toy-v0", "seeds": range(4), "horizon": 8}
-    there = list(evaluate(["ucb", "uniform"], executor="ray", address=cluster.address, **options))
-    here = list(evaluate(["ucb", "uniform"], **options))
+    there = list(evaluate(["policy", "uniform"], executor="ray", address=cluster.address, **options))
+    here = list(evaluate(["policy", "uniform"], **options))
     order = here.index
-    assert sorted(there, key=order) == here
+    assert sorted(there, key=order) == here and not any(row.error for row in here)
     assert [row.record for row in sorted(there, key=order)] == [row.record for row in here]
 
 
