@@ -210,26 +210,33 @@ class Free(VecEnv):
         super().__init__(number, like.observation_space, like.action_space)
 
     def reset(self) -> Any:
+        """Random observations."""
         return self._rng.random((self.num_envs, *self.observation_space.shape), dtype=np.float32)
 
     def step_async(self, actions: Any) -> None:
-        self._actions = actions
+        """Ignore the actions."""
 
     def step_wait(self) -> Any:
+        """Random observations and rewards; an episode ends after 30 steps on average."""
         rewards = self._rng.random(self.num_envs)
         return self.reset(), rewards, rewards < 1 / 30, [{} for _ in range(self.num_envs)]
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Nothing to close."""
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """None for every attribute."""
         return [None] * self.num_envs
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None: ...
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Nothing to set."""
 
     def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **keywords: Any) -> list[Any]:
+        """None from every method."""
         return [None] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        """No wrapper."""
         return [False] * self.num_envs
 
 

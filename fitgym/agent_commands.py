@@ -25,7 +25,7 @@ TRAIN_EXAMPLES = """Examples:
   fitgym train dsg_sarsa:alpha=0.02 --subjects lists/mine.toml --goal coverage --output policies/sarsa
   fitgym train ppo --env fitgym/Toy-v0 --option horizon=20 --steps 20000 --output policies/toy
   fitgym train sac --env fitgym/WeightedFitness-v0 --output policies/weights
-  fitgym train ppo --env fitgym/Programs-v0 --envs 100 --executor ray --address auto --output policies/programs
+  fitgym train ppo --env fitgym/Programs-v0 --envs 10 --executor ray --address auto --output policies/programs
   fitgym generate textwrap --agent policies/ppo
 """
 

@@ -91,13 +91,13 @@ def reason(problem: BaseException) -> str:
 
 
 def enter(folder: str) -> None:
-    """Go to the folder of the command on a node that has it, so that relative paths mean the same there."""
+    """Change to the working folder of the command, if this node has it. Relative paths then mean the same as there."""
     if os.path.isdir(folder):
         os.chdir(folder)
 
 
 class RemoteEnv:
-    """An environment in a process of a cluster, made there when it is first asked for something.
+    """An environment in a process of a cluster, created at the first call.
 
     Every answer is pickled bytes. Ray itself would hand over arrays that cannot be written to.
 

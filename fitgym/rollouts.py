@@ -6,10 +6,10 @@
 Every step goes to all actors at once, and their answers come back in the order of the environments. The same makers and
 seeds therefore give the same steps as `SubprocVecEnv`.
 
-A process or a node that is lost does not end the training. Its environment is made again in another process, and its
-episode is truncated: the step that was lost has reward 0 and leads to the observation before it, and the next episode begins
-from a seed drawn from the environment's own seed. Which steps are lost depends on the cluster, so such a training cannot
-be repeated exactly; `lost` counts them.
+The training goes on when a process or a node is lost. The environment starts again in another process, and its episode is
+truncated. The lost step has reward 0 and repeats the last observation. The next episode begins from a seed drawn from the
+environment's own seed. Which steps are lost depends on the cluster, so such a training cannot be repeated exactly; `lost`
+counts the losses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fitgym.errors import ExecutionError, InputError
 __all__ = ["LOSSES", "Rollouts"]
 
 LOSSES: Final = 10
-"""An environment is made again at most so often."""
+"""How often one environment may be lost before the training ends."""
 
 _PATIENCE_S: Final = 300.0
 _CLOSING_S: Final = 5.0
@@ -43,11 +43,11 @@ class Rollouts(VecEnv):  # type: ignore[misc]
     Args:
         makers: one for each environment; pickled.
         address: of the cluster, see `fitgym.cluster.connected`.
-        cores: that Ray reserves for each environment.
-        patience_s: seconds to wait for a core for an environment that starts.
+        cores: cores that Ray reserves for each environment.
+        patience_s: seconds that a new environment waits for a core.
 
     Attributes:
-        lost: how often each environment was lost with its process.
+        lost: the number of losses of each environment.
 
     Raises:
         InputError: there is no cluster, it has too few cores, or its nodes have another version of fitgym.

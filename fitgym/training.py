@@ -142,7 +142,7 @@ class Trained:
         episodes: that ended, those before the checkpoint included.
         unusable: the subjects that could not be used, with the reason.
         resumed: steps that an earlier training had made, 0 if this one began anew.
-        lost: how often an environment was lost on the cluster and made again; above 0 the training cannot be repeated exactly.
+        lost: losses of environments on the cluster; with any, the training cannot be repeated exactly.
     """
 
     agent: Agent
@@ -370,18 +370,18 @@ def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> An
     if request.executor == "local" and request.envs == 1:
         return makers[0]()
     try:
-        if request.executor == "ray":
-            from fitgym.rollouts import Rollouts
-
-            return Rollouts(makers, request.address)
-        if _at_once(request.setting):
-            return _batched(request)
         from stable_baselines3.common.vec_env import SubprocVecEnv
     except ImportError as problem:
         raise InputError(
             "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
             f"({problem})"
         ) from None
+    if request.executor == "ray":
+        from fitgym.rollouts import Rollouts
+
+        return Rollouts(makers, request.address)
+    if _at_once(request.setting):
+        return _batched(request)
     return SubprocVecEnv(list(makers), start_method="spawn")
 
 

@@ -20,6 +20,7 @@ from gymnasium.wrappers import OrderEnforcing
 from stable_baselines3.common.vec_env import SubprocVecEnv
 from test_study_ray import QUICK
 
+import fitgym
 from fitgym.envs.toy import Toy
 from fitgym.errors import ExecutionError, InputError
 from fitgym.evaluation import evaluate
@@ -118,6 +119,13 @@ def test_what_an_environment_raises_is_raised_here(cluster: Any) -> None:
 def test_more_environments_than_cores_are_refused(cluster: Any) -> None:
     with pytest.raises(InputError, match="the cluster has 2 cores, and 3 environments need 3: use fewer"):
         Rollouts([*MAKERS, MAKERS[0]], cluster.address)
+
+
+def test_a_node_with_another_version_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = fitgym.__version__
+    monkeypatch.setattr(fitgym, "__version__", "9.9")
+    with pytest.raises(InputError, match=f"a node of the cluster has fitgym {version}, this process has 9.9: install"):
+        Rollouts(MAKERS, cluster.address)
 
 
 def test_a_core_that_something_else_holds_is_waited_for_in_vain(cluster: Any) -> None:
