@@ -25,6 +25,7 @@ TRAIN_EXAMPLES = """Examples:
   fitgym train dsg_sarsa:alpha=0.02 --subjects lists/mine.toml --goal coverage --output policies/sarsa
   fitgym train ppo --env fitgym/Toy-v0 --option horizon=20 --steps 20000 --output policies/toy
   fitgym train sac --env fitgym/WeightedFitness-v0 --output policies/weights
+  fitgym train ppo --env fitgym/Programs-v0 --envs 10 --executor ray --address auto --output policies/programs
   fitgym generate textwrap --agent policies/ppo
 """
 
@@ -41,6 +42,8 @@ def train(
     budget: Text = "",
     seed: int = 0,
     envs: int = 1,
+    executor: str = "local",
+    address: Text = "",
     output: Path = Path("policy"),
     checkpoint: int = 0,
     resume: Annotated[bool, Parameter(negative=())] = False,
@@ -70,6 +73,10 @@ def train(
         The same seed gives the same agent.
     envs
         Environments at a time, each in a process of its own; for deep agents.
+    executor
+        Where the environments are: local (this machine) or ray (a Ray cluster, one core for each environment; extra `ray`).
+    address
+        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
     output
         Folder for the agent.
     checkpoint
@@ -104,6 +111,8 @@ def train(
         budget=budget,
         seed=seed,
         envs=envs,
+        executor=executor,
+        address=address,
         path=None if path is None else str(path),
         checkpoint=checkpoint,
         resume=resume,
@@ -122,6 +131,11 @@ def train(
     sys.stdout.write(
         f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps{rewarded}: {output}\n"
     )
+    if trained.lost:
+        sys.stderr.write(
+            f"fitgym: the cluster lost environments {trained.lost} times; their episodes were cut short, so the training "
+            "cannot be repeated exactly\n"
+        )
     for subject, reason in trained.unusable.items():
         sys.stderr.write(f"fitgym: '{subject}' was left out: {reason}\n")
     return FINDING if trained.unusable else DONE
@@ -132,6 +146,7 @@ EVALUATE_EXAMPLES = """Examples:
   fitgym evaluate ucb dsg_sarsa --subjects lists/mine.toml --goal coverage --seeds 10 --json rows.json
   fitgym evaluate ucb linucb uniform --against uniform --seeds 10
   fitgym evaluate ucb uniform --env fitgym/AlgorithmSelection-v0 --option 'searches=["mosa","mio"]' --records runs.jsonl
+  fitgym evaluate policies/programs uniform --env fitgym/Programs-v0 --option split=test --seeds 100 --executor ray
 """
 
 
@@ -143,7 +158,9 @@ def evaluate(
     path: Path | None = None,
     budget: Text = "",
     seeds: int = 3,
-    jobs: int = 1,
+    jobs: int | None = None,
+    executor: str = "local",
+    address: Text = "",
     against: Text = "",
     json: Path | None = None,
     records: Path | None = None,
@@ -168,7 +185,11 @@ def evaluate(
     seeds
         How many seeds, from 0 on.
     jobs
-        Runs at a time.
+        Runs at a time (default: 1, or as many as the cluster has cores).
+    executor
+        Where the runs are made: local (this machine) or ray (a Ray cluster, one core for each run; extra `ray`).
+    address
+        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
     against
         Agents among them, joined by commas, that the others are put beside: A12, the probability that a run of the other
         one reaches more, with its 95 % interval, the Holm-adjusted p and the verdict (extra `study`).
@@ -205,8 +226,9 @@ def evaluate(
         subjects = "stdlib-v1:test"
     folder = None if path is None else str(path)
     rows: list[evaluation.Row] = []
+    where: dict[str, Any] = {"jobs": jobs, "executor": executor, "address": address}
     for row in evaluation.evaluate(
-        agents, subjects, seeds=range(seeds), env=env, budget=budget, path=folder, jobs=jobs, **options
+        agents, subjects, seeds=range(seeds), env=env, budget=budget, path=folder, **where, **options
     ):
         rows.append(row)
         what = row.error if row.value is None else f"{row.value:g}"

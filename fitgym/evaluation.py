@@ -9,11 +9,13 @@ A row says what a run reached, or why there is none: a subject that cannot be us
 from __future__ import annotations
 
 import multiprocessing
+import os
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import Any
 
 import gymnasium
@@ -21,6 +23,7 @@ import numpy as np
 from gymnasium import spaces
 
 from fitgym.agents.base import Agent, is_saved, kind
+from fitgym.cluster import check_executor, connected, enter, reason
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.run.environment import agent_of, check, has_subject, make
@@ -35,6 +38,8 @@ __all__ = ["BUDGET", "Row", "evaluate", "first_tries", "play", "run", "run_all",
 
 BUDGET = "3000x"
 """The budget of runs on a subject for which none is named."""
+
+_RETRIES = 3  # of a run whose node is lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,9 @@ def evaluate(
     env: str = DEFAULT_ENV,
     budget: str = "",
     path: str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    executor: str = "local",
+    address: str = "",
     **options: Any,
 ) -> Iterator[Row]:
     """Run every agent on every subject with every seed, and give each row as soon as there is one.
@@ -134,7 +141,8 @@ def evaluate(
         env: id of the environment.
         budget: of each run; 3000x where nothing else is said, the environment's own where it has no subject.
         path: a folder to look in first; the corpus's own if it has one.
-        jobs: processes at a time. With one the order is agent by agent; with more, as they finish.
+        jobs, executor, address: see `run_all`. With one local job the order is agent by agent; otherwise rows come as the
+            runs finish.
         options: of the environment, such as `goal="coverage"`.
 
     Raises:
@@ -155,25 +163,62 @@ def evaluate(
         for text in texts
         for seed in seeds
     ]
-    return run_all(settings, jobs)
+    return run_all(settings, jobs, executor, address)
 
 
-def run_all(settings: Sequence[Setting], jobs: int = 1) -> Iterator[Row]:
+def run_all(
+    settings: Sequence[Setting], jobs: int | None = None, executor: str = "local", address: str = ""
+) -> Iterator[Row]:
     """Make these runs, and give each row as soon as there is one.
 
     Args:
-        settings: in the order of the rows if there is one job.
-        jobs: processes at a time.
+        settings: in the order of the rows if there is one local job.
+        jobs: runs at a time; None for one, and for as many as the cluster has cores with `ray`.
+        executor: `local` for processes of this machine, `ray` for tasks of a Ray cluster. The rows are the same. Folders and
+            files that a setting names must exist on every node of the cluster under the same path.
+        address: of the cluster, such as `auto`; see `fitgym.cluster.connected`.
 
     Raises:
         InputError: an environment or its options cannot be used; or an agent cannot: there is none of that name, its
-            options make no sense, it has to be trained first or chooses among other actions; or `jobs` is below 1.
+            options make no sense, it has to be trained first or chooses among other actions; or `jobs` is below 1; or the
+            executor cannot be used.
     """
-    if jobs < 1:
+    if jobs is not None and jobs < 1:
         raise InputError(f"jobs is {jobs}, expected at least 1")
+    check_executor(executor, address)
     for setting in _without_subjects(settings):
         check(setting)
-    return map(run, settings) if jobs == 1 else _parallel(settings, jobs)
+    if executor == "ray":
+        return _on_ray(settings, jobs, address)
+    return map(run, settings) if jobs in (None, 1) else _parallel(settings, jobs)
+
+
+def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iterator[Row]:
+    """A task for each run. A task whose node is lost is started again on another one."""
+    with connected(address, jobs) as ray:
+        task = ray.remote(num_cpus=1, max_retries=_RETRIES)(_run_in)
+        folder = os.getcwd()
+        most = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        waiting = iter(settings)
+        asked: dict[Any, Setting] = {}
+        while True:
+            asked |= {task.remote(setting, folder): setting for setting in islice(waiting, most - len(asked))}
+            if not asked:
+                return
+            for ended in ray.wait(list(asked), num_returns=1)[0]:
+                setting = asked.pop(ended)
+                try:
+                    yield ray.get(ended)
+                except ray.exceptions.RayTaskError as problem:
+                    raise problem.cause from None
+                except ray.exceptions.RayError as problem:
+                    yield Row(setting, error=f"the process that made the run died: {reason(problem)}")
+
+
+def _run_in(setting: Setting, folder: str) -> Row:
+    """Make one run in a task of a cluster, which may have started in another folder."""
+    enter(folder)
+    return run(setting)
 
 
 def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:

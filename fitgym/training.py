@@ -27,7 +27,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +42,7 @@ from fitgym.agents._made import joined
 from fitgym.agents.base import Agent, kind
 from fitgym.agents.base import make as make_agent
 from fitgym.agents.transition import Transition
+from fitgym.cluster import check_executor
 from fitgym.envs.across_subjects import AcrossSubjects
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
@@ -82,6 +82,10 @@ class Training:
         normalise: divide rewards by the standard deviation of the discounted return so far, as
             `gymnasium.wrappers.NormalizeReward` does: the scales of goals differ by orders of magnitude, which hinders
             training. Deep agents only; episodes are reported with the original rewards.
+        executor: where the environments are: `local` for this machine, `ray` for a Ray cluster with one actor for each
+            environment (`fitgym.rollouts`); deep agents only. With two environments or more both give the same agent.
+        address: of the cluster, such as `auto` or `head:6379`. Without one, and without the variable `RAY_ADDRESS`, a
+            cluster starts on this machine for the training.
     """
 
     setting: Setting
@@ -93,6 +97,8 @@ class Training:
     resume: bool = False
     tensorboard: bool = False
     normalise: bool = True
+    executor: str = "local"
+    address: str = ""
 
     @classmethod
     def of(cls, agent: str, subjects: str = "", **keywords: Any) -> Training:
@@ -138,12 +144,14 @@ class Trained:
         episodes: that ended, those before the checkpoint included.
         unusable: the subjects that could not be used, with the reason.
         resumed: steps that an earlier training had made, 0 if this one began anew.
+        lost: losses of environments on the cluster; with any, the training cannot be repeated exactly.
     """
 
     agent: Agent
     episodes: tuple[Episode, ...]
     unusable: Mapping[str, str]
     resumed: int
+    lost: int = 0
 
 
 def train(request: Training, progress: Progress = lambda episode: None) -> Trained:
@@ -157,6 +165,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         InputError: something of the request cannot be used, or is not what the checkpoint to go on from was made with;
             nothing is written then.
         SubjectError: none of the subjects can be used.
+        ExecutionError: the cluster gave no core to an environment, or lost one again and again.
     """
     _check(request)
     usable, unusable, path = _subjects(request)
@@ -167,7 +176,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     own = request.setting.seed
     seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
-    env: Any = makers[0]() if request.envs == 1 else _at_once(request) or _side_by_side(makers)
+    env = _environments(request, makers)
     try:
         names, features, bound = _told(env, "names")[0]
         text = request.setting.agent if earlier is None else str(earlier)
@@ -181,6 +190,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         found = dict(unusable)
         for failures in _told(env, "failures"):
             found.update(failures)
+        lost = int(np.sum(getattr(env, "lost", 0)))
     finally:
         env.close()
     agent.made = made.after(len(watcher.episodes) - len(before))
@@ -193,6 +203,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         "feature_names": list(features),
         "seeds": {"agent": agent.seed, "environments": made.seeds},
         "resumed": done,
+        "lost": lost,
         "steps": agent.made["steps"],
         "episodes": agent.made["episodes"],
         "made": agent.made,
@@ -201,7 +212,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     }
     write(json.dumps(bundle, indent=2) + "\n", folder / "bundle.json")
     write("".join(json.dumps(asdict(episode)) + "\n" for episode in watcher.episodes), folder / "episodes.jsonl")
-    return Trained(agent, tuple(watcher.episodes), found, done)
+    return Trained(agent, tuple(watcher.episodes), found, done, lost)
 
 
 def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
@@ -356,25 +367,10 @@ def _told(env: Any, name: str) -> list[Any]:
     return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
 
 
-def _at_once(request: Training) -> Any:
-    """A vector environment that steps all episodes at once, where the environment has one."""
-    setting = request.setting
-    known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
-    if known is None or known.vector_entry_point is None or find_spec("stable_baselines3") is None:
-        return None
-    vector: Any = load_env_creator(str(known.vector_entry_point))
-    if issubclass(vector, SyncVectorEnv):  # one episode after the other, which gains nothing
-        return None
-    from stable_baselines3.common.vec_env import VecNormalize
-
-    from fitgym.batched import batched
-
-    found = batched(known.id, request.envs, dict(setting.options))
-    return VecNormalize(found, norm_obs=False) if request.normalise else found
-
-
-def _side_by_side(makers: Sequence[Callable[[], _Env]]) -> Any:
-    """A vector environment, each part in a process of its own."""
+def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> Any:
+    """The environment to learn in: a single one, or a vector environment."""
+    if request.executor == "local" and request.envs == 1:
+        return makers[0]()
     try:
         from stable_baselines3.common.vec_env import SubprocVecEnv
     except ImportError as problem:
@@ -382,7 +378,34 @@ def _side_by_side(makers: Sequence[Callable[[], _Env]]) -> Any:
             "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
             f"({problem})"
         ) from None
+    if request.executor == "ray":
+        from fitgym.rollouts import Rollouts
+
+        return Rollouts(makers, request.address)
+    if _at_once(request.setting):
+        return _batched(request)
     return SubprocVecEnv(list(makers), start_method="spawn")
+
+
+def _at_once(setting: Setting) -> str:
+    """The full id of an environment that steps all episodes in one process, "" for any other environment."""
+    known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
+    if known is None or known.vector_entry_point is None:
+        return ""
+    vector: Any = load_env_creator(str(known.vector_entry_point))
+    return (
+        "" if issubclass(vector, SyncVectorEnv) else known.id
+    )  # those go one episode after the other, which gains nothing
+
+
+def _batched(request: Training) -> Any:
+    """A vector environment that steps all episodes at once."""
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from fitgym.batched import batched
+
+    found = batched(_at_once(request.setting), request.envs, dict(request.setting.options))
+    return VecNormalize(found, norm_obs=False) if request.normalise else found
 
 
 def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
@@ -426,6 +449,15 @@ def _check(request: Training) -> None:
         raise InputError(
             f"agent '{setting.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
         )
+    if request.executor == "ray" and not deep:
+        raise InputError(
+            f"agent '{setting.agent}' learns in one process: use executor local, or a deep agent such as ppo"
+        )
+    if request.executor == "ray" and _at_once(setting):
+        raise InputError(
+            f"environment '{setting.env}' steps all episodes in one process, faster than a cluster: use executor local"
+        )
+    check_executor(request.executor, request.address)
     if request.tensorboard and not deep:
         raise InputError(f"agent '{setting.agent}' writes nothing for TensorBoard: its episodes are in episodes.jsonl")
     output = Path(request.output)

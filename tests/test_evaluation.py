@@ -239,6 +239,8 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
         (["ucb", "--budget", "10s"], "counts seconds"),
         (["ucb", "--seeds", "0"], "seeds is 0"),
         (["ucb", "--jobs", "0"], "jobs is 0"),
+        (["ucb", "--executor", "rey"], "did you mean 'ray'"),
+        (["ucb", "--address", "auto"], "address 'auto' needs executor 'ray', not 'local'"),
         (["ucb", "--against", "uniform"], "'uniform' is not one of the agents to run: ucb"),
         ([], "there is nothing to run"),
     ],

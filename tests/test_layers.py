@@ -50,6 +50,8 @@ ROOMS = {
     "fitgym.comparison": 11,
     "fitgym.training": 11,
     "fitgym.batched": 11,
+    "fitgym.cluster": 11,
+    "fitgym.rollouts": 11,
     "fitgym.study": 11,
     "fitgym.leaderboard": 11,
     "fitgym.headroom": 11,
@@ -89,7 +91,8 @@ FACES = ("fitgym.engine",)
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
     *("fitgym.training", "fitgym.run.episode", "fitgym.run.environment", "fitgym.run.record", "fitgym.run.replay"),
-    *("fitgym.study", "fitgym.headroom", "fitgym.batched", "fitgym.cli", "fitgym.listing"),
+    *("fitgym.study", "fitgym.headroom", "fitgym.batched", "fitgym.cluster", "fitgym.rollouts"),
+    *("fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
 

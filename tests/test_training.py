@@ -185,6 +185,12 @@ def test_half_a_checkpoint_and_one_of_a_longer_training_are_not_gone_on_from(tmp
         ({"checkpoint": -1}, "checkpoint is -1, expected a number of steps, or 0 for none"),
         ({"tensorboard": True}, "agent 'dsg_sarsa' writes nothing for TensorBoard"),
         ({"envs": 2}, "agent 'dsg_sarsa' learns from one environment at a time"),
+        ({"executor": "rey"}, r"no executor named 'rey'; did you mean 'ray'\? \(there are: local, ray\)"),
+        ({"address": "auto"}, "address 'auto' needs executor 'ray', not 'local'"),
+        (
+            {"executor": "ray"},
+            "agent 'dsg_sarsa' learns in one process: use executor local, or a deep agent such as ppo",
+        ),
         ({"subjects": "stdlib-v1:tain"}, "did you mean 'train'"),
         ({"features": "paper"}, "did you mean 'paper-v1'"),
     ],
@@ -192,6 +198,23 @@ def test_half_a_checkpoint_and_one_of_a_longer_training_are_not_gone_on_from(tmp
 def test_bad_input_is_refused_and_nothing_is_written(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         train(request(tmp_path, **options))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_ray_and_where_it_would_be_slower_the_executor_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        InputError, match="'fitgym/Landscapes-v0' steps all episodes in one process, faster than a cluster"
+    ):
+        train(Training.of("ppo", env="fitgym/Landscapes-v0", executor="ray", output=str(tmp_path)))
+    monkeypatch.setitem(sys.modules, "ray", None)
+    for refused in (
+        lambda: train(request(tmp_path, agent="ppo", executor="ray")),
+        lambda: evaluate(["uniform"], ("html",), executor="ray"),
+    ):
+        with pytest.raises(InputError, match=r"executor 'ray' needs ray: pip install 'fitgym\[ray\]'"):
+            refused()
     assert list(tmp_path.iterdir()) == []
 
 

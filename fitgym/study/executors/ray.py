@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from fitgym.cluster import connected, reason
 from fitgym.study.cell import lost, place, save
 from fitgym.study.executors.base import Executor
 from fitgym.study.plan import Cell
@@ -27,16 +28,8 @@ class Ray(Executor):
 
     def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
         """As many at a time as the cluster has cores, or as there are workers."""
-        import ray
-
-        ours = not ray.is_initialized()
-        if ours:
-            ray.init(address=self.address or None, num_cpus=None if self.address else self.workers, log_to_driver=False)
-        try:
+        with connected(self.address, self.workers) as ray:
             yield from self._run(ray, cells, folder)
-        finally:
-            if ours:
-                ray.shutdown()
 
     def _run(self, ray: Any, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
         task = ray.remote(num_cpus=1, max_retries=_RETRIES)(_made)
@@ -53,8 +46,7 @@ class Ray(Executor):
                 try:
                     text = ray.get(found)
                 except ray.exceptions.RayError as problem:
-                    first = next(iter(str(problem).strip().splitlines()), type(problem).__name__)
-                    text = lost(cell, f"the process that made the run died: {first}")
+                    text = lost(cell, f"the process that made the run died: {reason(problem)}")
                 save(text, place(folder, cell.id))
                 yield cell
 
