@@ -30,8 +30,8 @@ from speed import machine
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 
 from fitgym.agents.base import make as make_agent
-from fitgym.cluster import RemoteEnv
 from fitgym.envs.programs import ProgramOptions
+from fitgym.remote_env import RemoteEnv
 from fitgym.rollouts import Rollouts
 from fitgym.run.environment import make
 from fitgym.run.setting import Setting

@@ -1,29 +1,26 @@
-"""Ray clusters (extra `ray`): the connection to a cluster, and the environments in its processes.
-
-This file needs neither torch nor Stable-Baselines3, so the processes of a cluster do not load them.
-"""
+"""A Ray cluster (extra `ray`): how to connect to it and run tasks on it."""
 
 from __future__ import annotations
 
 import os
-import pickle
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeVar
 
-import gymnasium
-
-import fitgym
 from fitgym.errors import InputError, UnknownName
 
-__all__ = ["EXECUTORS", "RemoteEnv", "check_executor", "connected", "enter", "reason"]
+__all__ = ["EXECUTORS", "check_executor", "connected", "enter", "reason", "tasks"]
+
+Item = TypeVar("Item")
 
 EXECUTORS: Final = ("local", "ray")
 """Where training and evaluation run: on this machine, or on a Ray cluster."""
 
 _REACH_S: Final = 10.0
+_RETRIES: Final = 3  # of a task whose node is lost
 
 
 def check_executor(executor: str, address: str) -> None:
@@ -86,82 +83,38 @@ def _reach(address: str) -> None:
 
 
 def reason(problem: BaseException) -> str:
-    """The first line of what Ray says about a problem."""
+    """The first line of Ray's error message."""
     return next(iter(str(problem).strip().splitlines()), type(problem).__name__)
+
+
+def tasks(ray: Any, function: Callable[[Item], Any], items: Iterable[Item], at_once: int) -> Iterator[tuple[Item, Any]]:
+    """Call a function in a task for each item, and yield items with their answers in the order in which the tasks end.
+
+    A task whose node is lost runs again on another node, up to three times. The answer of a task that failed is the
+    `RayError`; it is a `RayTaskError` if the function raised.
+
+    Args:
+        ray: the package, see `connected`.
+        function: pickled.
+        items: taken one by one, as tasks end.
+        at_once: how many tasks wait or run at a time.
+    """
+    task = ray.remote(num_cpus=1, max_retries=_RETRIES)(function)
+    waiting = iter(items)
+    asked: dict[Any, Item] = {}
+    while True:
+        asked |= {task.remote(item): item for item in islice(waiting, at_once - len(asked))}
+        if not asked:
+            return
+        for ended in ray.wait(list(asked), num_returns=1)[0]:
+            try:
+                answer = ray.get(ended)
+            except ray.exceptions.RayError as problem:
+                answer = problem
+            yield asked.pop(ended), answer
 
 
 def enter(folder: str) -> None:
     """Change to the working folder of the command, if this node has it. Relative paths then mean the same as there."""
     if os.path.isdir(folder):
         os.chdir(folder)
-
-
-class RemoteEnv:
-    """An environment in a process of a cluster, created at the first call.
-
-    Every answer is pickled bytes. Ray itself would hand over arrays that cannot be written to.
-
-    Args:
-        maker: makes the environment; pickled.
-        folder: of the command, see `enter`.
-    """
-
-    def __init__(self, maker: Any, folder: str) -> None:
-        enter(folder)
-        self._maker = maker
-        self._made: gymnasium.Env[Any, Any] | None = None
-
-    @property
-    def _env(self) -> gymnasium.Env[Any, Any]:
-        if self._made is None:
-            self._made = self._maker()
-        return self._made
-
-    def about(self) -> bytes:
-        """The spaces of observations and actions, and the version of fitgym."""
-        return pickle.dumps((self._env.observation_space, self._env.action_space, fitgym.__version__))
-
-    def reset(self, seed: int | None, options: Mapping[str, Any]) -> bytes:
-        """The first observation and `info` of an episode."""
-        return pickle.dumps(self._env.reset(seed=seed, **({"options": dict(options)} if options else {})))
-
-    def step(self, action: Any) -> bytes:
-        """Take an action, and reset the environment if that ends the episode.
-
-        Returns:
-            Observation, reward, whether the episode ended, `info`, and the `info` of the reset (None if there was none),
-            as the workers of `SubprocVecEnv` give them.
-        """
-        observation, reward, terminated, truncated, info = self._env.step(action)
-        done, begun = terminated or truncated, None
-        info["TimeLimit.truncated"] = truncated and not terminated
-        if done:
-            info["terminal_observation"] = observation
-            observation, begun = self._env.reset()
-        return pickle.dumps((observation, reward, done, info, begun))
-
-    def attribute(self, name: str) -> bytes:
-        """The value of an attribute, from the outermost wrapper that has it."""
-        return pickle.dumps(self._env.get_wrapper_attr(name))
-
-    def change(self, name: str, value: Any) -> bytes:
-        """Set an attribute of the outermost wrapper."""
-        setattr(self._env, name, value)
-        return pickle.dumps(None)
-
-    def call(self, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bytes:
-        """What a method returns, from the outermost wrapper that has it."""
-        return pickle.dumps(self._env.get_wrapper_attr(name)(*arguments, **keywords))
-
-    def wrapped_in(self, wrapper: type[Any]) -> bytes:
-        """Whether one of the wrappers is of this class."""
-        env: Any = self._env
-        while not isinstance(env, wrapper) and isinstance(env, gymnasium.Wrapper):
-            env = env.env
-        return pickle.dumps(isinstance(env, wrapper))
-
-    def close(self) -> bytes:
-        """Close the environment, if it was made."""
-        if self._made is not None:
-            self._made.close()
-        return pickle.dumps(None)

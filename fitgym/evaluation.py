@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice
 from typing import Any
 
 import gymnasium
@@ -23,7 +22,7 @@ import numpy as np
 from gymnasium import spaces
 
 from fitgym.agents.base import Agent, is_saved, kind
-from fitgym.cluster import check_executor, connected, enter, reason
+from fitgym.cluster import check_executor, connected, enter, reason, tasks
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.run.environment import agent_of, check, has_subject, make
@@ -38,8 +37,6 @@ __all__ = ["BUDGET", "Row", "evaluate", "first_tries", "play", "run", "run_all",
 
 BUDGET = "3000x"
 """The budget of runs on a subject for which none is named."""
-
-_RETRIES = 3  # of a run whose node is lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,31 +191,21 @@ def run_all(
 
 
 def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iterator[Row]:
-    """A task for each run. A task whose node is lost is started again on another one."""
+    """A task for each run."""
+    folder = os.getcwd()
+
+    def made(setting: Setting) -> Row:
+        enter(folder)  # a task may start in another one
+        return run(setting)
+
     with connected(address, jobs) as ray:
-        task = ray.remote(num_cpus=1, max_retries=_RETRIES)(_run_in)
-        folder = os.getcwd()
         most = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
-        waiting = iter(settings)
-        asked: dict[Any, Setting] = {}
-        while True:
-            asked |= {task.remote(setting, folder): setting for setting in islice(waiting, most - len(asked))}
-            if not asked:
-                return
-            for ended in ray.wait(list(asked), num_returns=1)[0]:
-                setting = asked.pop(ended)
-                try:
-                    yield ray.get(ended)
-                except ray.exceptions.RayTaskError as problem:
-                    raise problem.cause from None
-                except ray.exceptions.RayError as problem:
-                    yield Row(setting, error=f"the process that made the run died: {reason(problem)}")
-
-
-def _run_in(setting: Setting, folder: str) -> Row:
-    """Make one run in a task of a cluster, which may have started in another folder."""
-    enter(folder)
-    return run(setting)
+        for setting, answer in tasks(ray, made, settings, most):
+            if isinstance(answer, ray.exceptions.RayTaskError):
+                raise answer.cause from None
+            if isinstance(answer, ray.exceptions.RayError):
+                answer = Row(setting, error=f"the process that made the run died: {reason(answer)}")
+            yield answer
 
 
 def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:

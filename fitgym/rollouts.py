@@ -25,8 +25,9 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 import fitgym
-from fitgym.cluster import RemoteEnv, connected, reason
+from fitgym.cluster import connected, reason
 from fitgym.errors import ExecutionError, InputError
+from fitgym.remote_env import RemoteEnv
 
 __all__ = ["LOSSES", "Rollouts"]
 

@@ -51,6 +51,7 @@ ROOMS = {
     "fitgym.training": 11,
     "fitgym.batched": 11,
     "fitgym.cluster": 11,
+    "fitgym.remote_env": 11,
     "fitgym.rollouts": 11,
     "fitgym.study": 11,
     "fitgym.leaderboard": 11,
@@ -91,7 +92,7 @@ FACES = ("fitgym.engine",)
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
     *("fitgym.training", "fitgym.run.episode", "fitgym.run.environment", "fitgym.run.record", "fitgym.run.replay"),
-    *("fitgym.study", "fitgym.headroom", "fitgym.batched", "fitgym.cluster", "fitgym.rollouts"),
+    *("fitgym.study", "fitgym.headroom", "fitgym.batched", "fitgym.remote_env", "fitgym.rollouts"),
     *("fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
