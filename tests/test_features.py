@@ -7,7 +7,8 @@ import pytest
 
 from fitgym.engine import Engine
 from fitgym.envs.feature_set import FEATURE_SETS, FeatureSet
-from fitgym.envs.features.base import Block, Moment, View
+from fitgym.envs.features.base import Block, Moment, View, blocks
+from fitgym.envs.parts import Part
 from fitgym.errors import FitgymError, UnknownName
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
@@ -102,3 +103,25 @@ def test_names_are_versioned_and_distinct():
 def test_an_unknown_set_is_refused_with_the_nearest():
     with pytest.raises(UnknownName, match=r"no feature set named 'full'; did you mean 'full-v[12]'"):
         FeatureSet.load("full")
+
+
+@pytest.mark.parametrize("name", [name for name in blocks().names() if not blocks().load(name).reads_inactive])
+def test_a_block_that_reads_no_inactive_function_says_the_same_if_only_guiding_ones_are_measured(name: str) -> None:
+    features = FeatureSet.load(name)
+    seen = []
+    for usable in (("method", "output", "input", "exception"), ()):
+        with Executor(locate(TRIANGLE)) as executor:
+            engine = Engine(executor, fitness=("branch",), usable=usable, population=8, seed=3)
+            for _ in range(5):
+                engine.step()
+            view = View(("branch", "method", "output", "input", "exception"), 4, (), ("one",))
+            moment = Moment(value=2.0, gains=(1.0, 0.5), stagnation=2, action=1, slots=(Part(size=4, covered=0.5),))
+            seen.append(features.observe(engine, view, moment).tolist())
+    assert seen[0] == seen[1]
+
+
+def test_a_block_that_says_nothing_is_taken_to_read_inactive_functions() -> None:
+    assert Block.reads_inactive
+    assert (
+        FeatureSet.load("true_fitness+parts").reads_inactive and not FeatureSet.load("parts+last_choice").reads_inactive
+    )

@@ -295,3 +295,10 @@ def test_a_policy_for_generated_programs_fits_a_real_module():
 def test_programs_have_pointers_only():
     with pytest.raises(InputError, match="every action points to a part here"):
         Programs(actions="slots")
+
+
+@pytest.mark.parametrize(("features", "more"), [("parts+remaining_budget", False), ("parts+true_fitness", True)])
+def test_a_search_records_for_other_functions_only_if_a_feature_reads_them(features, more):
+    with Focus(VAULT, budget="40x", features=features) as env:
+        env.reset(seed=0)
+        assert bool(env.engine.probes) is more and env.engine.measures("output") is more
