@@ -140,7 +140,8 @@ class SearchEnv(RecordedEnv):
         self._settled: tuple[str, ...] | None = None  # see `settle`
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
         self.engine: Engine | None = None
-        self.actions_taken, self.rewards = [], []
+        self.actions_taken = []
+        self.rewards = []
         self._steps: list[tuple[str, float]] = []
         self._moment = Moment()
         self._ended = False
@@ -164,7 +165,7 @@ class SearchEnv(RecordedEnv):
         return (*self.goal.kept, *self.goal.tracked)
 
     def _usable(self) -> Sequence[str]:
-        """The fitness functions that are measured besides those that guide the search."""
+        """Fitness functions to measure in addition to the guiding ones."""
         return self.goal.functions if self.actions.functions or self.features.reads_inactive else ()
 
     def _rates(self) -> Rates:

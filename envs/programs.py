@@ -71,7 +71,6 @@ class ProgramOptions(FocusOptions):
     generations_per_step: WholeNumber = 2
     mined: Literal["use", "ignore"] = "ignore"
     search: Name = MIO
-    parts: Annotated[int, Meta(ge=2)] = 64
     actions: Literal["slots", "pointers"] = "pointers"
     level: Literal["easy", "hard"] = "hard"
     split: Name = "train"

@@ -382,8 +382,8 @@ def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> An
         from fitgym.rollouts import Rollouts
 
         return Rollouts(makers, request.address)
-    if _at_once(request.setting):
-        return _batched(request)
+    if env := _at_once(request.setting):
+        return _batched(env, request)
     return SubprocVecEnv(list(makers), start_method="spawn")
 
 
@@ -393,18 +393,17 @@ def _at_once(setting: Setting) -> str:
     if known is None or known.vector_entry_point is None:
         return ""
     vector: Any = load_env_creator(str(known.vector_entry_point))
-    return (
-        "" if issubclass(vector, SyncVectorEnv) else known.id
-    )  # those go one episode after the other, which gains nothing
+    # A `SyncVectorEnv` steps one episode after the other, so it is no faster than single environments.
+    return "" if issubclass(vector, SyncVectorEnv) else known.id
 
 
-def _batched(request: Training) -> Any:
+def _batched(env: str, request: Training) -> Any:
     """A vector environment that steps all episodes at once."""
     from stable_baselines3.common.vec_env import VecNormalize
 
     from fitgym.batched import batched
 
-    found = batched(_at_once(request.setting), request.envs, dict(request.setting.options))
+    found = batched(env, request.envs, dict(request.setting.options))
     return VecNormalize(found, norm_obs=False) if request.normalise else found
 
 

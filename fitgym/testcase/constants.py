@@ -53,8 +53,8 @@ def kind_of_text(text: str) -> str:
     return "int"
 
 
-def _written(text: str) -> bool:
-    """The text is what `repr` writes for some float."""
+def _is_float_text(text: str) -> bool:
+    """The text is what `repr` writes for a float."""
     try:
         return repr(float(text)) == text
     except ValueError:
@@ -70,7 +70,7 @@ def canonical(text: str) -> str | None:
         return text
     if text.removeprefix("-").isdecimal() and str(int(text)) == text:
         return text
-    if text[-1].isdecimal() and "." in text and _written(text):
+    if text[-1].isdecimal() and "." in text and _is_float_text(text):
         return text
     if text.startswith("float("):
         return text if text in ('float("nan")', 'float("inf")', 'float("-inf")') else None
