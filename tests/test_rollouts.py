@@ -1,4 +1,4 @@
-"""Training and evaluation on a Ray cluster of two nodes give what they give on this machine."""
+"""Training and evaluation on a two-node Ray cluster give the same results as on this machine."""
 
 from __future__ import annotations
 

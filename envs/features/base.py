@@ -71,8 +71,8 @@ class Block(ABC):
         high: the highest value; larger values are clipped.
         shows_budget: it shows how much of the budget is left. With such a block a spent budget is `terminated`, because
             an agent can see it coming; otherwise it is `truncated`.
-        reads_inactive: it reads fitness functions that may not be active. Where no block does, and no action activates
-            functions, only those that guide the search are measured, which is faster.
+        reads_inactive: it may read fitness functions that do not guide the search. If no block does and no action can
+            activate a function, the search measures the guiding functions only, which is faster.
     """
 
     low: ClassVar[float] = 0.0
