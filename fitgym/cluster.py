@@ -14,7 +14,7 @@ from fitgym.errors import InputError, UnknownName
 
 __all__ = ["EXECUTORS", "check_executor", "connected", "enter", "reason", "tasks"]
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 
 EXECUTORS: Final = ("local", "ray")
 """Where training and evaluation run: on this machine, or on a Ray cluster."""
@@ -87,7 +87,7 @@ def reason(problem: BaseException) -> str:
     return next(iter(str(problem).strip().splitlines()), type(problem).__name__)
 
 
-def tasks(ray: Any, function: Callable[[Item], Any], items: Iterable[Item], at_once: int) -> Iterator[tuple[Item, Any]]:
+def tasks(ray: Any, function: Callable[[T], Any], items: Iterable[T], at_once: int) -> Iterator[tuple[T, Any]]:
     """Call a function in a task for each item, and yield items with their answers in the order in which the tasks end.
 
     A task whose node is lost runs again on another node, up to three times. The answer of a task that failed is the
@@ -101,7 +101,7 @@ def tasks(ray: Any, function: Callable[[Item], Any], items: Iterable[Item], at_o
     """
     task = ray.remote(num_cpus=1, max_retries=_RETRIES)(function)
     waiting = iter(items)
-    asked: dict[Any, Item] = {}
+    asked: dict[Any, T] = {}
     while True:
         asked |= {task.remote(item): item for item in islice(waiting, at_once - len(asked))}
         if not asked:
