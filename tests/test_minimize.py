@@ -134,7 +134,7 @@ def test_what_is_known_of_a_result_takes_its_place_so_that_its_statement_goes() 
     world = World(table, [[2]])
     test = table.testcase([call(1), call(2, 0)])
     (after,) = minimize([test], world.covered, table, seen=lambda tests: [Seen({0: argument("x")}) for _ in tests])
-    assert table.statements(after) == [Statement(2, -1, (argument(""),))]
+    assert table.statements(after) == [Statement(2, -1, (argument("a"),))]
 
 
 def test_without_takes_dependents_along() -> None:
@@ -260,7 +260,11 @@ def values(statement: Statement) -> list[object]:
     ("before", "condition", "after"),
     [
         ("hello world", lambda text: "w" in text, "w"),
-        ("hello world", lambda text: True, ""),
+        ("hello world", lambda text: True, "a"),
+        ("", lambda text: True, "a"),
+        ("", lambda text: not text, ""),
+        (0, lambda number: True, 1),
+        (0, lambda number: not number, 0),
         (b"\x00abc", lambda text: len(text) >= 2, b"ab"),
         (-4711, lambda number: number < 0, -1),
         (4711, lambda number: number > 100, 200),
@@ -284,7 +288,7 @@ def test_a_literal_becomes_as_plain_as_the_target_allows(
 
 def test_keyword_arguments_that_do_not_matter_go() -> None:
     before = Statement(1, kwargs=(("a", argument(1)), ("b", argument("text")), ("c", argument(None))))
-    assert made_plain(before, lambda s: "b" in dict(s.kwargs)) == [[Statement(1, kwargs=(("b", argument("")),))]]
+    assert made_plain(before, lambda s: "b" in dict(s.kwargs)) == [[Statement(1, kwargs=(("b", argument("a")),))]]
 
 
 def test_containers_lose_what_does_not_matter() -> None:
@@ -298,7 +302,7 @@ def test_a_dictionary_loses_keys_with_their_values() -> None:
     items = tuple(argument(part) for part in ("a", 100, "b", 200, "c", 300))
     before = Statement(1, -1, (Collection("dict", items),))
     after = made_plain(before, lambda s: argument("b") in s.args[0].items)  # type: ignore[union-attr]
-    assert after == [[Statement(1, -1, (Collection("dict", (argument("b"), argument(0))),))]]
+    assert after == [[Statement(1, -1, (Collection("dict", (argument("b"), argument(1))),))]]
 
 
 def test_an_argument_that_is_an_earlier_result_stays_and_parts_of_others_go() -> None:
@@ -306,7 +310,7 @@ def test_an_argument_that_is_an_earlier_result_stays_and_parts_of_others_go() ->
     world = Arguments(table, [lambda s: s.operation == 2])
     test = [call(1), Statement(2, -1, (Ref(0), Collection("list", (Ref(0), argument("x")))), (("key", Ref(0)),))]
     (after,) = minimize([table.testcase(test)], world.covered, table)
-    assert table.statements(after) == [call(1), Statement(2, -1, (Ref(0), Collection("list", ())))]
+    assert table.statements(after) == [call(1), Statement(2, -1, (Ref(0), argument("a")))]
 
 
 def test_a_result_made_from_another_one_gives_way_to_that() -> None:
@@ -351,7 +355,7 @@ def test_what_has_a_private_name_gives_way_to_what_has_none() -> None:
     operations = [
         Operation(number, kind, "shop", name, owner, (), ANY) for number, (kind, name, owner) in enumerate(kinds)
     ]
-    public = Statement(1, -1, (argument(""),))
+    public = Statement(1, -1, (argument("a"),))
     tests = [[call(0), call(2, receiver=0)], [public]]
     kept = minimize([table.testcase(test) for test in tests], world.covered, table, operations=operations)
     assert [table.statements(test) for test in kept] == [[public, call(2, receiver=0)]]
@@ -371,7 +375,7 @@ def test_each_of_two_tests_keeps_its_own_targets_only() -> None:
     world = Arguments(table, [long, short])
     tests = [table.testcase([Statement(1, -1, (argument(text),))]) for text in ("a longer text", "ab")]
     after = minimize(tests, world.covered, table)
-    assert [values(table.statements(t)[0]) for t in after] == [["a abc abca"], [""]]
+    assert [values(table.statements(t)[0]) for t in after] == [["a abc abca"], ["a"]]
 
 
 def test_a_test_that_returns_is_preferred_and_stays_so() -> None:
@@ -436,16 +440,16 @@ def test_what_kills_a_mutant_stays() -> None:
 def test_a_test_that_raises_need_not_kill() -> None:
     mutants = Mutants(StatementTable(), has("w"))
     assert made_plain_on(mutants, [Statement(9, -1, (argument("hello world"),))]) == [
-        [Statement(9, -1, (argument(""),))]
+        [Statement(9, -1, (argument("a"),))]
     ]
     assert mutants.asked == []
 
 
 def test_a_mutant_belongs_to_the_first_test_that_kills_it() -> None:
-    mutants = Mutants(StatementTable(), has("a"))
+    mutants = Mutants(StatementTable(), has("x"))
     mutants.conditions = [lambda s: s.operation == 1, lambda s: s.operation == 2]
     tests = [[Statement(number, -1, (argument("a long text"),))] for number in (1, 2)]
-    assert [values(test[0]) for test in made_plain_on(mutants, *tests)] == [["a"], [""]]
+    assert [values(test[0]) for test in made_plain_on(mutants, *tests)] == [["x"], ["a"]]
 
 
 def test_out_of_time_for_mutants_nothing_is_asked_of_tests() -> None:
@@ -456,7 +460,7 @@ def test_out_of_time_for_mutants_nothing_is_asked_of_tests() -> None:
 
     test = mutants.table.testcase([Statement(1, -1, (argument("hello world"),))])
     (after,) = minimize([test], mutants.covered, mutants.table, kills=late)
-    assert mutants.table.statements(after) == [Statement(1, -1, (argument(""),))]
+    assert mutants.table.statements(after) == [Statement(1, -1, (argument("a"),))]
 
 
 def test_parts_stay_together_if_only_together_they_kill() -> None:
@@ -509,6 +513,18 @@ def test_only_the_last_argument_with_a_default_and_keywords_can_go() -> None:
     statement = Statement(1, -1, (argument("x"), argument(3)), (("gift", argument(True)),))
     assert [change.place for change in plainer(statement, ANNOTATED) if change.value is None] == ["gift", 1]
     assert [change.place for change in plainer(statement) if change.value is None] == ["gift"]
+
+
+def test_the_name_of_its_parameter_is_the_plainest_text() -> None:
+    (first, *_) = plainer(Statement(1, -1, (argument("abc"),)), ANNOTATED)
+    assert first.value == argument("title")
+    assert not list(plainer(Statement(1, -1, (argument("title"),)), ANNOTATED))
+
+
+def test_a_call_that_raises_keeps_to_the_annotation_of_a_class() -> None:
+    parameter = Parameter("box", "positional_or_keyword", Hint("class", "shop.Box"), declared=True)
+    operation = Operation(1, "function", "shop", "send", parameters=(parameter,))
+    assert list(plainer(Statement(1, -1, (Ref(0),)), operation, raises=True)) == []
 
 
 def test_a_call_that_raises_does_so_with_something_plain_as_well() -> None:
