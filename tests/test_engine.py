@@ -230,12 +230,22 @@ def test_discoveries_name_class_function_and_kind(executor):
     assert ("ZeroDivisionError", "ratio", "implicit") in found
 
 
-def test_exceptions_of_ill_typed_arguments_are_reported_apart(executor):
+def test_exceptions_of_ill_typed_arguments_are_reported_apart(tmp_path):
+    path = tmp_path / "prepared.py"
+    path.write_text("def half(n: int) -> int:\n    return 0 if n is None else n // 2\n")
+    with Executor(locate(str(path))) as prepared:
+        running = engine(prepared, fitness=("exception",), tracked=("exception",), population=20)
+        for _ in range(15):
+            running.step()
+        assert ("TypeError", "half") in running.ill_typed()
+        assert ("TypeError", "half") not in {(d.type, d.function) for d in running.discoveries()}
+
+
+def test_annotations_are_kept_to_where_the_code_is_not_prepared_for_anything_else(executor):
     running = engine(executor, fitness=("exception",), tracked=("exception",), population=20)
     for _ in range(15):
         running.step()
-    assert ("TypeError", "classify") in running.ill_typed()
-    assert ("TypeError", "classify") not in {(d.type, d.function) for d in running.discoveries()}
+    assert ("TypeError", "classify") not in running.ill_typed()
 
 
 def test_the_best_suite_covers_what_the_archive_covers(executor):

@@ -20,6 +20,7 @@ from fitgym.subject.callables import asked, function_with, kind_of, says_nothing
 from fitgym.subject.codes import Found
 from fitgym.subject.declarations import from_annotation, from_default
 from fitgym.subject.hints import ANY, NAMESPACES, NONE, Hint, choices, of_value, union
+from fitgym.subject.inspected import inspected
 from fitgym.subject.names import Known, Namespace, Nodes
 from fitgym.subject.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
@@ -86,13 +87,14 @@ class Parameters:
             shown=_examples(doc, qualname, entries),
             used=self._usage.demands(raw.node) if raw.node is not None else {},
         )
+        looked_at = inspected(raw.node) if raw.node is not None else frozenset()
         parameters: list[Parameter] = []
         for entry in entries:
             hint, declared = told.hint(entry)
             if entry.kind is entry.VAR_KEYWORD:
                 parameters += told.keywords(entry.name, signature)
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
-            parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared))
+            parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at))
         returns = ANY
         if signature.return_annotation is not signature.empty:
             returns = from_annotation(signature.return_annotation, told.space, owner)

@@ -199,6 +199,7 @@ class Parameter:
         required: it has no default.
         declared: the hint is promised by an annotation, a stub or the documentation; False where it was inferred from
             the default or from what the code does with the parameter.
+        inspected: the code is prepared for values that the hint forbids, see `fitgym.subject.inspected`.
     """
 
     name: str
@@ -206,6 +207,7 @@ class Parameter:
     hint: Hint
     required: bool = True
     declared: bool = False
+    inspected: bool = False
 
 
 @immutable

@@ -33,6 +33,7 @@ class Place:
         operation: id of the operation.
         tested: the operation is under test.
         name, kind, hint, required, declared: see `Parameter`.
+        typed: its annotation is kept to, because it is one and the code is not prepared for anything else.
         form: draws values of the hint.
         accepted: arguments that operations have accepted for parameters of the same name and hint.
         mixture: kinds of value and their weights where the parameter has no hint, else None.
@@ -45,6 +46,7 @@ class Place:
     hint: Hint
     required: bool
     declared: bool
+    typed: bool
     form: Form
     accepted: Recent[Expression, Expression]
     mixture: Mixture | None
@@ -89,6 +91,7 @@ class Values:
             parameter.hint,
             parameter.required,
             parameter.declared,
+            parameter.declared and not parameter.inspected,
             self.forms.of(parameter.hint),
             self.knowledge.accepted(parameter),
             self.knowledge.mixture(operation.id, parameter.name) if parameter.hint.kind == "any" else None,
@@ -111,7 +114,7 @@ class Values:
                 value = _as_iterator(self.of(demanded, draft, rng, depth), rng)
             else:
                 value = self.forms.of_kind(place.mixture.draw(rng))(draft, rng, depth)
-        elif place.tested and random() < rates.ill_typed:
+        elif place.tested and not place.typed and random() < rates.ill_typed:
             value = NONE if random() < rates.null_probability else self.anything(draft, rng, depth)
         else:
             value = place.form(draft, rng, depth)
