@@ -57,7 +57,7 @@ def trace(*sites: int) -> Trace:
 def matrices(mutants: Mutants, *facts: Sequence[Observation], seen: Sequence[Observed | None] | None = None) -> Any:
     testcases = [(number,) for number in range(len(facts))]
     known = [Observed(tuple(some)) for some in facts] if seen is None else seen
-    return kills_of(testcases, known, facts, [trace(0, 1)] * len(facts), MUTANTS, PROGRAM, mutants.kill)
+    return kills_of(testcases, known, facts, dict.fromkeys(testcases, trace(0, 1)), MUTANTS, PROGRAM, mutants.kill)
 
 
 def test_an_assertion_kills_the_mutants_on_which_its_fact_does_not_hold() -> None:

@@ -29,7 +29,7 @@ def kills_of(
     testcases: Sequence[TestCase],
     seen: Sequence[Observed | None],
     facts: Sequence[Sequence[Observation]],
-    traces: Sequence[Trace],
+    traces: Mapping[TestCase, Trace],
     mutants: Sequence[Mutant],
     subject: Subject,
     kill: Kill,
@@ -44,19 +44,23 @@ def kills_of(
         testcases: the tests.
         seen: what each showed each time, None for those that are not looked into.
         facts: what each may assert.
-        traces: what each recorded.
+        traces: what each recorded; those without facts may be missing.
         mutants: all mutants of the subject.
         subject: the code under test.
         kill: runs test cases on mutants; may raise `OutOfBudget`.
     """
     expected = {
         testcase: Expectation(
-            tuple(some), one.raises[0] if one.raises else None, one.position, trace.reached, trace.fuel
+            tuple(some),
+            one.raises[0] if one.raises else None,
+            one.position,
+            traces[testcase].reached,
+            traces[testcase].fuel,
         )
-        for testcase, one, some, trace in zip(testcases, seen, facts, traces, strict=True)
+        for testcase, one, some in zip(testcases, seen, facts, strict=True)
         if one is not None and some
     }
-    tried = trials({t: trace for t, trace in zip(testcases, traces, strict=True) if t in expected}, mutants, subject)
+    tried = trials({testcase: traces[testcase] for testcase in expected}, mutants, subject)
     found: dict[TestCase, dict[Observation, set[int]]] = {
         t: {fact: set() for fact in e.facts} for t, e in expected.items()
     }

@@ -88,12 +88,13 @@ class Mutation:
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
         for testcase, one, earlier in zip(testcases, seen, before, strict=True):
-            if one is None or one.failure or (one.position >= 0 and not one.raises):
+            unknown_trace = not self._engine.has_trace(testcase)  # left as it was when time ran out
+            if one is None or one.failure or unknown_trace or (one.position >= 0 and not one.raises):
                 facts.append([])
                 continue
             so_far = earlier.observations if earlier is not None and not earlier.failure else ()
             facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
-        traces = [self._engine.trace(testcase) for testcase in testcases]
+        traces = {t: self._engine.trace(t) for t, some in zip(testcases, facts, strict=True) if some}
         return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run)
 
     def _enriched(self, expected: Mapping[TestCase, Expectation]) -> dict[TestCase, Expectation]:
