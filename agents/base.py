@@ -309,6 +309,10 @@ class Agent(ABC):
         name = _name(type(self))
         return f"knows nothing yet: train it with `fitgym train {name} ...` and name the folder it was saved in"
 
+    def repertoire(self) -> Sequence[Action] | None:
+        """The only actions that it ever takes; None if it may take any."""
+        return None
+
     def watch(self, env: gymnasium.Env[Any, Any]) -> None:  # noqa: B027 (meant to be optional)
         """The environment that it will act in; whoever runs an agent says so before the first episode.
 

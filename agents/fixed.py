@@ -14,7 +14,33 @@ from fitgym.agents.base import Agent
 from fitgym.agents.transition import Action
 from fitgym.errors import InputError, UnknownName
 
-__all__ = ["Fixed"]
+__all__ = ["Fixed", "named"]
+
+
+def named(action_space: Space[Any], action_names: Sequence[str], combination: str) -> Action:
+    """The action that has these fitness functions, see `Fixed`.
+
+    Args:
+        action_space: `Discrete`, `MultiBinary` or `Box`.
+        action_names: of the agent.
+        combination: names joined by `+`, in any order.
+
+    Raises:
+        UnknownName: there is none.
+    """
+    wanted = _parts(combination)
+    if isinstance(action_space, Discrete):
+        actions = [i for i, name in enumerate(action_names) if _parts(name) == wanted]
+        if not actions:
+            raise UnknownName("action", combination, action_names)
+        return actions[0]
+    for name in sorted(wanted - set(action_names)):
+        raise UnknownName("action", name, action_names)
+    bits = np.array([name in wanted for name in action_names])
+    if isinstance(action_space, Box):
+        low, high = action_space.low, action_space.high
+        return np.where(bits, np.clip(np.float32(1), low, high), low)
+    return bits.astype(np.int8)
 
 
 class Fixed(Agent):
@@ -50,26 +76,15 @@ class Fixed(Agent):
     ) -> None:
         super().__init__(action_space, action_names, seed)
         self.combination = combination or self.action_names[0]
-        self.action = self._named(_parts(self.combination))
-
-    def _named(self, wanted: frozenset[str]) -> Action:
-        if isinstance(self.action_space, Discrete):
-            actions = [i for i, name in enumerate(self.action_names) if _parts(name) == wanted]
-            if not actions:
-                raise UnknownName("action", self.combination, self.action_names)
-            return actions[0]
-        for name in sorted(wanted - set(self.action_names)):
-            raise UnknownName("action", name, self.action_names)
-        bits = np.array([name in wanted for name in self.action_names])
-        if isinstance(self.action_space, Box):
-            low, high = self.action_space.low, self.action_space.high
-            return np.where(bits, np.clip(np.float32(1), low, high), low)
-        return bits.astype(np.int8)
+        self.action = named(self.action_space, self.action_names, self.combination)
 
     @classmethod
     def options(cls, argument: str) -> dict[str, Any]:
         """The whole argument is the combination."""
         return {"combination": argument}
+
+    def repertoire(self) -> Sequence[Action]:
+        return (self.action,)
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
         """The named action.

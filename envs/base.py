@@ -245,6 +245,7 @@ class SearchEnv(RecordedEnv):
             fitness=self._starts_with(),
             tracked=self._tracked(),
             usable=self._usable() if self._settled is None else self._settled,
+            late=self.goal.late,
             variants=self.options.variants,
             **{**self.options.engine(), "search": self.search},
             rates=self._rates(),
@@ -348,8 +349,8 @@ class SearchEnv(RecordedEnv):
             return "factored_ucb"
         if isinstance(self.action_space, spaces.Box):
             return "gaussian"
-        name, _, argument = self.goal.agent.partition(":")
-        return self.goal.agent if name != "fixed" or argument in self.action_names else "ucb"
+        _, _, argument = self.goal.agent.partition(":")
+        return self.goal.agent if not argument or set(argument.split(",")) <= set(self.action_names) else "ucb"
 
     @property
     def recorded_budget(self) -> str | None:
@@ -376,14 +377,14 @@ class SearchEnv(RecordedEnv):
         """The share of the budget that is used up, in [0, 1]; 0 without a budget."""
         return 0.0 if self.engine is None else self.engine.spent
 
-    def settle(self, action: Any) -> None:
-        """Declare that every step of the following episodes takes this action.
+    def settle(self, *actions: Any) -> None:
+        """Declare that every step of the following episodes takes one of these actions.
 
-        Then the search records only what its fitness functions need, which is faster and changes no result.
+        Then the search records only what their fitness functions need, which is faster and changes no result.
         Observations are zero.
         """
-        chosen = self.actions.read(action)
-        self._settled = tuple(getattr(chosen, "functions", ()))
+        chosen = (getattr(self.actions.read(action), "functions", ()) for action in actions)
+        self._settled = tuple(name for functions in chosen for name in functions)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are allowed, shape `(n_actions,)`, of bits two for each; all of them."""

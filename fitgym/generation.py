@@ -14,7 +14,6 @@ from typing import Any
 
 from fitgym.agents._saved import description_of
 from fitgym.agents.base import is_saved
-from fitgym.agents.fixed import Fixed
 from fitgym.agents.transition import Transition
 from fitgym.engine import Engine
 from fitgym.envs.base import GOALS, SearchEnv
@@ -236,8 +235,8 @@ class _Job:
         self.env = env
         _refuse_to_replace(self.output, file_name(env.executor.reference))
         self.agent = agent_of(self.setting, env)
-        if isinstance(self.agent, Fixed):
-            env.settle(self.agent.action)
+        if (actions := self.agent.repertoire()) is not None:
+            env.settle(*actions)
 
     def run(self) -> Run:
         """Search, finish, record.
@@ -304,7 +303,7 @@ class _Job:
         share = self._share(interrupted)
         return finish(
             self.engine,
-            self.env.goal.kept,
+            [name for name in self.env.goal.kept if self.engine.measures(name)],
             output=self.output,
             command=_command(self.request, self.budget),
             dialect=self.dialect,

@@ -47,7 +47,9 @@ class Engine(Workbench):
         fitness: the fitness functions that are active first.
         usable: further fitness functions that may become active. What they need is recorded from the start, so that
             activating them executes nothing and their values are known before. Functions that need "infection" must be
-            among `fitness`, `tracked` or `usable`, because the probes are inserted at the start.
+            among `fitness`, `tracked`, `usable` or `late`, because the probes are inserted at the start.
+        late: fitness functions that are too expensive to record before they are active, whatever `tracked` and `usable`
+            say. When one becomes active, the population and the archive run again.
         tracked: fitness functions whose targets are archived even when they are inactive, such as the goal's own.
         variants: arguments of fitness functions by name, such as `{"diversity": {"last_two": True}}`.
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
@@ -76,6 +78,7 @@ class Engine(Workbench):
         fitness: Sequence[str] = ("branch",),
         tracked: Sequence[str] = (),
         usable: Sequence[str] = (),
+        late: Sequence[str] = (),
         variants: Variants | None = None,
         search: str = "whole_suite",
         smart: bool = False,
@@ -89,7 +92,8 @@ class Engine(Workbench):
         deadline: float | None = None,
         rates: Rates = DEFAULT,
     ) -> None:
-        executor.require(frozenset().union(*(FITNESS.load(name).needs for name in (*fitness, *tracked, *usable))))
+        named = (*fitness, *tracked, *usable, *late)
+        executor.require(frozenset().union(*(FITNESS.load(name).needs for name in named)))
         parse_search(search)
         state = State(
             executor,
@@ -108,10 +112,11 @@ class Engine(Workbench):
             rates=rates,
         )
         super().__init__(state)
+        tracked = [name for name in tracked if name not in late]
         self._guidance = Guidance(state)
         self._guidance.register(tracked)
         self._guidance.track(tracked)
-        self._guidance.record(usable)
+        self._guidance.record(name for name in usable if name not in late)
         self._guidance.create(search)
         state.search_name = search
         self._guidance.order_archive()
@@ -336,6 +341,8 @@ class Engine(Workbench):
                 living = self.search.living
                 try:
                     self._evaluate(living)
+                    if any(self._state.measurements.fitness[name].numbers is not None for name in new):
+                        self.execute(self.archived_testcases())  # to know which mutants are dead already
                 except OutOfBudget:
                     return False
                 if new:

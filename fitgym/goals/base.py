@@ -35,6 +35,8 @@ class Goal(ABC):
         fitness: the goal's own fitness function.
         kept: the fitness functions whose targets the final suite keeps covered.
         tracked: further fitness functions whose targets the search archives, whatever is active.
+        late: of `kept` and `functions` those that nothing is recorded for before an action has them, because they cost
+            many times as much as the others.
         functions: the fitness functions that an action may combine, the goal's own first.
         required: those of them that every action contains.
         catalogue: the combinations that an action chooses from unless the user says otherwise, see
@@ -57,6 +59,7 @@ class Goal(ABC):
     fitness: str
     kept: tuple[str, ...]
     tracked: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
     functions: tuple[str, ...]
     required: tuple[str, ...] = ()
     catalogue: str = "pairs"
