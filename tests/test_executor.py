@@ -1014,6 +1014,29 @@ def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(t
         assert [plain(trace) for trace in executor.run([found], calls.table)] == expected[2:]
 
 
+@pytest.mark.parametrize("what", ['open("left", "w").close()', 'os.makedirs("left/deep")', 'os.symlink("there", "left")'])
+def test_files_in_the_working_folder_cost_no_process_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    source = f"""
+    import os
+
+    def leave(n: int) -> int:
+        before = os.path.lexists("left")
+        if not before:
+            {what}
+        return n + 1 if before else n
+    """
+    forks = []
+    fork = Zygote.fork
+    monkeypatch.setattr(Zygote, "fork", lambda self: forks.append(1) or fork(self))
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        traces = executor.run([calls(("leave", n)) for n in range(200)], calls.table)
+        assert len({trace.reached for trace in traces}) == 1  # none has found what another one left
+        assert len(forks) < 20
+
+
 def test_a_worker_that_never_stays_alive_is_an_error(
     bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:

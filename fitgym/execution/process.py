@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from fitgym.execution.folder import tidy
 from fitgym.execution.overlay import Overlay
 
 __all__ = ["Process"]
@@ -110,6 +111,10 @@ class Process:
             return False
         return not self.changed_at(facts)
 
+    def _empty(self, names: list[str]) -> None:
+        """Remove from the working folder what came; what went does not come back."""
+        tidy(self._folder, names)
+
     def _described(self) -> list[_Fact]:
         def attribute(owner: Any, name: str) -> _Fact:
             return _Fact(lambda: getattr(owner, name), lambda value: setattr(owner, name, value))
@@ -121,7 +126,7 @@ class Process:
         return [
             _Fact(_decimal_context, _set_decimal_context) if decimals else _Fact(lambda: None),
             _Fact(os.getcwd, os.chdir),
-            _Fact(lambda: sorted(os.listdir(self._folder))),
+            _Fact(lambda: sorted(_LISTDIR(self._folder)), self._empty),
             _Fact(
                 lambda: all(map(operator.is_, map(sys.modules.get, self._modules), self._modules.values())),
             ),
@@ -162,6 +167,7 @@ class Process:
         ]
 
 
+_LISTDIR = os.listdir
 _SIGNALS = sorted(signal.valid_signals())
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
