@@ -1014,7 +1014,9 @@ def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(t
         assert [plain(trace) for trace in executor.run([found], calls.table)] == expected[2:]
 
 
-@pytest.mark.parametrize("what", ['open("left", "w").close()', 'os.makedirs("left/deep")', 'os.symlink("there", "left")'])
+@pytest.mark.parametrize(
+    "what", ['open("left", "w").close()', 'os.makedirs("left/deep")', 'os.symlink("there", "left")']
+)
 def test_files_in_the_working_folder_cost_no_process_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:

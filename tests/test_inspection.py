@@ -425,6 +425,38 @@ def test_classes_that_have_what_a_protocol_demands_count_as_its_subclasses(inspe
     assert "tiny.Speaker" not in subject.classes["tiny.Stone"].bases
 
 
+PROTOCOLS = {
+    "def send(self, to: str, n: int) -> bool: ...": {"send": "callable(str, int) -> bool"},
+    "def send(self, *to: str) -> None: ...": {"send": "callable(...) -> none"},
+    "limit: int\n    def send(self): ...": {"limit": "int", "send": "callable() -> any"},
+    "@property\n    def limit(self) -> int: ...": {"limit": "int"},
+    "async def send(self) -> int: ...": None,
+    "def __len__(self) -> int: ...": None,
+}
+
+
+def spelt(hint: Hint) -> str:
+    name = hint.name.rpartition(".")[2] or hint.kind
+    if hint.kind != "callable":
+        return name
+    *given, result = ["..." if part.kind == "ellipsis" else spelt(part) for part in hint.args]
+    return f"callable({', '.join(given)}) -> {result}"
+
+
+@pytest.mark.parametrize("body", PROTOCOLS)
+def test_a_holder_of_the_attributes_that_a_protocol_demands_does_as_its_double(inspected, body):
+    subject = inspected(
+        f"from typing import Protocol\nclass Sender(Protocol):\n    {body}\ndef f(sender: Sender): pass\n"
+    )
+    double, expected = subject.classes["tiny.Sender"].double, PROTOCOLS[body]
+    if expected is None:
+        assert double is None
+        return
+    assert dict(zip(double.texts, map(spelt, double.args), strict=True)) == expected
+    (maker,) = [one for one in subject.operations if one.name == "SimpleNamespace"]
+    assert maker.returns == double and [one.name for one in maker.parameters] == list(expected)
+
+
 def test_objects_at_module_level_may_be_used(inspected):
     subject = inspected("class C:\n    def m(self): pass\nDEFAULT = C()\ndef f(c: C): pass\n")
     assert subject.classes["tiny.C"].instances == ("tiny:DEFAULT",)

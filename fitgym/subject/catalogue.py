@@ -26,6 +26,7 @@ class Catalogue:
         classes: every class that was met, by its name in hints.
         bound: where the module itself has a class, by the same name.
         protocols: names of those among the classes that say only which attributes an object has.
+        doubles: of these protocols, see `Class.double`.
         wanted: types of parameters, each with the number of steps from what is under test.
         done: members that have had their turn, as (name of the class, name); a class itself is ("constructor", name).
     """
@@ -36,6 +37,7 @@ class Catalogue:
         self.classes: dict[str, type] = {}
         self.bound: dict[str, str] = {}
         self.protocols: set[str] = set()
+        self.doubles: dict[str, Hint] = {}
         self.wanted: deque[tuple[Hint, int]] = deque()
         self.done: set[tuple[str, str]] = set()
 
@@ -74,6 +76,7 @@ class Catalogue:
                 bases=(*bases[:-1], *structural, *bases[-1:]),
                 members=tuple(cls.__members__) if issubclass(cls, enum.Enum) else (),
                 demands=demanded(cls) if is_protocol(cls) else (),
+                double=self.doubles.get(key),
                 abstract=inspect.isabstract(cls) or is_protocol(cls),
                 instances=tuple(instances.get(key, ())),
                 by_address=inspect.getattr_static(cls, "__hash__") is vars(object)["__hash__"],

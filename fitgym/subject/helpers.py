@@ -15,11 +15,12 @@ from typing import Any
 
 from fitgym.subject.callables import unwrapped
 from fitgym.subject.catalogue import Catalogue
-from fitgym.subject.hints import ANY, Hint, is_protocol, name_of
+from fitgym.subject.hints import ANY, NAMESPACES, Hint, is_protocol, name_of
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.parameters import Parameters
 from fitgym.subject.protocols import demanded, has
 from fitgym.subject.recipes import CONCRETE, RECIPES
+from fitgym.subject.special import is_special
 from fitgym.subject.subject import Operation, OperationKind, Parameter
 
 __all__ = ["Helpers"]
@@ -27,6 +28,7 @@ __all__ = ["Helpers"]
 _MOST_CLASSES = 200
 _MOST_METHODS = 12  # of one class whose objects are only arguments
 _MOST_OPERATIONS = 400
+_MOST_DOUBLED = 6  # attributes of a protocol; a double of more is no plain object any more
 _DEEPEST = 3
 _MOST_MENTIONED = 80  # further operations that examples use
 
@@ -251,11 +253,18 @@ class Helpers:
         )
 
     def _satisfying(self, protocol: type, name: str, depth: int) -> None:
-        """Classes of the subject's package that have the attributes which a protocol demands."""
+        """Classes of the subject's package that have the attributes which a protocol demands, and a holder of such."""
         wanted = demanded(protocol)
         self._catalogue.protocols.add(name)
         if not wanted:
             return
+        if len(wanted) <= _MOST_DOUBLED and all(name.isidentifier() and not is_special(name) for name in wanted):
+            parts = [self._parameters.attribute(protocol, attribute) for attribute in wanted]
+            known = tuple(part for part in parts if part is not None)
+            if len(known) == len(wanted):
+                double = Hint("class", NAMESPACES[0], known, wanted)
+                self._catalogue.doubles[name] = double
+                self._namespace(double, depth)
         for module_name, module in list(sys.modules.items()):
             if module_name.partition(".")[0] != self._package or not isinstance(module, types.ModuleType):
                 continue

@@ -19,9 +19,10 @@ from fitgym.subject.attributes import far_attributes, near_attributes
 from fitgym.subject.callables import asked, function_with, kind_of, says_nothing, signature_of, unwrapped
 from fitgym.subject.codes import Found
 from fitgym.subject.declarations import from_annotation, from_default
-from fitgym.subject.hints import ANY, NAMESPACES, NONE, Hint, choices, of_value, union
+from fitgym.subject.hints import ANY, ELLIPSIS, NAMESPACES, NONE, Hint, choices, of_value, union
 from fitgym.subject.inspected import inspected
 from fitgym.subject.names import Known, Namespace, Nodes
+from fitgym.subject.protocols import annotated
 from fitgym.subject.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
 from fitgym.subject.usage import Usage
@@ -131,6 +132,28 @@ class Parameters:
         if signature is None or signature.return_annotation is signature.empty:
             return ANY
         return from_annotation(signature.return_annotation, self._namespace.within(function, owner), owner)
+
+    def attribute(self, cls: type, name: str) -> Hint | None:
+        """What an object of a class has under this name; None if nothing says so, or nothing plain can stand for it.
+
+        A method is a callable with its parameters and its result.
+        """
+        found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        space = self._namespace.within(cls, cls)
+        if found is None:
+            noted = next((annotated(base)[name] for base in cls.__mro__ if name in annotated(base)), None)
+            return None if noted is None else from_annotation(noted, space, cls)
+        if isinstance(found, property):
+            return self.returned(found.fget, cls)
+        signature = signature_of(found) if isinstance(found, types.FunctionType) else None
+        if signature is None or inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
+            return None
+        entries = list(signature.parameters.values())[1:]
+        if any(entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD, entry.KEYWORD_ONLY) for entry in entries):
+            given: tuple[Hint, ...] = (ELLIPSIS,)
+        else:
+            given = tuple(_declared(entry, space, cls, None) for entry in entries)
+        return Hint("callable", args=(*given, self.returned(found, cls)))
 
 
 @dataclass(frozen=True)

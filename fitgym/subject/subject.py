@@ -285,6 +285,7 @@ class Class:
         bases: names of all classes it inherits from, itself first, `object` last (its method resolution order).
         members: names of its members if it is an enum.
         demands: names of the attributes a value must have if it is a protocol.
+        double: if it is a protocol, a plain holder of attributes that does as one; None if its attributes are not known.
         abstract: it cannot be instantiated.
         instances: module-level names, as `module:qualname`, of existing objects of this class that a test may use.
         by_address: its objects are hashed by where they lie, as those of `object` are.
@@ -296,6 +297,7 @@ class Class:
     bases: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     demands: tuple[str, ...] = ()
+    double: Hint | None = None
     abstract: bool = False
     instances: tuple[str, ...] = ()
     by_address: bool = False

@@ -339,7 +339,7 @@ class Forms:
             where = random()
             arity = -1 if where < 0.4 else 1 if where < 0.8 else 2
             passing = range(max(arity, 0)) if result is None else ()
-        where = random()
+        where = random() if result is None else 1.0  # a function with another result than is asked for would not do
         if where < 0.25 and arity in _FUNCTIONS:
             names = _FUNCTIONS[arity]
             return Name("builtins", names[int(random() * len(names))])
@@ -407,6 +407,8 @@ class Forms:
             inherited = {member for base in one.bases or (name,) for member in members.get(base, ())}
             if not one.demands and (hint.name in one.bases or (demands and demands <= inherited)):
                 found.append(Hint("class", name))
+        if known is not None and known.double is not None:
+            found.append(known.double)
         return found
 
     # Objects

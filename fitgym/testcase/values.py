@@ -174,9 +174,9 @@ class Values:
             others = [one for one in draft.results(results.providers(returned).ids) if one != expression.position]
             if others and rng.random() < 0.7:
                 return Ref(others[int(rng.random() * len(others))])
-        if isinstance(expression, Lambda) and isinstance(expression.body, Literal) and rng.random() < 0.5:
+        if isinstance(expression, Lambda) and isinstance(expression.body, Literal | Collection) and rng.random() < 0.8:
             body = self.changed(expression.body, hint.args[-1] if hint.args else ANY, draft, rng, depth + 1)
-            if isinstance(body, Literal):
+            if isinstance(body, Literal | Collection):
                 return Lambda(expression.arity, body)
         return self.of(hint, draft, rng, depth)
 
