@@ -37,6 +37,7 @@ from fitgym.execution.expressions import (
     is_flat_numbers,
 )
 from fitgym.execution.fleeting import is_fleeting_text, without_addresses
+from fitgym.execution.likeness import Likeness
 from fitgym.execution.reflection import among, is_class, mro, name_of, owner_of, static, stored_attributes
 from fitgym.instrument.trace import Failure
 from fitgym.testcase.expression import Expression, Literal, Name, Ref
@@ -69,7 +70,7 @@ class Observation:
         path: what leads from its result to the observed value, as Python text: "" or `.name`, `[0]`, `["key"]` and
             sequences of these.
         kind: how the fact is written, for the value v and the expected expression e:
-            "equal"       `v == e`
+            "equal"       `v == e`; a `Ref` in `e` is an earlier result with the same content
             "is"          `v is e` (None, True, False, enum members, classes, functions, the result of another statement)
             "is not"      `v is not e`; never observed, because there is always something better to say
             "approx"      `v == pytest.approx(e)`: a number, or a flat list, tuple or dict of numbers
@@ -124,14 +125,18 @@ def observe(results: Sequence[object], raised: BaseException | None = None, *, h
     """
     found: list[Observation] = []
     owners: dict[int, int] = {}
+    likeness = Likeness(lambda value: _content(value, home))
     for position, value in enumerate(results):
         if value is NOT_RUN:
             continue
         first = owners.setdefault(id(value), position)
         if first != position and _has_identity(value):
             found.append(Observation(position, "", "is", Ref(first)))
-        else:
-            found.extend(describe(value, position, home=home))
+            continue
+        if (like := likeness.of(value)) is not None:
+            found.append(Observation(position, "", "equal", like))
+        found.extend(describe(value, position, home=home))
+        likeness.add(value, position)
     if raised is None:
         return Observed(tuple(found))
     position = next((i for i, value in enumerate(results) if value is NOT_RUN), len(results))
@@ -162,6 +167,13 @@ def describe(value: object, position: int, *, home: str = "") -> list[Observatio
         home: name of the module under test, see `name_of`.
     """
     return list(itertools.islice(_facts(value, position, "", home, MAX_DEPTH), MAX_FACTS))
+
+
+def _content(value: object, home: str) -> list[tuple[object, ...]]:
+    """What is known of an object, to be compared with another one; nothing if there may be more than that."""
+    facts = list(itertools.islice(_facts(value, 0, "", home, MAX_DEPTH), MAX_FACTS + 1))
+    partial = any(fact.kind in ("isinstance", "length") for fact in facts)
+    return [] if partial or len(facts) > MAX_FACTS else [(fact.path, fact.kind, fact.expression) for fact in facts]
 
 
 def _message(error: BaseException, home: str) -> str:

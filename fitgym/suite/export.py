@@ -22,7 +22,7 @@ from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.dialects import DIALECTS, WIDTH, Dialect
 from fitgym.suite.place import import_root, is_first_party
 from fitgym.suite.undoing import NAMES, undoing
-from fitgym.testcase.expression import Literal, Ref
+from fitgym.testcase.expression import Literal, refs
 from fitgym.testcase.layout import Bracket, indented, laid_out
 from fitgym.testcase.scope import Scope
 from fitgym.testcase.source import Rendered, expression_piece, literal_source, render
@@ -205,7 +205,7 @@ def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dia
     if test.raises is not None or [(fact.position, fact.path) for fact in test.assertions] != [(last, "")]:
         return []
     (fact,) = test.assertions
-    named = (fact.expression.position,) if isinstance(fact.expression, Ref) else ()
+    named = refs(fact.expression)
     if last in named:
         return []
     rendered = _rendered(test, subject, scope, dialect, named, plain=True)
@@ -239,7 +239,7 @@ def _is_complete(lines: Sequence[str]) -> bool:
 def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
     """A body that binds what it checks."""
     named = {fact.position for fact in test.assertions}
-    named |= {fact.expression.position for fact in test.assertions if isinstance(fact.expression, Ref)}
+    named |= {position for fact in test.assertions for position in refs(fact.expression)}
     rendered = _rendered(test, subject, scope, dialect, named)
     arrange = [line for block in rendered.blocks[:-1] for line in block]
     act = list(rendered.blocks[-1])

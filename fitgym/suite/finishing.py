@@ -30,7 +30,7 @@ from fitgym.suite.mutation import Mutation
 from fitgym.suite.observers import enriched, unknown
 from fitgym.suite.score import MutationScore, mutation_score
 from fitgym.suite.stability import Dropped, stabilize
-from fitgym.testcase.expression import Expression, Name, Ref
+from fitgym.testcase.expression import Expression, Name, refs
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Finished", "finish"]
@@ -287,7 +287,9 @@ def _written_out(seen: Observed) -> dict[int, Expression]:
     return {
         fact.position: fact.expression
         for fact in seen.observations
-        if not fact.path and fact.kind in ("equal", "is", "approx") and not isinstance(fact.expression, Ref | Name)
+        if not fact.path
+        and fact.kind in ("equal", "is", "approx")
+        and not (isinstance(fact.expression, Name) or refs(fact.expression))
     }
 
 

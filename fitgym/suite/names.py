@@ -425,6 +425,8 @@ def _result_words(fact: Observation) -> str:
         return "nan"
     if fact.kind == "is" and isinstance(fact.expression, Ref):
         return "same_object"
+    if fact.kind == "equal" and isinstance(fact.expression, Ref):
+        return "equal_object"
     if fact.kind == "isinstance" and isinstance(fact.expression, Name):
         return _words(fact.expression.qualname)
     if fact.kind == "length" and isinstance(fact.expression, Literal):
