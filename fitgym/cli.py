@@ -63,7 +63,10 @@ EXAMPLES = """Examples:
 @app.command(help_epilogue=EXAMPLES)
 @with_options(
     *("path", "budget", "timeout_s"),
-    shown={"goal": "coverage, or that of --env", "search": "the goal's own: mosa for coverage, whole_suite for others"},
+    shown={
+        "goal": "tests, or that of --env",
+        "search": "the goal's own: mosa for tests and coverage, else whole_suite",
+    },
 )
 def generate(
     subject: str,
@@ -143,13 +146,17 @@ def generate(
         sys.stdout.write(run.summary() + "\n")
     if not run.source:
         advice = (
-            "" if goal == "coverage" else "; --goal coverage keeps a test for every line and branch that is reached"
+            ""
+            if goal in ("coverage", "tests")
+            else "; --goal coverage keeps a test for every line and branch that is reached"
         )
         why = f"in {budget} no test case was found that goal '{goal}' keeps{advice}"
         if run.record["dropped"]:
             why = f"no test was seen to pass every time: {run.left_out()}"
         sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
-    return INTERRUPTED if run.interrupted else DONE
+    if run.interrupted:
+        return INTERRUPTED
+    return DONE if run.source else FINDING
 
 
 def _view(subject: str, goal: str, agent: str) -> LiveView:

@@ -7,7 +7,7 @@ import shlex
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,9 @@ FINISHING_SHARE = 0.4
 
 MINIMISING_SHARE = 0.15
 """Of a budget in seconds, what is kept back for minimising."""
+
+WORST_LINES = 8
+"""Lines with surviving mutants that a summary names."""
 
 TELLING_S = 0.5
 """Seconds between two reports of the same stage of finishing."""
@@ -137,6 +140,8 @@ class Run:
                 f"branches {measured['branches']['covered']}/{measured['branches']['total']}, "
                 f"lines {measured['lines']['covered']}/{measured['lines']['total']} (coverage.py, of the exported file)"
             )
+        if record["mutants"] is not None:
+            lines.append(_mutants_in_words(record["mutants"]))
         kinds = ", ".join(f"{e['type']} in {e['function']}" for e in record["exceptions"][:8])
         more = len(record["exceptions"]) - 8
         lines.append(
@@ -397,6 +402,17 @@ def _trained_for(agent: str) -> str | None:
     trainings = description_of(Path(agent)).get("made", {}).get("trainings", ())
     goal = trainings[-1].get("environment", {}).get("goal") if trainings else None
     return goal if isinstance(goal, str) else None
+
+
+def _mutants_in_words(score: Mapping[str, Any]) -> str:
+    """How many mutants are killed, and the lines in which most survive."""
+    lines = Counter(score["survivor_lines"])
+    worst = sorted(sorted(lines, key=lambda line: -lines[line])[:WORST_LINES])
+    where = ", ".join(f"{line} ({lines[line]})" if lines[line] > 1 else str(line) for line in worst)
+    more = " and elsewhere" if len(lines) > WORST_LINES else ""
+    return f"mutants {score['killed']}/{score['total']} killed" + (
+        f", survivors in lines {where}{more}" if where else ""
+    )
 
 
 def _counted(number: int, what: str) -> str:

@@ -184,7 +184,7 @@ def test_a_request_to_end_leaves_no_process_and_no_folder(tmp_path):
 def test_a_suite_without_tests_is_said_to_be_none(tmp_path):
     file = write(tmp_path, "harmless.py", "def same(x: int) -> int:\n    return x\n")
     result = fitgym("generate", file, "--goal", "exceptions", "--budget", "1g", "--quiet", cwd=tmp_path)
-    assert result.returncode == 0
+    assert result.returncode == 1
     assert result.stderr == (
         "fitgym: nothing was exported: in 1g no test case was found that goal 'exceptions' keeps; "
         "--goal coverage keeps a test for every line and branch that is reached\n"

@@ -40,7 +40,7 @@ __all__ = [
 DEFAULT_ENV = "fitgym/FitnessSelection-v0"
 """The environment of a run that names none."""
 
-GENERATED_GOAL = "coverage"
+GENERATED_GOAL = "tests"
 """The goal of `fitgym generate` when the user names neither a goal nor an environment."""
 
 WholeNumber = Annotated[int, Meta(ge=1)]

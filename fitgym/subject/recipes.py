@@ -49,7 +49,7 @@ _TIME = (
     ("second", _one_of(0, 1, 59), False),
     ("microsecond", _one_of(0, 1, 999999), False),
 )
-_NUMERAL = _one_of("0", "1", "-1.5", "3.14", "1E+3", "NaN")
+_NUMERAL = _one_of(0, 1, "-1.5", "3.14", "1E+3", "NaN")
 
 RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
     {

@@ -32,6 +32,7 @@ class MutationScore:
         total: how many mutants the subject has, those left aside by the search included.
         killed: ids of those that a test kills, with the name of the quickest test that does, in the order of the list.
         survivors: ids of the others, in the order of the list.
+        lines: the line of each survivor.
         complete: no time ran out; if it did, mutants that were not run count as survivors.
     """
 
@@ -39,6 +40,7 @@ class MutationScore:
     total: int
     killed: tuple[tuple[str, str], ...]
     survivors: tuple[str, ...]
+    lines: tuple[int, ...] = ()
     complete: bool = True
 
     def as_dict(self) -> dict[str, Any]:
@@ -51,6 +53,7 @@ class MutationScore:
             "killed": len(self.killed),
             "by_test": dict(sorted(by_test.items())),
             "survivors": list(self.survivors),
+            "survivor_lines": list(self.lines),
         }
 
 
@@ -126,6 +129,7 @@ def mutation_score(
         len(mutants),
         tuple((mutant.id, killed[number]) for number, mutant in mutants if number in killed),
         tuple(mutant.id for number, mutant in mutants if number not in killed),
+        tuple(mutant.line for number, mutant in mutants if number not in killed),
         complete and deadline.rest > 0,
     )
 
