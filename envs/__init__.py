@@ -51,6 +51,7 @@ REGISTERED: Final[Mapping[str, Registered]] = {
             "MeanDiversity": "mean_diversity",
             "StrongMutation": "strong_mutation",
             "BranchCoverage": "coverage",
+            "Tests": "tests",
         }.items()
     },
     "fitgym/FitnessSelection-v0": Registered(_FITNESS, "Choose fitness functions for any goal."),

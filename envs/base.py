@@ -383,8 +383,7 @@ class SearchEnv(RecordedEnv):
         Then the search records only what their fitness functions need, which is faster and changes no result.
         Observations are zero.
         """
-        chosen = (getattr(self.actions.read(action), "functions", ()) for action in actions)
-        self._settled = tuple(name for functions in chosen for name in functions)
+        self._settled = tuple(name for one in actions for name in getattr(self.actions.read(one), "functions", ()))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are allowed, shape `(n_actions,)`, of bits two for each; all of them."""

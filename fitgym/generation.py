@@ -6,8 +6,7 @@ import json as json_format
 import shlex
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from fitgym.run.episode import Deadline as SearchDeadline
 from fitgym.run.episode import Hook, play
 from fitgym.run.record import record
 from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Options, Setting, defaults
+from fitgym.run.summary import left_out, summary
 from fitgym.suite.dialects import dialect
 from fitgym.suite.export import GENERATED, file_name, write
 from fitgym.suite.finishing import Finished, finish
@@ -40,9 +40,6 @@ FINISHING_SHARE = 0.4
 
 MINIMISING_SHARE = 0.15
 """Of a budget in seconds, what is kept back for minimising."""
-
-WORST_LINES = 8
-"""Lines with surviving mutants that a summary names."""
 
 TELLING_S = 0.5
 """Seconds between two reports of the same stage of finishing."""
@@ -128,40 +125,11 @@ class Run:
 
     def summary(self) -> str:
         """The result in a few lines for a person."""
-        record = self.record
-        measured = record["measured"]
-        seconds = record["seconds"]["search"] + record["seconds"]["finish"]  # "mutants" is a part of the latter
-        lines = [
-            f"{record['subject']}: {_counted(record['tests'], 'test')}, {_counted(record['statements'], 'statement')}"
-            + (f" -> {self.suite_path}" if self.suite_path else ""),
-        ]
-        if measured is not None:
-            lines.append(
-                f"branches {measured['branches']['covered']}/{measured['branches']['total']}, "
-                f"lines {measured['lines']['covered']}/{measured['lines']['total']} (coverage.py, of the exported file)"
-            )
-        if record["mutants"] is not None:
-            lines.append(_mutants_in_words(record["mutants"]))
-        kinds = ", ".join(f"{e['type']} in {e['function']}" for e in record["exceptions"][:8])
-        more = len(record["exceptions"]) - 8
-        lines.append(
-            _counted(len(record["exceptions"]), "exception")
-            + (f": {kinds}" + (f" and {more} more" if more > 0 else "") if kinds else "")
-        )
-        lines.append(
-            f"{_counted(record['generations'], 'generation')}, {_counted(record['executions'], 'execution')}, "
-            f"{_counted(record['steps'], 'decision')}, {seconds:.1f} s"
-        )
-        if record["unfinished"]:
-            lines.append(f"not finished: {'; '.join(record['unfinished'])}")
-        if record["dropped"]:
-            lines.append(f"left out: {_counted(len(record['dropped']), 'test')}, {self.left_out()}")
-        return "\n".join(lines)
+        return summary(self.record, self.suite_path)
 
     def left_out(self) -> str:
         """Why tests were left out of the suite, each reason with its number of tests, the most frequent first."""
-        reasons = Counter(test["reason"] for test in self.record["dropped"])
-        return ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+        return left_out(self.record)
 
 
 def generate(
@@ -402,21 +370,6 @@ def _trained_for(agent: str) -> str | None:
     trainings = description_of(Path(agent)).get("made", {}).get("trainings", ())
     goal = trainings[-1].get("environment", {}).get("goal") if trainings else None
     return goal if isinstance(goal, str) else None
-
-
-def _mutants_in_words(score: Mapping[str, Any]) -> str:
-    """How many mutants are killed, and the lines in which most survive."""
-    lines = Counter(score["survivor_lines"])
-    worst = sorted(sorted(lines, key=lambda line: -lines[line])[:WORST_LINES])
-    where = ", ".join(f"{line} ({lines[line]})" if lines[line] > 1 else str(line) for line in worst)
-    more = " and elsewhere" if len(lines) > WORST_LINES else ""
-    return f"mutants {score['killed']}/{score['total']} killed" + (
-        f", survivors in lines {where}{more}" if where else ""
-    )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 class _Reporting(Hook):

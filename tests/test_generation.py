@@ -306,6 +306,29 @@ def test_a_search_that_proposes_nothing_new_comes_to_an_end(tmp_path):
     assert run.record["executions"] < 1000 and not run.record["tests"]
 
 
+def test_what_depends_on_the_packages_of_a_machine_is_left_out(tmp_path):
+    path = tmp_path / "loud.py"
+    path.write_text(
+        "def loud(text: str, backend: str = '') -> str:\n"
+        "    if backend:\n"
+        "        import surely_not_installed\n"
+        "        return surely_not_installed.loud(text)\n"
+        "    return text.upper()\n"
+    )
+    run = fitgym.generate(str(path), budget="300x", seed=0)
+    assert "surely_not_installed" not in run.source and "ModuleNotFoundError" not in run.source
+    assert {test["reason"] for test in run.record["dropped"]} == {"it depends on which packages are installed"}
+
+
+def test_the_goal_of_a_run_that_names_none_is_tests_and_its_summary_says_what_survives(tmp_path):
+    run = fitgym.generate(TRIANGLE, budget="1000x", seed=0)
+    score = run.record["mutants"]
+    assert run.record["options"]["goal"] == "tests"
+    assert score["killed"] + len(score["survivors"]) == score["total"] and score["killed"] > score["total"] / 2
+    assert f"mutants {score['killed']}/{score['total']} killed" in run.summary()
+    assert len(score["survivor_lines"]) == len(score["survivors"])
+
+
 def test_what_finishing_did_not_come_to_the_end_of_is_said(coverage_run):
     run = replace(coverage_run, record=coverage_run.record | {"unfinished": ["minimising: stopped by the clock"]})
     assert "not finished: minimising: stopped by the clock" in run.summary().splitlines()

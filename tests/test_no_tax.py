@@ -103,7 +103,8 @@ def episode(agent, **options):
 def test_uniform_and_fixed_have_equal_executions_and_nearly_equal_generations():
     changing, fixed = episode("uniform", budget="600x"), episode("fixed:exception", budget="600x")
     assert changing[0] == fixed[0] == 600
-    assert abs(changing[1] - fixed[1]) <= 0.1 * fixed[1]
+    # Not exactly: what guides decides how many of a generation have run before, and those cost nothing.
+    assert abs(changing[1] - fixed[1]) <= 0.2 * fixed[1]
 
 
 def test_the_look_ahead_of_the_oracle_executes_for_proposals_only():
@@ -132,9 +133,8 @@ def test_generate_with_a_fixed_agent_records_only_what_it_needs_and_finds_the_sa
         assert not observation.any()
     finally:
         env.close()
-    settled = generate(
-        ACCOUNT, agent=f"fixed:{functions}", functions=functions.replace("+", ","), budget="200x", search="whole_suite"
-    )
+    own = {"goal": "coverage", "functions": functions.replace("+", ","), "search": "whole_suite"}
+    settled = generate(ACCOUNT, agent=f"fixed:{functions}", budget="200x", **own)
     env = FitnessSelection(
         ACCOUNT, goal="coverage", actions=(functions,), functions=functions.replace("+", ","), budget="200x"
     )

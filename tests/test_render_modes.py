@@ -29,7 +29,7 @@ def make(name, mode, **options):
     if name == "fitgym/MultiGoal-v0":
         options = {"weights": [1.0, 1.0], **options}
     if name not in WITHOUT_SUBJECT:
-        options = {"subject": TRIANGLE, "budget": "30g", "population": 6, **options}
+        options = {"subject": TRIANGLE, "budget": "30g", "population": 6, "generations_per_step": 1, **options}
     return gymnasium.make(name, render_mode=mode, **options)
 
 

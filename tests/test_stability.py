@@ -130,6 +130,25 @@ def test_flaky_assertions_go_and_the_rest_of_their_test_stays(tmp_path: Path) ->
     assert stability.complete
 
 
+def test_what_holds_on_one_machine_only_is_not_asserted(tmp_path: Path) -> None:
+    here = sorted(os.listdir("/"))
+    leaning = {
+        "zone": f"assert time.strftime('%z') == {time.strftime('%z')!r}",
+        "user": f"assert os.environ.get('USER', '') == {os.environ.get('USER', '')!r}",
+        "width": f"assert os.get_terminal_size.__name__ and os.environ.get('COLUMNS') == {os.environ.get('COLUMNS')!r}",
+        "root": f"assert sorted(os.listdir('/')) == {here!r}",
+        "scanned": f"assert sorted(entry.name for entry in os.scandir('/')) == {here!r}",
+        "walked": f"assert len(next(os.walk('/'))[1]) > {len(next(os.walk('/'))[1]) - 2}",
+        "arguments": "import sys\nassert len(sys.argv) > 1",
+    }
+    bodies = {name: f"assert flaky.shout('a') == 'A'\n{body}" for name, body in leaning.items()}
+    own = "open('mine', 'w').close()\nopen('yours', 'w').close()\nassert sorted(os.listdir()) == ['mine', 'yours']"
+    stability = Suite(tmp_path, own=own, **bodies).stabilize()
+    kept = left(stability)
+    assert kept.pop("test_own") == [0]
+    assert kept == {f"test_{name}": [0] for name in leaning}
+
+
 def test_state_that_leaks_from_one_test_to_another_is_found(tmp_path: Path) -> None:
     suite = Suite(
         tmp_path,

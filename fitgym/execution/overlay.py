@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
-__all__ = ["NAME", "Overlay", "Written"]
+__all__ = ["NAME", "Entries", "Overlay", "Written"]
 
 NAME = ".overlay"
 """The private copies are in a folder of this name."""
@@ -294,7 +294,7 @@ class Overlay:
             private = list(old(upper))
             hidden = {entry.name for entry in private}
             real = [entry for entry in (old(whole) if _is_folder(whole) else ()) if entry.name not in hidden]
-            return _Entries([*real, *private])
+            return Entries([*real, *private])
 
         return scandir
 
@@ -310,7 +310,7 @@ class Overlay:
         return connect
 
 
-class _Entries:
+class Entries:
     """What `os.scandir` returns, with the entries of two folders."""
 
     def __init__(self, entries: list[os.DirEntry[Any]]) -> None:

@@ -54,6 +54,8 @@ Report = Callable[[str], None]
 _LAZY = {("builtins", name) for name in ("enumerate", "filter", "map", "reversed", "zip")}
 _LAZY |= {("itertools", name) for name in dir(itertools)}
 
+_NOT_INSTALLED = (Name("builtins", "ModuleNotFoundError"), Name("builtins", "ImportError"))
+
 _UNOBSERVED = "no time was left to observe it"
 
 
@@ -143,7 +145,9 @@ def finish(
     ]
     statements = [engine.table.statements(testcase) for testcase in kept]
     made = finished_tests(statements, observed, engine.subject, before, kills)
-    tests = arranged([test for test in made if test is not None], engine.subject)
+    elsewhere = [test for test in made if test is not None and test.raises in _NOT_INSTALLED]
+    late += [Dropped(test.name, "it depends on which packages are installed") for test in elsewhere]
+    tests = arranged([test for test in made if test is not None and test not in elsewhere], engine.subject)
     folder = None if output is None else output.resolve()
 
     def render(chosen: Sequence[FinishedTest]) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from fitgym.execution.environment import MARKER, marked
 from fitgym.execution.folder import Folder
 from fitgym.subject.subject import Reference
+from fitgym.suite.elsewhere import ENVIRONMENT
 from fitgym.suite.place import import_root
 from fitgym.suite.undoing import note
 
@@ -72,6 +73,7 @@ class Rerun:
             if it needs one.
         order: 0 as written, 1 reversed, others shuffled.
         hash_seed: `PYTHONHASHSEED` of the interpreter.
+        elsewhere: as on another machine, see `fitgym.suite.elsewhere`.
         measured: measure branch coverage of the subject.
         mutated: the text that the subject is made from, "" for its own.
         limit_s: seconds after which it is killed; a test that takes more than `STILL_S` is not waited for either.
@@ -90,6 +92,7 @@ class Rerun:
     reference: Reference
     order: int = 0
     hash_seed: int = 0
+    elsewhere: bool = False
     measured: bool = False
     mutated: str = ""
     limit_s: float = 60.0
@@ -195,7 +198,7 @@ class Rerun:
         # Plain assertions and tracebacks: pytest would call `__repr__` of the subject's objects to explain a failure.
         plain = ["--assert=plain", "--tb=native", "--no-header", "--no-summary"]
         pytest = ["pytest", *place, *plain, "-p", "fitgym.suite.verdicts", "--verdicts", str(self._folder / "verdicts")]
-        pytest += ["--order", str(self.order)]
+        pytest += ["--order", str(self.order), *(["--elsewhere"] if self.elsewhere else [])]
         if self.mutated:
             pytest += ["-x", "-p", "fitgym.suite.mutated", "--mutated", str(self._folder / "mutated")]
             pytest += ["--module", self.reference.module, "--origin", self.reference.path]
@@ -220,6 +223,7 @@ class Rerun:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             MARKER: self._token,
+            **(ENVIRONMENT if self.elsewhere else {}),
         }
 
     def _written(self) -> int:

@@ -1,7 +1,8 @@
 """Stability: tests that pass every time, whoever runs them and in whatever order.
 
-Every run is a fresh interpreter with a hash seed of its own: once in the order of the file, once in reverse, so that of
-any two tests each comes first once, then in shuffled orders. What ever differs is taken out: a single assertion if it
+Every run is a fresh interpreter with a hash seed of its own, every second one as on another machine
+(`fitgym.suite.elsewhere`): once in the order of the file, once in reverse, so that of any two tests each comes first once,
+then in shuffled orders. What ever differs is taken out: a single assertion if it
 was one, otherwise the test. A test that passes but takes another way through the subject from run to run, so that the
 suite covers now more and now less, is taken out too. Then the count starts again, because a test may have leaned on
 what is gone. Tests that leave files in the current folder are given a folder of their own.
@@ -131,6 +132,7 @@ def stabilize(
                         reference,
                         order=order,
                         hash_seed=number + job + 1,
+                        elsewhere=(number + job) % 2 == 1,
                         measured=measure,
                         limit_s=min(limit, rest),
                         patience_s=patience,

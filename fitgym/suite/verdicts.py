@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from fitgym.suite.elsewhere import arrive
 from fitgym.suite.messages import MESSAGE
 
 __all__ = ["Verdicts", "order_of"]
@@ -26,12 +27,15 @@ __all__ = ["Verdicts", "order_of"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--verdicts", default="", help="file that gets one line per test")
+    parser.addoption("--elsewhere", action="store_true", help="as on another machine, see fitgym.suite.elsewhere")
     parser.addoption("--order", type=int, default=0, help="0 as written, 1 reversed, n shuffled with seed n")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if path := config.getoption("--verdicts"):
         config.pluginmanager.register(Verdicts(Path(path)), "fitgym-verdicts")
+    if config.getoption("--elsewhere"):
+        arrive()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
