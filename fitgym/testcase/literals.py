@@ -362,16 +362,18 @@ class Literals:
         return _PRINTABLE[int(random() * len(_PRINTABLE))]
 
     def _perturbed_str(self, text: str, rng: Chance) -> str:
-        """Delete, replace and insert characters, each with probability 1/3 (EvoSuite 1.0.7), or splice a constant."""
+        """Delete, replace and insert characters, each with probability 1/3 (EvoSuite 1.0.7), or take a constant, or splice one."""
         random = rng.random
         where = random()
         if where < 0.1:
             return self._varied(text, rng)
         if self._assembles and self.rates.assembled_rate and where > 0.85:
             return self._pieced(text, rng)
-        if where < 0.2:
+        if where < 0.25:
             place = int(random() * (len(text) + 1))
             piece = self._matching(rng) if self.patterns and random() < 0.5 else self._pooled_str(rng)
+            if where < 0.15:  # what stands inside of something else is seldom drawn anew
+                return piece[:LONGEST]
             return (text[:place] + piece + text[place:])[:LONGEST]
         changed = text
         for _ in range(3):  # three coins decide nothing in 8 of 27 cases: toss again rather than waste the mutation
