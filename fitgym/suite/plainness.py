@@ -33,7 +33,8 @@ MAX_DIGITS = 20  # up to here every power of ten below a number is tried
 SMALL = 20  # up to here every whole number below a number is tried
 
 _REF, _NAME, _MISFIT = 300, 400, 500
-_EMPTY_TEXT, _EMPTY_CONTAINER, _ZERO = 60, 360, 34  # more than "a", than a list of one earlier result, and than 3
+_EMPTY_TEXT, _EMPTY_CONTAINER = 60, 360  # more than "a", and than a list of one earlier result
+_LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithmetic, and 2 + 2 is 2 * 2
 _WORD = 22  # the name of the parameter, less than "a"
 
 _PLAIN: dict[str, tuple[Expression, ...]] = {
@@ -207,11 +208,13 @@ def _literal_size(text: str) -> int:
         return 200  # infinities and the like
     value = ast.literal_eval(text)
     if not value:
-        return _EMPTY_TEXT if kind in ("str", "bytes") else _ZERO + 5 * (kind != "int")
+        return _EMPTY_TEXT if kind in ("str", "bytes") else _LITTLE["0"] + 5 * (kind != "int")
     if isinstance(value, str):
         return 20 + sum(map(_character_size, value))
     if isinstance(value, bytes):
         return 30 + sum(_character_size(chr(byte)) for byte in value)
+    if text in _LITTLE:
+        return _LITTLE[text]
     digits = text.lstrip("-")
     size = 10 * len(digits) + sum(20 for digit in digits if digit in "123456789") + 15 * text.startswith("-")
     return size + int(min(abs(value), SMALL)) + (0 if kind == "int" else 5)
@@ -348,7 +351,7 @@ def _rounder(number: int) -> Iterator[int]:
     size = abs(number)
     yield from (0, sign, -sign)
     if size <= SMALL:
-        yield from (sign * smaller for smaller in range(2, size))
+        yield from (sign * smaller for smaller in range(2, max(size, 4)))
         yield from (sign * smaller for smaller in (10,) if smaller < size)
         return
     yield from (sign * 2, sign * 3, sign * 5)
