@@ -15,11 +15,12 @@ from fitgym.execution.chance import PRIVATE
 
 __all__ = ["Folder", "sweep", "tidy"]
 
+_MEMORY, _ROOM = "/dev/shm", 2 << 30
 _OURS = re.compile(PRIVATE + "[0-9a-f]{16}")
 
 
 class Folder:
-    """A new folder among the temporary files, that only this user can enter.
+    """A new folder among the temporary files, in memory where there is room, that only this user can enter.
 
     Its owner holds a lock on it, which nobody has to let go of: where the lock is free, the owner is gone. Whoever makes
     a folder removes those first.
@@ -30,7 +31,7 @@ class Folder:
 
     def __init__(self) -> None:
         sweep()
-        place = os.path.realpath(tempfile.gettempdir())
+        place = _place()
         made = tempfile.mkdtemp(prefix=".fitgym-", dir=place)  # nobody sweeps it before it is locked
         self._lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -52,7 +53,7 @@ class Folder:
 
 def sweep() -> None:
     """Remove the folders of processes that were killed before they could."""
-    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+    with contextlib.suppress(OSError), os.scandir(_place()) as entries:
         for entry in entries:
             if _OURS.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(OSError):  # another user's, or in use
@@ -62,6 +63,17 @@ def sweep() -> None:
                         _remove(entry.path)
                     finally:
                         os.close(lock)
+
+
+def _place() -> str:
+    """The folder that private folders are made in: in memory if there is room and nobody has asked for another place,
+    because code that writes files, and databases above all, waits for a disk most of the time."""
+    if not any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")):
+        with contextlib.suppress(OSError):
+            room = os.statvfs(_MEMORY)
+            if os.path.ismount(_MEMORY) and room.f_bavail * room.f_frsize >= _ROOM and os.access(_MEMORY, os.W_OK):
+                return _MEMORY
+    return os.path.realpath(tempfile.gettempdir())
 
 
 def tidy(folder: str, kept: Collection[str]) -> None:
