@@ -201,6 +201,75 @@ def test_the_object_of_a_method_is_no_variable() -> None:
     assert [(one.function, one.text) for one in found if one.operator == "variable"] == [("C.m", "b")]
 
 
+CALLS = [
+    ("return a.lower()", ["a"]),
+    ("return a.strip().upper()", ["a", "a.strip()"]),
+    ("return a.replace('x', b)", ["a", "a.replace(b, 'x')"]),
+    ("return a.pop()", []),
+    ("return sorted(a)", ["a"]),
+    ("return sorted(a, key=b)", ["a", "sorted(a)"]),
+    ("return max(0, a + b)", ["0", "(a + b)"]),
+    ("return g(a, b)", ["g(b, a)"]),
+    ("return g(a, a)", []),
+    ("return g(a, b, 1)", ["g(b, a, 1)", "g(a, 1, b)"]),
+    ("return g(*a, b)", []),
+    ("return g(a, x=b, **f)", ["g(a, **f)"]),
+    ("log.warning(a, b)", []),
+    ("return g(\n    a,\n    b,\n)", ["g(b, a\n\n\n)"]),
+    ("return sorted(\n    a\n)", ["(a\n\n)"]),
+    ("return sorted(x for x in a)", ["((x for x in a))"]),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), CALLS, ids=[body for body, _ in CALLS])
+def test_calls_are_left_out_and_their_arguments_exchanged_or_left_out(body: str, expected: list[str]) -> None:
+    assert [text for _, text in changes(of_body(body), "call")] == expected
+
+
+def test_an_await_is_left_out() -> None:
+    found = mutants("async def f(a):\n    return await a\n")
+    assert [one.text for one in found if one.operator == "call"] == ["(a)"]
+
+
+OPERANDS = [
+    ("return a + b", ["a", "b"]),
+    ("return 'x' + a", ["'x'", "a"]),
+    ("return a - b * f", ["a", "(b * f)", "b", "f"]),
+    ("return (a\n    % b)", ["(a\n)", "(b\n)"]),
+    ("return a and b", []),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), OPERANDS, ids=[body for body, _ in OPERANDS])
+def test_of_an_operation_one_operand_is_left(body: str, expected: list[str]) -> None:
+    assert [text for _, text in changes(of_body(body), "operand")] == expected
+
+
+STATEMENTS = [
+    ("SELECT a FROM t", []),
+    ("select this", []),
+    ("Select one of us ORDER BY name", ["Select one of us"]),
+    ("SELECT SUM(a * b) FROM t", ["SELECT MAX(a * b) FROM t", "SELECT SUM(a + b) FROM t"]),
+    ("SELECT a FROM t WHERE b = ?", ["SELECT a FROM t WHERE b <> ?", "SELECT a FROM t"]),
+    ("DELETE FROM t WHERE a >= 3", ["DELETE FROM t WHERE a > 3", "DELETE FROM t"]),
+    (
+        "SELECT a FROM t ORDER BY b DESC LIMIT 3",
+        [
+            "SELECT a FROM t ORDER BY b ASC LIMIT 3",
+            "SELECT a FROM t LIMIT 3",
+            "SELECT a FROM t ORDER BY b DESC",
+        ],
+    ),
+    ("INSERT INTO t (a, b) VALUES (?, ?)", []),
+    ("a >= b", []),
+]
+
+
+@pytest.mark.parametrize(("statement", "expected"), STATEMENTS, ids=[statement for statement, _ in STATEMENTS])
+def test_of_an_sql_statement_one_thing_is_different(statement: str, expected: list[str]) -> None:
+    assert [eval(text) for _, text in changes(of_body(f"return {statement!r}"), "constant")] == [*expected, ""]
+
+
 DELETIONS = [
     ("x = a\nreturn x", ["x = a", "return x"]),
     ("a += 1\na: int = 2\ng(a)\nassert a\nraise E", ["a += 1", "a: int = 2", "g(a)", "assert a", "raise E"]),

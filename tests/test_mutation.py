@@ -1,6 +1,7 @@
 """Mutants in a running process do what separately mutated files do, and leave nothing behind."""
 
 import ast
+import re
 import sys
 import textwrap
 import types
@@ -207,6 +208,10 @@ def separately(text):
     return found
 
 
+def without_addresses(text):
+    return re.sub("0x[0-9a-f]+", "0x", text)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_mutant_does_what_a_separately_mutated_module_does(name, tmp_path, sites):
     program = Imported(PROGRAMS[name], tmp_path, INFECTION)
@@ -221,7 +226,8 @@ def test_a_mutant_does_what_a_separately_mutated_module_does(name, tmp_path, sit
         made.do()
         got = [fresh.call(n) for n in ARGUMENTS]
         made.undo()
-        assert got == separately(mutated_text(program.source, mutant)), mutant.id
+        expected = separately(mutated_text(program.source, mutant))
+        assert got == expected or without_addresses(repr(got)) == without_addresses(repr(expected)), mutant.id
         differing += got != original
     assert differing > len(program.mutants) / 4
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fitgym.subject import replacements
+from fitgym.subject.call_changes import of_call, of_operation
 from fitgym.subject.change import Change
 from fitgym.subject.equivalence import is_number, is_unordered, is_zero, level, never_differ, telling
 from fitgym.subject.mutant import PRECEDENCE, Mutant, Operator, Place, Span
@@ -156,7 +157,11 @@ class ExpressionChanges:
                     self._value(part, numeric=True)
             case ast.NamedExpr():
                 self._value(node.value)
-            case ast.Await() | ast.Starred():
+            case ast.Await():
+                text = self._text.at(span_of(node.value))
+                self._add("call", span_of(node), span_of(node), f"await {text}", text, f"({text})", "line", [])
+                self._value(node.value, inner=True)
+            case ast.Starred():
                 self._value(node.value, inner=True)
             case _:
                 for child in ast.iter_child_nodes(node):
@@ -310,6 +315,10 @@ class ExpressionChanges:
                 )
                 text = f"({whole})" if inner and level(sign) != level(other) else whole
                 self._add("arithmetic", span, where, sign, other, text, "arithmetic", [(span, True)], rank)
+        for rank, text in enumerate(of_operation(node, self._text)):
+            self._add(
+                "operand", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank
+            )
         numeric = sign is not None and number
         for part, beside in ((node.left, node.right), (node.right, node.left)):
             # One more is what another literal beside it gives.
@@ -325,6 +334,8 @@ class ExpressionChanges:
         self._base(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         outer, self._silent = self._silent, self._silent or name in _SPEAKING
+        for rank, text in enumerate(of_call(node, self._text, silent=self._silent)):
+            self._add("call", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank)
         for argument in node.args:
             self._value(argument, numeric=isinstance(node.func, ast.Name) and name in _NUMERIC_ARGUMENTS)
         for keyword in node.keywords:

@@ -17,6 +17,8 @@ Operator = Literal[
     "deletion",  # a statement left out
     "unary",  # a sign, one more or one less, a `not` in front of a condition
     "variable",  # another variable of the same function
+    "operand",  # one operand of an operation alone
+    "call",  # a call left out, with two arguments exchanged, or without one of them; an `await` left out
 ]
 """What kind of change it is."""
 
@@ -25,7 +27,9 @@ PRECEDENCE: tuple[Operator, ...] = (
     "arithmetic",
     "logical",
     "deletion",
+    "call",
     "constant",
+    "operand",
     "unary",
     "variable",
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from fitgym.subject.operators import family
+from fitgym.subject.sql import other_statements
 
 __all__ = ["NEGATED", "OPPOSITE", "arithmetic", "literals", "relational", "subsuming"]
 
@@ -81,7 +82,7 @@ def literals(value: object) -> tuple[object, ...]:
     """What a literal is replaced by, the most telling first; nothing for other literals.
 
         integer, float     0, 1, -1, one more, one less; 0 by 1 only, 1 by 0 only
-        string, bytes      the empty one; something for an empty one
+        string, bytes      the empty one; something for an empty one; SQL by statements in which one thing is different
         True, False        the other one
         None               False
 
@@ -99,7 +100,7 @@ def literals(value: object) -> tuple[object, ...]:
         case float() if math.isfinite(value):
             return _others(value, 0.0, value + 1.0, value - 1.0, 1.0, -1.0)
         case str():
-            return ("",) if value else (_TEXT,)
+            return (*other_statements(value), "") if value else (_TEXT,)
         case bytes():
             return (b"",) if value else (_TEXT.encode(),)
     return ()
