@@ -28,8 +28,14 @@ EPISODES: dict[str, tuple[str, dict[str, Any]]] = {
     "diversity, variant": ("SuiteDiversity", {**SEARCH, "variants": {"diversity": {"last_two": True}}}),
     "mutation": ("StrongMutation", {**SEARCH, "features": "full-v1"}),
     "coverage": ("BranchCoverage", {**SEARCH, "features": "full-v1", "generations_per_step": 1}),
-    "coverage, smart": ("BranchCoverage", {**SEARCH, "smart": True, "secondary": "performance"}),
-    "coverage, executions": ("BranchCoverage", {**SEARCH, "budget": "400x", "search": "mosa", "actions": "upto:3"}),
+    "coverage, smart": (
+        "BranchCoverage",
+        {**SEARCH, "generations_per_step": 1, "smart": True, "secondary": "performance"},
+    ),
+    "coverage, executions": (
+        "BranchCoverage",
+        {**SEARCH, "generations_per_step": 1, "budget": "400x", "search": "mosa", "actions": "upto:3"},
+    ),
     "bits": ("ExceptionDiscovery", {**SEARCH, "actions": "bits", "features": "full-v1"}),
     "weights": ("WeightedFitness", {**SEARCH, "features": "full-v1"}),
     "own populations": (
