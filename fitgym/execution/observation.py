@@ -19,7 +19,7 @@ import math
 import sys
 import types
 from builtins import id
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from typing import Literal as OneOf
@@ -270,6 +270,11 @@ def _elements(container: Any) -> Iterator[tuple[str, object]]:
 def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
     """The public attributes that an object stores; its class only if there are none."""
     silent = True
+    reported = _REPORTS.get(name_of(type(value)) or _NOTHING)
+    if reported is not None:
+        for name in reported:
+            yield from _facts(getattr(value, name), position, f"{path}.{name}", home, 1)
+        return
     if depth > 1:
         for name, stored in stored_attributes(value):
             for fact in _facts(stored, position, f"{path}.{name}", home, min(depth, 2) - 1):
@@ -312,6 +317,10 @@ _RAISE = dis.opmap["RAISE_VARARGS"]  # what `raise` and `assert` compile to, and
 _PLAIN_ERRORS = (BaseException, KeyError, OSError, ImportError, AttributeError, NameError)  # `str` gives the argument
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
+
+_NOTHING = Name("", "")
+_REPORTS: Mapping[Name, tuple[str, ...]] = {Name("click.testing", "Result"): ("exit_code", "output")}
+"""Of objects of a library that report something, the attributes that say what."""
 
 _LISTED: tuple[type, ...] = (collections.deque, range, type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = frozenset(

@@ -12,6 +12,7 @@ import enum
 import functools
 import inspect
 import os
+import sys
 import types
 from builtins import id
 from collections import Counter
@@ -24,6 +25,7 @@ from fitgym.subject import docstrings
 from fitgym.subject.callables import asked, unwrapped
 from fitgym.subject.catalogue import Catalogue
 from fitgym.subject.codes import Codes, Found
+from fitgym.subject.command_lines import commands_in, is_command_line, runner_of, words_of
 from fitgym.subject.constants import constants
 from fitgym.subject.drive import driven
 from fitgym.subject.examples import examples
@@ -122,6 +124,7 @@ class _Inspector:
         self.parameters = Parameters(module, tree, self.nodes)
         self.documented: list[str] = []
         self._classes: list[tuple[type, str]] = []  # those of the source, with the names that a test calls them by
+        self._command_lines: list[tuple[str, Any]] = []
         self._way_in: WayIn = ""  # of what is added
         self._only_private = False
 
@@ -141,6 +144,7 @@ class _Inspector:
             self._module_level(tested=False, private=False)
         else:
             self._module_level(tested=True, private=False)
+            self._add_command_lines()
             if not self._has_tested():
                 self.catalogue.forget_operations()
                 self._only_private = True
@@ -181,7 +185,10 @@ class _Inspector:
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
 
     def _has_tested(self) -> bool:
-        return any(operation.under_test and operation.function >= 0 for operation in self.catalogue.operations)
+        return any(
+            operation.under_test and (operation.function >= 0 or operation.name == "CliRunner.invoke")
+            for operation in self.catalogue.operations
+        )
 
     def _named_class(self) -> type:
         found: Any = self.module
@@ -228,12 +235,49 @@ class _Inspector:
             if self._is_ours(value):
                 self._class(value, tested, private, name)
                 return True
+        elif is_command_line(value):
+            if tested and not self._way_in:
+                self._command_lines.append((name, value))
+            return True
         elif callable(value) or isinstance(value, staticmethod | classmethod):
             raw = self.codes.find(value)
             if raw.code is not None:
                 self._add("function", name, raw, tested)
                 return True
         return False
+
+    def _add_command_lines(self) -> None:
+        """The commands of the module that no other command of it leads to, each run by the runner of its library."""
+        inner = {id(command) for _, group in self._command_lines for command in commands_in(group)}
+        for _, value in self._command_lines:
+            if id(value) in inner:
+                continue
+            module = runner_of(value)
+            runner, result = f"{module}.CliRunner", Hint("class", "click.testing.Result")
+            kind = Hint("class", self.catalogue.register(type(value)))
+            self.catalogue.register(sys.modules[module].CliRunner)
+            if ("constructor", runner) not in self.catalogue.done:
+                self.catalogue.done.add(("constructor", runner))
+                self._runs("constructor", module, "CliRunner", runner, (), Hint("class", runner), False)
+            cli = Parameter("cli", "positional_or_keyword", kind, declared=True)
+            args = Parameter("args", "positional_or_keyword", words_of(value), declared=True)
+            self._runs("method", module, "CliRunner.invoke", runner, (cli, args), result, True)
+
+    def _runs(
+        self,
+        kind: OperationKind,
+        module: str,
+        name: str,
+        owner: str,
+        parameters: tuple[Parameter, ...],
+        returns: Hint,
+        tested: bool,
+    ) -> None:
+        """Add an operation of a runner."""
+        number = len(self.catalogue.operations)
+        self.catalogue.operations.append(
+            Operation(number, kind, module, name, owner, parameters=parameters, returns=returns, under_test=tested)
+        )
 
     def _is_ours(self, cls: type) -> bool:
         """The class is defined by the source under test."""

@@ -181,9 +181,35 @@ def description(
     """
     last = statements[-1]
     operation = subject.operations[last.operation]
+    if (line := _command_line(operation, last)) is not None:
+        return Description(line[0], line[1], _ending_words(assertions))
     details = dict.fromkeys(words for words in _details(subject, statements) if words)
     outcome = _raised_words(raises) if raises is not None else _outcome_words(operation, statements, assertions, steady)
     return Description(operation_words(operation), tuple(details), outcome)
+
+
+def _command_line(operation: Operation, statement: Statement) -> tuple[str, tuple[str, ...]] | None:
+    """Of a statement that runs a command line: the command in words, and words for each of its arguments."""
+    match (operation.name, statement.args):
+        case "CliRunner.invoke", (Name() as command, Collection() as given):
+            words = [item for item in given.items if isinstance(item, Literal)]
+            first = [word for word in map(_plain_word, words[:1]) if word]
+            rest = (part for word in words[len(first) :] for part in itertools.islice(_value_words(word), 1))
+            return "_".join([_words(command.qualname), *first]), tuple(dict.fromkeys(rest))
+    return None
+
+
+def _plain_word(literal: Literal) -> str:
+    """The name of a command as a word of a test's name, "" for any other text."""
+    return _words(found[1].replace("-", "_")) if (found := re.fullmatch(r"'([a-z][a-z_-]+)'", literal.text)) else ""
+
+
+def _ending_words(assertions: Sequence[Observation]) -> str:
+    """How a command line ends."""
+    codes = [fact.expression for fact in assertions if fact.path == ".exit_code"]
+    if codes and isinstance(codes[0], Literal) and codes[0].text != "0":
+        return f"exits_with_{_words(codes[0].text.replace('-', 'minus_'))}"
+    return "prints" if any(fact.path == ".output" for fact in assertions) else "succeeds"
 
 
 def operation_words(operation: Operation) -> str:
