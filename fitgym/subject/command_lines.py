@@ -15,7 +15,10 @@ from typing import Any
 
 from fitgym.subject.hints import Hint, name_of
 
-__all__ = ["commands_in", "is_command_line", "runner_of", "words_of"]
+__all__ = ["INVOKE", "commands_in", "is_command_line", "runner_of", "words_of"]
+
+INVOKE = "CliRunner.invoke"
+"""What a test calls."""
 
 _COMMAND, _TYPER = "click.core.Command", "typer.main.Typer"
 _RUNNERS: Mapping[str, str] = {_COMMAND: "click.testing", _TYPER: "typer.testing"}

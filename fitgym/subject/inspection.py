@@ -25,7 +25,7 @@ from fitgym.subject import docstrings
 from fitgym.subject.callables import asked, unwrapped
 from fitgym.subject.catalogue import Catalogue
 from fitgym.subject.codes import Codes, Found
-from fitgym.subject.command_lines import commands_in, is_command_line, runner_of, words_of
+from fitgym.subject.command_lines import INVOKE, commands_in, is_command_line, runner_of, words_of
 from fitgym.subject.constants import constants
 from fitgym.subject.drive import driven
 from fitgym.subject.examples import examples
@@ -186,7 +186,7 @@ class _Inspector:
 
     def _has_tested(self) -> bool:
         return any(
-            operation.under_test and (operation.function >= 0 or operation.name == "CliRunner.invoke")
+            operation.under_test and (operation.function >= 0 or operation.name == INVOKE)
             for operation in self.catalogue.operations
         )
 
@@ -261,7 +261,7 @@ class _Inspector:
                 self._runs("constructor", module, "CliRunner", runner, (), Hint("class", runner), False)
             cli = Parameter("cli", "positional_or_keyword", kind, declared=True)
             args = Parameter("args", "positional_or_keyword", words_of(value), declared=True)
-            self._runs("method", module, "CliRunner.invoke", runner, (cli, args), result, True)
+            self._runs("method", module, INVOKE, runner, (cli, args), result, True)
 
     def _runs(
         self,

@@ -14,6 +14,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from fitgym.execution.observation import Observation
+from fitgym.subject.command_lines import INVOKE
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.scope import snake_case
@@ -190,8 +191,8 @@ def description(
 
 def _command_line(operation: Operation, statement: Statement) -> tuple[str, tuple[str, ...]] | None:
     """Of a statement that runs a command line: the command in words, and words for each of its arguments."""
-    match (operation.name, statement.args):
-        case "CliRunner.invoke", (Name() as command, Collection() as given):
+    match statement.args:
+        case (Name() as command, Collection() as given) if operation.name == INVOKE:
             words = [item for item in given.items if isinstance(item, Literal)]
             first = [word for word in map(_plain_word, words[:1]) if word]
             rest = (part for word in words[len(first) :] for part in itertools.islice(_value_words(word), 1))
