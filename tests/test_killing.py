@@ -306,7 +306,9 @@ def test_a_trial_in_a_fresh_process_gives_what_it_gives_among_others(subject):
     together = it.kill(*tests, exhaustive=True)
     expected = it.expect(*tests)
     trials = [(test, number) for test in tests for number in range(0, len(it.mutants), 7)]
-    for trial in trials:
+    ran = [trial for trial in trials if together[trial] is not None]  # one that hangs is run with one test case only
+    assert len(ran) > len(trials) / 2
+    for trial in ran:
         it.executor.begin()  # ends the process that worked
         (alone,) = it.executor.kill([trial], expected, it.table)
         assert alone == together[trial]
