@@ -276,7 +276,7 @@ class _Job:
         share = self._share(interrupted)
         return finish(
             self.engine,
-            [name for name in self.env.goal.kept if self.engine.measures(name)],
+            [name for name in self.env.goal.kept if self.engine.records(name)],
             output=self.output,
             command=_command(self.request, self.budget),
             dialect=self.dialect,

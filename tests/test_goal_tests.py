@@ -12,23 +12,25 @@ from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.goals.tests import Tests
 from fitgym.subject.source import locate
+from fitgym.suite.finishing import finish
 
 TRIANGLE = str(Path(__file__).parent / "programs" / "triangle.py")
 
 
+def searching(executor: Executor, budget: str) -> Engine:
+    options = {"tracked": Tests.kept, "usable": Tests.functions, "late": Tests.late, "search": "mosa"}
+    return Engine(executor, **options, population=10, budget=Budget.parse(budget), seed=0)
+
+
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Executor(locate(TRIANGLE)) as executor:
-        yield Engine(
-            executor,
-            tracked=Tests.kept,
-            usable=Tests.functions,
-            late=Tests.late,
-            search="mosa",
-            population=10,
-            budget=Budget.parse("400x"),
-            seed=0,
-        )
+def executor() -> Iterator[Executor]:
+    with Executor(locate(TRIANGLE)) as running:
+        yield running
+
+
+@pytest.fixture
+def engine(executor: Executor) -> Engine:
+    return searching(executor, "400x")
 
 
 def test_until_then_no_mutant_counts_as_killed(engine: Engine) -> None:
@@ -52,3 +54,15 @@ def test_from_then_on_what_the_archive_kills_is_known(engine: Engine) -> None:
         engine.step()
     assert engine.covered("strong_mutation").mean() > killed
     assert engine.executions <= 400
+
+
+def test_where_the_budget_ends_before_mutants_could_be_run_the_suite_is_finished_without_them(
+    executor: Executor,
+) -> None:
+    engine = searching(executor, "32x")
+    while engine.executions < 30 and not engine.over:
+        engine.step()
+    engine.activate(("branch", "strong_mutation"))
+    assert engine.active == ("branch",) and not engine.records("strong_mutation")
+    finished = finish(engine, [name for name in Tests.kept if engine.records(name)])
+    assert finished.tests and finished.mutants is None

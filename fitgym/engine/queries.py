@@ -135,6 +135,10 @@ class Queries(ActiveEvaluation):
         """Whether the values of a fitness function are known: it is usable, or was active or tracked at some time."""
         return name in self._state.measurements.fitness
 
+    def records(self, name: str) -> bool:
+        """Whether what a fitness function needs is recorded now; not so if the budget ended before it could be."""
+        return self.measures(name) and self.function(name).needs <= self.probes
+
     @property
     def functions(self) -> Mapping[str, Fitness]:
         """The fitness functions that are usable, or were active or tracked at some time, by name."""

@@ -82,7 +82,8 @@ def mutation_score(
         twice: try kills by time twice.
     """
     functions = engine.functions
-    name = next((name for name, fitness in functions.items() if fitness.numbers is not None), "")
+    about = (name for name, fitness in functions.items() if fitness.numbers is not None and engine.records(name))
+    name = next(about, "")
     if not name:
         return None
     fitness, of_target = functions[name], functions[name].numbers
