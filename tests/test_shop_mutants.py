@@ -29,20 +29,16 @@ def test_there_are_fifty_mistakes_and_each_is_one_place_of_valid_code(script: An
             compile(text.replace(mistake["old"], mistake["new"]), module, "exec")
 
 
-SUITES = {
-    "def test_day():\n    ledger = Ledger()\n    ledger.record(Sale('a', 'today', 3, Price(5)))\n"
-    "    assert ledger.takings('today') == Price(15)\n": {"SUM(pence)"},
-    "def test_nothing():\n    assert Ledger().bestsellers() == []\n": set(),
-}
-
-
-@pytest.mark.parametrize("body", SUITES, ids=["a test that checks", "a test that only covers"])
-def test_a_suite_finds_what_its_assertions_notice(script: Any, tmp_path: Path, body: str) -> None:
+def test_a_suite_finds_what_its_assertions_notice(script: Any, tmp_path: Path) -> None:
     suite = tmp_path / "test_ledger.py"
-    suite.write_text(f"from bookshop.ledger import Ledger, Sale\nfrom bookshop.prices import Price\n\n\n{body}")
-    every = {mistake["new"] for mistake in script.MISTAKES["ledger"]}
-    assert SUITES[body] <= every - set(script.missed("ledger", suite))
-    assert SUITES[body] or set(script.missed("ledger", suite)) == every
+    suite.write_text(
+        "from bookshop.ledger import Ledger, Sale\nfrom bookshop.prices import Price\n\n\n"
+        "def test_day():\n    ledger = Ledger()\n    ledger.record(Sale('a', 'today', 3, Price(5)))\n"
+        "    assert ledger.takings('today') == Price(15)\n"
+    )
+    missed = script.missed("ledger", suite)
+    assert "SUM(pence)" not in missed  # three copies at five pence
+    assert "return 0" in "".join(missed) and "ORDER BY sold, isbn" in missed  # what it does not look at
 
 
 def test_a_suite_that_does_not_run_is_no_result(script: Any, tmp_path: Path) -> None:
