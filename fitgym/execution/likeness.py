@@ -1,7 +1,7 @@
 """Likeness: which result of a test case is equal to an earlier one, told without running code of the subject.
 
-What was saved and comes back is another object with the same content. `assert loaded == saved` says so in one line, and
-fails for every attribute that went wrong.
+A saved object that is loaded again is another object with the same content. `assert loaded == saved` says so in one line,
+and fails for every attribute that went wrong.
 """
 
 from __future__ import annotations
