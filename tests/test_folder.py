@@ -121,3 +121,15 @@ def test_nothing_of_anybody_else_is_touched(place: Path) -> None:
     before = sorted(os.listdir(place))
     sweep()
     assert sorted(os.listdir(place)) == before
+
+
+def test_a_folder_in_memory_is_removed_when_there_is_no_room_for_new_ones_any_more(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = place / "memory"
+    memory.mkdir()
+    left = killed(memory)
+    monkeypatch.setattr("fitgym.execution.folder._MEMORY", str(memory))
+    folder = Folder()
+    assert Path(folder.path).parent == place and not left.exists()
+    folder.remove()

@@ -52,17 +52,22 @@ class Folder:
 
 
 def sweep() -> None:
-    """Remove the folders of processes that were killed before they could."""
-    with contextlib.suppress(OSError), os.scandir(_place()) as entries:
-        for entry in entries:
-            if _OURS.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
-                with contextlib.suppress(OSError):  # another user's, or in use
-                    lock = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-                    try:
-                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        _remove(entry.path)
-                    finally:
-                        os.close(lock)
+    """Remove the folders of processes that were killed before they could, wherever there was room for them then."""
+    for place in dict.fromkeys((_MEMORY, os.path.realpath(tempfile.gettempdir()))):
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                if _OURS.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                    _remove_if_abandoned(entry.path)
+
+
+def _remove_if_abandoned(folder: str) -> None:
+    with contextlib.suppress(OSError):  # another user's, or in use
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(folder)
+        finally:
+            os.close(lock)
 
 
 def _place() -> str:
