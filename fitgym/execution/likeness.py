@@ -82,7 +82,7 @@ def _compares_fields(cls: type) -> bool:
     equal = static(cls, "__eq__")
     if type(equal) is not types.FunctionType:
         return False
-    if any(name in type.__getattribute__(cls, "__dict__") for name in ("__attrs_attrs__", "__attrs_own_setattr__")):
+    if "__attrs_attrs__" in type.__getattribute__(cls, "__dict__"):
         return equal.__code__.co_filename.startswith("<attrs generated")
     dataclasses = sys.modules.get("dataclasses")
     fields = static(cls, "__dataclass_fields__")

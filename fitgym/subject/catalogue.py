@@ -10,7 +10,7 @@ from collections import deque
 from fitgym.subject.hints import Hint, home, is_protocol, name_of
 from fitgym.subject.protocols import demanded, satisfies
 from fitgym.subject.special import is_special
-from fitgym.subject.subject import Class, Operation
+from fitgym.subject.subject import Class, Operation, OperationKind, Parameter
 
 __all__ = ["Catalogue"]
 
@@ -45,6 +45,21 @@ class Catalogue:
         """Begin again, with the classes that are known."""
         self.operations.clear()
         self.done.clear()
+
+    def add(
+        self,
+        kind: OperationKind,
+        module: str,
+        name: str,
+        owner: str,
+        parameters: tuple[Parameter, ...],
+        returns: Hint,
+        *,
+        under_test: bool,
+    ) -> None:
+        """Take up an operation whose code is not in the source; the arguments are those of `Operation`."""
+        number = len(self.operations)
+        self.operations.append(Operation(number, kind, module, name, owner, parameters, returns, under_test=under_test))
 
     def register(self, cls: type) -> str:
         """Take up a class; its name in hints."""

@@ -21,7 +21,7 @@ from fitgym.subject.parameters import Parameters
 from fitgym.subject.protocols import demanded, has
 from fitgym.subject.recipes import CONCRETE, RECIPES
 from fitgym.subject.special import is_special
-from fitgym.subject.subject import Operation, OperationKind, Parameter
+from fitgym.subject.subject import OperationKind, Parameter
 
 __all__ = ["Helpers"]
 
@@ -239,18 +239,7 @@ class Helpers:
         for parameter in parameters:
             if parameter.required or depth == 0:
                 self._catalogue.wanted.append((parameter.hint, depth + 1))
-        self._catalogue.operations.append(
-            Operation(
-                id=len(self._catalogue.operations),
-                kind=kind,
-                module=module,
-                name=name,
-                owner=owner,
-                parameters=parameters,
-                returns=returns,
-                under_test=False,
-            )
-        )
+        self._catalogue.add(kind, module, name, owner, parameters, returns, under_test=False)
 
     def _satisfying(self, protocol: type, name: str, depth: int) -> None:
         """Classes of the subject's package that have the attributes which a protocol demands, and a holder of such."""

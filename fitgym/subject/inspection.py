@@ -124,7 +124,7 @@ class _Inspector:
         self.parameters = Parameters(module, tree, self.nodes)
         self.documented: list[str] = []
         self._classes: list[tuple[type, str]] = []  # those of the source, with the names that a test calls them by
-        self._command_lines: list[tuple[str, Any]] = []
+        self._command_lines: list[Any] = []
         self._way_in: WayIn = ""  # of what is added
         self._only_private = False
 
@@ -237,7 +237,7 @@ class _Inspector:
                 return True
         elif is_command_line(value):
             if tested and not self._way_in:
-                self._command_lines.append((name, value))
+                self._command_lines.append(value)
             return True
         elif callable(value) or isinstance(value, staticmethod | classmethod):
             raw = self.codes.find(value)
@@ -248,8 +248,8 @@ class _Inspector:
 
     def _add_command_lines(self) -> None:
         """The commands of the module that no other command of it leads to, each run by the runner of its library."""
-        inner = {id(command) for _, group in self._command_lines for command in commands_in(group)}
-        for _, value in self._command_lines:
+        inner = {id(command) for group in self._command_lines for command in commands_in(group)}
+        for value in self._command_lines:
             if id(value) in inner:
                 continue
             module = runner_of(value)
@@ -258,26 +258,11 @@ class _Inspector:
             self.catalogue.register(sys.modules[module].CliRunner)
             if ("constructor", runner) not in self.catalogue.done:
                 self.catalogue.done.add(("constructor", runner))
-                self._runs("constructor", module, "CliRunner", runner, (), Hint("class", runner), False)
+                made = Hint("class", runner)
+                self.catalogue.add("constructor", module, "CliRunner", runner, (), made, under_test=False)
             cli = Parameter("cli", "positional_or_keyword", kind, declared=True)
             args = Parameter("args", "positional_or_keyword", words_of(value), declared=True)
-            self._runs("method", module, INVOKE, runner, (cli, args), result, True)
-
-    def _runs(
-        self,
-        kind: OperationKind,
-        module: str,
-        name: str,
-        owner: str,
-        parameters: tuple[Parameter, ...],
-        returns: Hint,
-        tested: bool,
-    ) -> None:
-        """Add an operation of a runner."""
-        number = len(self.catalogue.operations)
-        self.catalogue.operations.append(
-            Operation(number, kind, module, name, owner, parameters=parameters, returns=returns, under_test=tested)
-        )
+            self.catalogue.add("method", module, INVOKE, runner, (cli, args), result, under_test=True)
 
     def _is_ours(self, cls: type) -> bool:
         """The class is defined by the source under test."""
