@@ -22,7 +22,7 @@ Content = Callable[[object], Sequence[tuple[object, ...]]]
 
 
 class Likeness:
-    """The results so far, for comparison with those that come.
+    """Finds an earlier result that a new one is equal to.
 
     Args:
         content: tells what is known of an object.

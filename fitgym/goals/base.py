@@ -35,8 +35,7 @@ class Goal(ABC):
         fitness: the goal's own fitness function.
         kept: the fitness functions whose targets the final suite keeps covered.
         tracked: further fitness functions whose targets the search archives, whatever is active.
-        late: of `kept` and `functions` those that nothing is recorded for before an action has them, because they cost
-            many times as much as the others.
+        late: expensive members of `kept` and `functions`. Nothing is recorded for them before an action activates them.
         functions: the fitness functions that an action may combine, the goal's own first.
         required: those of them that every action contains.
         catalogue: the combinations that an action chooses from unless the user says otherwise, see

@@ -55,7 +55,7 @@ class Catalogue:
         self._copies[book.isbn] = self._copies.get(book.isbn, 0) + copies
 
     def take(self, isbn: str, copies: int = 1) -> Price:
-        """Take copies off the shelf; what they cost together."""
+        """Take copies off the shelf; their price together."""
         if isbn not in self._books:
             raise KeyError(isbn)
         left = self._copies[isbn] - copies

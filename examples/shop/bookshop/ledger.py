@@ -52,7 +52,7 @@ class Ledger:
             return self._connection.execute("DELETE FROM sale WHERE id = ?", (number,)).rowcount == 1
 
     def takings(self, day: str) -> Price:
-        """What was earned on a day."""
+        """The takings of a day."""
         row = self._connection.execute("SELECT SUM(copies * pence) FROM sale WHERE day = ?", (day,)).fetchone()
         return Price(row[0] or 0)
 
