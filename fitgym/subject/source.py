@@ -21,7 +21,7 @@ from fitgym.errors import SubjectError
 from fitgym.subject import syntax
 from fitgym.subject.subject import Reference
 
-__all__ = ["locate", "parse", "read"]
+__all__ = ["locate", "package_folders", "parse", "read"]
 
 _CLASS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -58,6 +58,26 @@ def locate(text: str, path: str | os.PathLike[str] | None = None, programs: str 
     if class_name:
         _check_class(reference, tree)
     return reference
+
+
+def package_folders(text: str, path: str | os.PathLike[str] | None = None) -> tuple[list[str], str]:
+    """The folders of a package, and the folder that it is imported from.
+
+    Args:
+        text: `package` or `package.subpackage`.
+        path: as for `locate`.
+
+    Returns:
+        No folders and "" if `text` is a module, a class or a file.
+
+    Raises:
+        SubjectError: there is no such module or package.
+    """
+    if ":" in text or _is_file_name(text):
+        return [], ""
+    first = [os.path.abspath(path)] if path is not None else []
+    found = _specification(text, [*first, os.getcwd(), *(entry or os.getcwd() for entry in sys.path)])
+    return [os.path.abspath(folder) for folder in _folders(found[0])], found[1]
 
 
 def read(reference: Reference) -> str:
@@ -144,6 +164,19 @@ def _module(name: str, folders: Sequence[str], elsewhere: str) -> tuple[str, str
 
     Where it was not, the message ends with `elsewhere`.
     """
+    spec, root = _specification(name, folders, elsewhere)
+    if spec.loader is None or not spec.has_location:
+        names = sorted(found.name for found in pkgutil.iter_modules(_folders(spec)))
+        offer = f": name one of its modules ({', '.join(names[:8])})" if names else ""
+        raise SubjectError(f"'{name}' is a namespace package without source of its own{offer}")
+    file = _source_of(spec)
+    if not file:
+        raise SubjectError(f"'{name}' is a compiled module: fitgym needs Python source (found '{spec.origin}')")
+    return file, root
+
+
+def _specification(name: str, folders: Sequence[str], elsewhere: str = "") -> tuple[ModuleSpec, str]:
+    """The specification of the module or package `name`, and the folder that its top-level package is in."""
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts):
         raise SubjectError(f"'{name}' is neither a module name nor a file; expected 'package.module[:Class]'")
@@ -176,14 +209,7 @@ def _module(name: str, folders: Sequence[str], elsewhere: str) -> tuple[str, str
             )
         search = list(locations)
     assert spec is not None
-    if spec.loader is None or not spec.has_location:
-        names = sorted(found.name for found in pkgutil.iter_modules(_folders(spec)))
-        offer = f": name one of its modules ({', '.join(names[:8])})" if names else ""
-        raise SubjectError(f"'{name}' is a namespace package without source of its own{offer}")
-    file = _source_of(spec)
-    if not file:
-        raise SubjectError(f"'{name}' is a compiled module: fitgym needs Python source (found '{spec.origin}')")
-    return file, root
+    return spec, root
 
 
 def _folders(spec: ModuleSpec) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fitgym.subject.subject import Reference
 
-__all__ = ["import_root", "is_first_party"]
+__all__ = ["import_root", "is_first_party", "is_installed"]
 
 
 def import_root(reference: Reference) -> str:
@@ -21,16 +21,17 @@ def import_root(reference: Reference) -> str:
     ours = ["", os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep), *reference.search_path]
     excluded = {os.path.realpath(folder) for folder in ours}
     always = {os.path.realpath(folder) for folder in sys.path} - excluded
-    return "" if os.path.realpath(root) in always or _is_installed(root) else root
+    return "" if os.path.realpath(root) in always or is_installed(root) else root
 
 
 def is_first_party(reference: Reference) -> bool:
     """The subject belongs to the user: it is neither installed nor part of Python."""
     top = reference.module.partition(".")[0]
-    return top not in sys.stdlib_module_names and not _is_installed(reference.root)
+    return top not in sys.stdlib_module_names and not is_installed(reference.root)
 
 
-def _is_installed(folder: str) -> bool:
+def is_installed(folder: str) -> bool:
+    """The folder holds installed packages or the standard library."""
     parts = Path(os.path.realpath(folder)).parts
     return "site-packages" in parts or "dist-packages" in parts or os.path.realpath(folder) in _standard_folders()
 

@@ -1,0 +1,239 @@
+"""The layout of a project: its root, its modules, its tests folder."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import fnmatch
+import os
+import tokenize
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fitgym.errors import InputError, SubjectError
+from fitgym.subject.source import locate, package_folders
+from fitgym.suite.place import is_installed
+
+__all__ = ["Module", "Project", "find"]
+
+MARKERS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".git")
+"""Files and folders that stand in the root of a project."""
+
+NO_SOURCE = frozenset(
+    {
+        *("tests", "test", "testing", "generated_tests", "docs", "doc", "examples", "example", "samples", "benchmarks"),
+        *(
+            "benchmark",
+            "scripts",
+            "tools",
+            "tasks",
+            "build",
+            "dist",
+            "site",
+            "venv",
+            "env",
+            "node_modules",
+            "notebooks",
+        ),
+    }
+)
+"""Folders beside a package that hold no source of it."""
+
+NO_MODULE = ("conftest.py", "test_*.py", "*_test.py", "__main__.py")
+"""Files inside a package that are not tested: tests, and what runs a program when it is imported."""
+
+TESTS_INSIDE = frozenset({"tests", "test", "__pycache__"})
+"""Folders inside a package whose files are not tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of a project.
+
+    Attributes:
+        name: its dotted name, `shop.store`.
+        path: its source file, absolute.
+    """
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A package, or several, with the place where its tests belong.
+
+    Attributes:
+        root: the nearest folder above the source with a pyproject.toml or another of `MARKERS`; the folder of the source
+            if there is none.
+        source: the folder that the modules are imported from, such as `root / "src"`.
+        modules: those that can be tested, sorted by name. Tests and modules without a function are left out.
+        tests: the folder for tests: the first of pytest's `testpaths`, else `tests` or `test`, whichever exists, else
+            `tests`.
+    """
+
+    root: Path
+    source: Path
+    modules: tuple[Module, ...]
+    tests: Path
+
+
+def find(
+    text: str, path: str | os.PathLike[str] | None = None, *, only: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> Project:
+    """The project that `text` means.
+
+    Args:
+        text: a package (`shop`), a subpackage (`shop.store`), a folder that is a package, the root of a project (its
+            packages are looked for in `src`, then beside pyproject.toml), or a single module or file.
+        path: a folder that is searched first for the package.
+        only: dotted names, with `*` and `?` as in a shell; other modules are left out. A name stands for everything
+            below it too.
+        exclude: likewise, modules that are left out.
+
+    Raises:
+        InputError: there is nothing to test, or a pattern matches no module.
+        SubjectError: there is no such package or folder.
+    """
+    source, found = _modules(text, path)
+    names = [module.name for module in found]
+    for flag, patterns in (("only", only), ("exclude", exclude)):
+        for pattern in patterns:
+            if not any(_matches(name, (pattern,)) for name in names):
+                raise InputError(f"--{flag} '{pattern}' matches no module of '{text}'; they are {_some(names)}")
+    chosen = [
+        module
+        for module in found
+        if (not only or _matches(module.name, only)) and not _matches(module.name, exclude) and _has_code(module.path)
+    ]
+    if not chosen:
+        raise InputError(f"'{text}' has no module to test: none of its {len(found)} modules defines a function")
+    root = _root(source)
+    return Project(root, source, tuple(sorted(chosen, key=lambda module: module.name)), _tests_folder(root))
+
+
+def _modules(text: str, path: str | os.PathLike[str] | None) -> tuple[Path, list[Module]]:
+    """The folder that the modules are imported from, and all of them."""
+    if os.path.isdir(text) and ("/" in text or os.sep in text or "." in text or not _is_package(text, path)):
+        folder = Path(os.path.abspath(text))
+        if (folder / "__init__.py").is_file():
+            source = _top(folder)
+            return source, list(_below(folder, source))
+        return _of_root(folder)
+    folders, source_text = package_folders(text, path)
+    if not folders:
+        reference = locate(text, path)
+        return Path(reference.root), [Module(reference.module, Path(reference.path))]
+    source = Path(source_text)
+    return source, [module for folder in folders for module in _below(Path(folder), source)]
+
+
+def _is_package(text: str, path: str | os.PathLike[str] | None) -> bool:
+    try:
+        return bool(package_folders(text, path)[0])
+    except SubjectError:
+        return False
+
+
+def _of_root(folder: Path) -> tuple[Path, list[Module]]:
+    """The modules of the root of a project, or of its `src`."""
+    for source in (folder / "src", folder):
+        if not source.is_dir():
+            continue
+        found = [
+            module
+            for entry in sorted(source.iterdir())
+            if entry.is_dir() and entry.name.isidentifier() and entry.name not in NO_SOURCE
+            if (entry / "__init__.py").is_file() or (source != folder or _is_namespace(entry))
+            for module in _below(entry, source)
+        ]
+        found += [
+            Module(entry.stem, entry)
+            for entry in sorted(source.glob("*.py"))
+            if _is_module(entry) and not (source == folder and entry.name in ("setup.py", "noxfile.py", "tasks.py"))
+        ]
+        if found:
+            return source, found
+    raise InputError(f"no package and no module is in '{folder}'; name the folder that the package is in")
+
+
+def _is_namespace(folder: Path) -> bool:
+    """The folder has no `__init__.py`, but packages below it have."""
+    return any(entry.is_dir() and (entry / "__init__.py").is_file() for entry in folder.iterdir())
+
+
+def _below(folder: Path, source: Path) -> Iterator[Module]:
+    """The modules of a package and of its subpackages."""
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and entry.name.isidentifier() and entry.name not in TESTS_INSIDE:
+            yield from _below(entry, source)
+        elif _is_module(entry):
+            parts = entry.relative_to(source).with_suffix("").parts
+            yield Module(".".join(parts[:-1] if parts[-1] == "__init__" else parts), entry)
+
+
+def _is_module(file: Path) -> bool:
+    return (
+        file.suffix == ".py"
+        and file.stem.isidentifier()
+        and not any(fnmatch.fnmatch(file.name, pattern) for pattern in NO_MODULE)
+    )
+
+
+def _top(folder: Path) -> Path:
+    """The folder that the top-level package around `folder` is in."""
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        folder = folder.parent
+    return folder
+
+
+def _has_code(file: Path) -> bool:
+    """The module defines a function or a class; one that cannot be parsed is kept, so that the user hears of it."""
+    try:
+        with tokenize.open(file) as text:
+            tree = ast.parse(text.read())
+    except (SyntaxError, ValueError, OSError):
+        return True
+    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) for node in ast.walk(tree))
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) or name.startswith(f"{pattern}.") for pattern in patterns)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _root(source: Path) -> Path:
+    """The nearest folder with a marker of a project, else the folder of the source; for installed code the current one."""
+    if is_installed(str(source)):
+        return Path.cwd()
+    for folder in (source, *source.parents):
+        if any((folder / marker).exists() for marker in MARKERS):
+            return folder
+    return source
+
+
+def _tests_folder(root: Path) -> Path:
+    named = [root / name for name in _testpaths(root)]
+    usual = [root / name for name in ("tests", "test")]
+    existing = [folder for folder in (*named, *usual) if folder.is_dir()]
+    return existing[0] if existing else root / "tests"
+
+
+def _testpaths(root: Path) -> list[str]:
+    """The `testpaths` of pytest's configuration, in the order in which pytest looks for it; empty if there are none."""
+    try:
+        for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
+            parser = configparser.ConfigParser(interpolation=None)
+            if parser.read(root / name, encoding="utf-8") and parser.has_option(section, "testpaths"):
+                return parser.get(section, "testpaths").split()
+        with (root / "pyproject.toml").open("rb") as file:
+            options = tomllib.load(file).get("tool", {}).get("pytest", {}).get("ini_options", {})
+    except (OSError, ValueError, configparser.Error):
+        return []
+    paths = options.get("testpaths", ())
+    return paths.split() if isinstance(paths, str) else [str(path) for path in paths]
