@@ -84,15 +84,17 @@ def suite_text(
     folder: str | Path | None = None,
     command: str = "",
     dialect: Dialect = DIALECTS["pytest"],
+    reserved: frozenset[str] = frozenset(),
 ) -> str:
     """The suite as the text of a file that will stand in `folder`.
 
     The text passes `ruff check` and `ruff format --check` with their default rules. Tests of one operation that follow
     each other stand under its name. The folder matters only if the subject is not importable by itself: then a line
     with the relative way to it extends `sys.path`, or, without a folder, a comment says what has to be on `PYTHONPATH`.
+    Imports do not bind the names that are `reserved`.
     """
-    writes = subject.added or subject.changed
-    scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *(NAMES if writes else ())}))
+    writes = NAMES if subject.added or subject.changed else ()
+    scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *writes, *reserved}))
     for module in dialect.modules(tests):  # before the names of the subject can take theirs
         scope.module(module)
     for test in tests:  # all imports are known before the first variable gets its name

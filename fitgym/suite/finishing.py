@@ -22,7 +22,8 @@ from fitgym.suite.allotment import Allotment
 from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, steadied
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.dialects import DIALECTS, Dialect
-from fitgym.suite.export import arranged, file_name, suite_text, write
+from fitgym.suite.export import arranged, suite_text
+from fitgym.suite.filing import Filing
 from fitgym.suite.kills import Kills
 from fitgym.suite.measure import Measured
 from fitgym.suite.minimize import Seen, minimize
@@ -30,6 +31,7 @@ from fitgym.suite.mutation import Mutation
 from fitgym.suite.observers import enriched, unknown
 from fitgym.suite.score import MutationScore, mutation_score
 from fitgym.suite.stability import Dropped, stabilize
+from fitgym.suite.suite_file import SuiteFile
 from fitgym.testcase.expression import Expression, Name, refs
 from fitgym.testcase.statement import TestCase
 
@@ -66,7 +68,7 @@ class Finished:
     Attributes:
         tests: as exported, in the order of the file.
         source: the file's text, "" if no test is left.
-        path: where it was written, None if it was not.
+        path: its file, None if nothing is there.
         coverage: targets covered by the exported tests, and known, for each fitness function that was ever active.
         exceptions: what the exported tests raise, each once, in the order of the file.
         measured: coverage of the exported file by coverage.py, None if no test is left.
@@ -96,7 +98,7 @@ def finish(
     engine: Workbench,
     names: Sequence[str],
     *,
-    output: Path | None = None,
+    filing: Filing | None = None,
     command: str = "",
     dialect: Dialect = DIALECTS["pytest"],
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
@@ -109,7 +111,8 @@ def finish(
     Args:
         engine: a search between two generations; it has no budget any more afterwards.
         names: the fitness functions whose targets the suite has to keep covered.
-        output: folder for the file, made if it is missing; None writes nothing.
+        filing: where the file goes; its folder is made if it is missing. Tests that are there already stay. None writes
+            nothing.
         command: repeats the run; for the header of the file.
         dialect: how tests are written.
         deadline: with little time left less is minimised and checked less often, but the exported file has always
@@ -148,24 +151,27 @@ def finish(
     elsewhere = [test for test in made if test is not None and test.raises in _NOT_INSTALLED]
     late += [Dropped(test.name, "it depends on which packages are installed") for test in elsewhere]
     tests = arranged([test for test in made if test is not None and test not in elsewhere], engine.subject)
-    folder = None if output is None else output.resolve()
+    folder = None if filing is None else filing.path.parent.resolve()
+    unbound: frozenset[str] = frozenset()  # names that mean something else in the file that is there
 
     def render(chosen: Sequence[FinishedTest]) -> str:
-        return suite_text(chosen, engine.subject, folder=folder, command=command, dialect=dialect)
+        return suite_text(chosen, engine.subject, folder=folder, command=command, dialect=dialect, reserved=unbound)
 
+    if filing is not None:
+        alone = SuiteFile(render(tests))
+        tests, unbound = filing.joining(tests, alone), filing.conflicts(alone)
     checking = replace(deadline, soft=deadline.hard) if counted else deadline
     stable = stabilize(tests, render, engine.subject.reference, deadline=checking, report=report)
     if not stable.complete:
         unfinished.append(f"checking: {stable.runs} of {stable.wanted} runs in fresh interpreters, no time for more")
     if stable.weakened:  # some do not check any more what they are named after
-        stable = replace(stable, tests=tuple(renamed(stable.tests, engine.subject)))
+        new_names = renamed(stable.tests, engine.subject)
+        stable = replace(stable, tests=tuple(new_names if filing is None else filing.distinct(new_names)))
     testcases = [engine.table.testcase(test.statements) for test in stable.tests]
     engine.execute(testcases)
     source = render(stable.tests) if stable.tests else ""
-    path = None
-    if output is not None and source:
-        path = output / file_name(engine.subject.reference)
-        write(source, path)
+    if filing is not None:
+        filing.write(source)
     started = time.monotonic()
     report("running mutants")
     scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline
@@ -179,7 +185,7 @@ def finish(
     return Finished(
         stable.tests,
         source,
-        path,
+        filing.path if filing is not None and (source or filing.standing) else None,
         coverage,
         tuple(engine.raised_by(testcases)),
         stable.measured,
