@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import configparser
 import fnmatch
 import os
 import tokenize
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 from fitgym.errors import InputError, SubjectError
 from fitgym.subject.source import locate, package_folders
 from fitgym.suite.place import is_installed
+from fitgym.suite.pytest_settings import paths
 
 __all__ = ["Module", "Project", "find"]
 
@@ -218,22 +217,5 @@ def _root(source: Path) -> Path:
 
 
 def _tests_folder(root: Path) -> Path:
-    named = [root / name for name in _testpaths(root)]
-    usual = [root / name for name in ("tests", "test")]
-    existing = [folder for folder in (*named, *usual) if folder.is_dir()]
-    return existing[0] if existing else root / "tests"
-
-
-def _testpaths(root: Path) -> list[str]:
-    """The `testpaths` of pytest's configuration, in the order in which pytest looks for it; empty if there are none."""
-    try:
-        for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-            parser = configparser.ConfigParser(interpolation=None)
-            if parser.read(root / name, encoding="utf-8") and parser.has_option(section, "testpaths"):
-                return parser.get(section, "testpaths").split()
-        with (root / "pyproject.toml").open("rb") as file:
-            options = tomllib.load(file).get("tool", {}).get("pytest", {}).get("ini_options", {})
-    except (OSError, ValueError, configparser.Error):
-        return []
-    paths = options.get("testpaths", ())
-    return paths.split() if isinstance(paths, str) else [str(path) for path in paths]
+    named = [*paths(root, "testpaths"), root / "tests", root / "test"]
+    return next((folder for folder in named if folder.is_dir()), root / "tests")

@@ -20,7 +20,7 @@ from fitgym.execution.observation import Observation
 from fitgym.subject.subject import Reference, Subject
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.dialects import DIALECTS, WIDTH, Dialect
-from fitgym.suite.place import import_root, is_first_party
+from fitgym.suite.place import import_root, is_configured, is_first_party
 from fitgym.suite.undoing import NAMES, undoing
 from fitgym.testcase.expression import Literal, refs
 from fitgym.testcase.layout import Bracket, indented, laid_out
@@ -153,6 +153,8 @@ def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[
     """The import lines; before that of the subject what makes it importable, and what undoes what its import writes."""
     reference = subject.reference
     root = import_root(reference)
+    if folder is not None and root and is_configured(root, Path(folder)):
+        root = ""
     undo = undoing(subject, scope, WIDTH)
     ours = (reference.module.partition(".")[0],) if is_first_party(reference) else ()
     if not root or folder is None:
