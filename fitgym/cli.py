@@ -5,26 +5,19 @@ from __future__ import annotations
 import json as json_format
 import signal
 import sys
-from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
 from fitgym import __version__
 from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
-from fitgym.codes import BAD_INPUT, DONE, FINDING, INTERRUPTED
+from fitgym.codes import BAD_INPUT, DONE, FINDING
+from fitgym.commands.generate import GENERATE_EXAMPLES, generate
 from fitgym.errors import ExecutionError, InputError, SubjectError
-from fitgym.flags import Text, with_options
 from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
-from fitgym.interruption import held
-from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL
 from fitgym.study_commands import study
-
-if TYPE_CHECKING:
-    from fitgym.live import LiveView
 
 __all__ = ["app", "main"]
 
@@ -45,127 +38,12 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
+app.command(generate, help_epilogue=GENERATE_EXAMPLES)
 app.command(study)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
-
-EXAMPLES = """Examples:
-  fitgym generate textwrap --goal coverage --budget 30s
-  fitgym generate mypackage.parser:Parser --agent ucb --budget 200g
-  fitgym generate src/tool.py --agent fixed:exception+branch --json record.json
-  fitgym generate textwrap --functions exception,branch,loop_twice --actions singles
-  fitgym generate textwrap --env fitgym/AlgorithmSelection-v0 --goal coverage
-"""
-
-
-@app.command(help_epilogue=EXAMPLES)
-@with_options(
-    *("path", "budget", "timeout_s"),
-    shown={
-        "goal": "tests, or that of --env",
-        "search": "the goal's own: mosa for tests and coverage, else whole_suite",
-    },
-)
-def generate(
-    subject: str,
-    /,
-    *,
-    path: Path | None = None,
-    env: str = DEFAULT_ENV,
-    agent: Text = "",
-    budget: str = "60s",
-    seed: int = 0,
-    output: Path = Path("generated_tests"),
-    format: Literal["pytest", "unittest"] = "pytest",
-    json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
-    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
-    options: Mapping[str, Any],
-) -> int:
-    """Generate a pytest suite for a module or class.
-
-    Parameters
-    ----------
-    subject
-        package.module, package.module:Class or path/to/file.py[:Class].
-    path
-        A folder that is searched first for the subject.
-    env
-        The environment that decides what is chosen, see `fitgym list envs`.
-    agent
-        Who chooses: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent (default: that of the
-        environment and goal).
-    budget
-        60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations).
-        Finishing takes as long as the search at most, but has 10 seconds and the time of eight imports of the subject.
-        Tests that have not passed by then are dropped.
-    seed
-        With a budget in x or g, the same seed gives the same suite.
-    output
-        Folder for the suite, made if it does not exist.
-    format
-        pytest functions, or unittest classes that need nothing but Python.
-    json
-        File for the run record, - for stdout.
-    quiet
-        No progress on stderr.
-    """
-    with held():
-        from fitgym.execution.executor import Executor
-        from fitgym.subject.source import locate
-
-    to_stdout = json is not None and str(json) == "-"
-    if json is not None and str(json).startswith("-") and not to_stdout:
-        raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
-    with Executor(locate(subject, path, options.get("programs", ""))) as executor:
-        goal = options.get("goal", GENERATED_GOAL if env == DEFAULT_ENV else env.rpartition("/")[2])
-        if goal != "coverage" and not agent.startswith("fixed"):
-            executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
-        with held():
-            executor.start()  # the worker imports the subject while this process imports what a search needs
-            from fitgym.generation import Request, generate_request
-
-        request = Request.of(
-            subject,
-            env=env,
-            agent=agent,
-            budget=budget,
-            seed=seed,
-            path=None if path is None else str(path),
-            output=output,
-            json=None if to_stdout else json,
-            format=format,
-            **options,
-        )
-        with nullcontext() if quiet else _view(subject, goal, agent or "the default") as view:
-            run = generate_request(request, progress=view, executor=executor)
-    if to_stdout:
-        sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
-    else:
-        sys.stdout.write(run.summary() + "\n")
-    if not run.source:
-        advice = (
-            ""
-            if goal in ("coverage", "tests")
-            else "; --goal coverage keeps a test for every line and branch that is reached"
-        )
-        why = f"in {budget} no test case was found that goal '{goal}' keeps{advice}"
-        if run.record["dropped"]:
-            why = f"no test was seen to pass every time: {run.left_out()}"
-        sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
-    if run.interrupted:
-        return INTERRUPTED
-    return DONE if run.source else FINDING
-
-
-def _view(subject: str, goal: str, agent: str) -> LiveView:
-    """The view of a run; what draws it takes as long to load as a tenth of the start, so who wants none pays nothing."""
-    with held():
-        from fitgym.live import LiveView
-
-    return LiveView(subject, goal, agent)
-
 
 REPLAY_EXAMPLES = """Examples:
   fitgym generate textwrap --budget 100g --json record.json

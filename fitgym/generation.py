@@ -28,12 +28,12 @@ from fitgym.run.summary import left_out, summary
 from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 from fitgym.suite.dialects import dialect
-from fitgym.suite.export import write
+from fitgym.suite.export import file_name, write
 from fitgym.suite.filing import Filing, fingerprint
 from fitgym.suite.finishing import Finished, finish
 from fitgym.suite.share import Share
 
-__all__ = ["Progress", "Request", "Run", "generate", "generate_request", "is_current", "writable_file"]
+__all__ = ["Progress", "Request", "Run", "filing_of", "generate", "generate_request", "writable_file"]
 
 BUDGET = "60s"
 """The budget of a request that names none."""
@@ -61,12 +61,14 @@ class Request:
         output: folder for the suite; None writes nothing.
         json: file for the record; None writes none.
         format: "pytest" or "unittest".
+        name: of the suite's file; None for that of `fitgym.suite.export.file_name`.
     """
 
     setting: Setting
     output: str | Path | None = "generated_tests"
     json: str | Path | None = None
     format: str = "pytest"
+    name: str | None = None
 
     @classmethod
     def of(
@@ -177,20 +179,18 @@ def generate_request(
     return _Job(request, progress or (lambda _: None), executor).run()
 
 
-def is_current(request: Request) -> bool:
-    """The suite of the request is there, and neither the code nor the wishes have changed since it was made.
+def filing_of(request: Request) -> Filing | None:
+    """The file that the suite of a request goes to, with the tests that are there; None if nothing is to be written.
 
     Raises:
         InputError: see `generate`.
     """
     folder = _writable_folder(request.output)
     if folder is None:
-        return False
+        return None
     setting = _filled(request.setting)
-    options = setting.options
-    return _filing(
-        locate(setting.subject, options.get("path"), options.get("programs", "")), folder, setting
-    ).is_current
+    path, programs = setting.options.get("path"), setting.options.get("programs", "")
+    return _filing(locate(setting.subject, path, programs), folder, setting, request.name)
 
 
 class _Job:
@@ -225,7 +225,8 @@ class _Job:
         env = make(self.setting, executor=executor)
         assert isinstance(env, SearchEnv), "has_subject says so"
         self.env = env
-        self.filing = None if self.output is None else _filing(env.executor.reference, self.output, self.setting)
+        where = env.executor.reference
+        self.filing = None if self.output is None else _filing(where, self.output, self.setting, request.name)
         self.agent = agent_of(self.setting, env)
         if (actions := self.agent.repertoire()) is not None:
             env.settle(*actions)
@@ -296,7 +297,7 @@ class _Job:
         return finish(
             self.engine,
             [name for name in self.env.goal.kept if self.engine.records(name)],
-            filing=self.filing,
+            filing=self.filing if self.filing is None or not interrupted else replace(self.filing, made_for=""),
             command=_command(self.request, self.budget),
             dialect=self.dialect,
             deadline=share.deadline,
@@ -368,6 +369,7 @@ class _Job:
             "dropped": [{"test": test.name, "reason": test.reason} for test in finished.dropped],
             "weakened": finished.weakened,
             "suite_path": None if finished.path is None else finished.path.name,
+            "made_for": self.filing.made_for if self.filing is not None else "",
             "kept": len(self.filing.standing.tests) if self.filing is not None and self.filing.standing else 0,
         }
 
@@ -456,10 +458,11 @@ def _writable_folder(folder: str | Path | None) -> Path | None:
     return path
 
 
-def _filing(reference: Reference, folder: Path, setting: Setting) -> Filing:
+def _filing(reference: Reference, folder: Path, setting: Setting, name: str | None) -> Filing:
     """Where the suite goes, and what it is made for: the source of the subject, and what its tests are to reach."""
     wanted = [setting.env, *(setting.options.get(name) for name in ("goal", "functions", "fitness"))]
-    return Filing.of(reference, folder, fingerprint(read(reference), json_format.dumps(wanted)))
+    made_for = fingerprint(read(reference), json_format.dumps(wanted))
+    return Filing.of(folder / (name or file_name(reference)), made_for)
 
 
 def writable_file(file: str | Path | None) -> Path | None:

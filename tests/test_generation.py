@@ -13,7 +13,7 @@ import fitgym
 from fitgym.engine import Engine
 from fitgym.errors import BudgetError, InputError, SubjectError, UnknownName
 from fitgym.execution.executor import Executor
-from fitgym.generation import Request, generate_request, is_current
+from fitgym.generation import Request, filing_of, generate_request
 from fitgym.subject.source import locate
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.export import file_name
@@ -171,7 +171,7 @@ def test_what_a_person_wrote_or_edited_stays_in_the_file(tmp_path):
     request = Request.of(TRIANGLE, goal="coverage", budget="2g", population=5, output=tmp_path)
     run = generate_request(request)
     path, first = run.suite_path, run.source
-    assert path is not None and not is_current(replace(request, output=tmp_path / "elsewhere"))
+    assert path is not None and not filing_of(replace(request, output=tmp_path / "elsewhere")).is_current
     edited = (
         path.read_text().replace("\n\n\ndef ", "  # looked at\n\n\ndef ", 2) + "\n\ndef test_mine():\n    assert 1\n"
     )
@@ -190,15 +190,18 @@ def test_a_suite_is_current_until_the_code_or_the_goal_changes(tmp_path):
     source = tmp_path / "till.py"
     source.write_text("def add(coins: int) -> int:\n    return coins + 1\n")
     request = Request.of(str(source), goal="coverage", budget="2g", population=5, output=tmp_path / "tests")
-    assert not is_current(request)
+    assert not filing_of(request).is_current
     generate_request(request)
     before = (tmp_path / "tests" / "test_till.py").read_text()
-    assert is_current(request) and is_current(replace(request, setting=replace(request.setting, budget="9g", seed=4)))
+    assert (
+        filing_of(request).is_current
+        and filing_of(replace(request, setting=replace(request.setting, budget="9g", seed=4))).is_current
+    )
     source.write_text('"""A till."""\n\n\ndef add(coins: int) -> int:\n    # one more\n    return coins + 1\n')
-    assert is_current(request)
-    assert not is_current(Request.of(str(source), goal="exceptions", output=tmp_path / "tests"))
+    assert filing_of(request).is_current
+    assert not filing_of(Request.of(str(source), goal="exceptions", output=tmp_path / "tests")).is_current
     source.write_text("def add(coins: int) -> int:\n    return coins + 2\n")
-    assert not is_current(request)
+    assert not filing_of(request).is_current
     assert (tmp_path / "tests" / "test_till.py").read_text() == before
 
 
@@ -253,7 +256,7 @@ def test_what_there_is_no_time_to_observe_is_dropped_and_listed(searched):
 
 def test_in_a_hurry_a_suite_is_longer_but_has_passed_in_both_orders(searched, tmp_path):
     finished = finish(
-        searched, ["branch"], filing=Filing.of(searched.subject.reference, tmp_path), deadline=Deadline(soft=0.0)
+        searched, ["branch"], filing=Filing.of(tmp_path / "test_triangle.py"), deadline=Deadline(soft=0.0)
     )
     assert finished.runs == 2
     made = [searched.table.testcase(test.statements) for test in finished.tests]

@@ -1,0 +1,219 @@
+"""The command `fitgym generate`: suites for a module, a class, a package or a whole project."""
+
+from __future__ import annotations
+
+import json as json_format
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from fitgym.codes import DONE, FINDING, INTERRUPTED
+from fitgym.errors import InputError
+from fitgym.flags import Text, with_options
+from fitgym.interruption import held
+from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL
+
+if TYPE_CHECKING:
+    from fitgym.generation import Request
+    from fitgym.live import LiveView
+
+__all__ = ["GENERATE_EXAMPLES", "generate"]
+
+Patterns = Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)]
+
+GENERATE_EXAMPLES = """Examples:
+  fitgym generate textwrap --goal coverage --budget 30s
+  fitgym generate mypackage.parser:Parser --agent ucb --budget 200g
+  fitgym generate src/tool.py --agent fixed:exception+branch --json record.json
+  fitgym generate textwrap --functions exception,branch,loop_twice --actions singles
+  fitgym generate textwrap --env fitgym/AlgorithmSelection-v0 --goal coverage
+  fitgym generate shop --jobs 2 --budget 300s
+  fitgym generate . --only shop.store --exclude shop.store.legacy
+"""
+
+
+@with_options(
+    *("path", "budget", "timeout_s"),
+    shown={
+        "goal": "tests, or that of --env",
+        "search": "the goal's own: mosa for tests and coverage, else whole_suite",
+    },
+)
+def generate(
+    subject: str = ".",
+    /,
+    *,
+    path: Path | None = None,
+    env: str = DEFAULT_ENV,
+    agent: Text = "",
+    budget: Text = "",
+    seed: int = 0,
+    output: Path | None = None,
+    only: Patterns = (),
+    exclude: Patterns = (),
+    jobs: int = 1,
+    again: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    format: Literal["pytest", "unittest"] = "pytest",
+    json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
+    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
+    options: Mapping[str, Any],
+) -> int:
+    """Generate pytest suites for a module, a class, a package or a project.
+
+    Tests that are there already stay, whether fitgym made them or you wrote or edited them; new ones are added. If the code
+    has not changed since its tests were made, nothing is done.
+
+    Parameters
+    ----------
+    subject
+        package.module, package.module:Class or path/to/file.py[:Class]; or a package or the folder of a project, for all
+        its modules.
+    path
+        A folder that is searched first for the subject.
+    env
+        The environment that decides what is chosen, see `fitgym list envs`.
+    agent
+        Who chooses: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent (default: that of the
+        environment and goal).
+    budget
+        60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations), for
+        all modules together (default: 60s for a module; 20s for each module of a project, divided by --jobs). Finishing takes as long as the search at most, but has 10 seconds and the time of eight imports of the subject.
+        Tests that have not passed by then are dropped.
+    seed
+        With a budget in x or g, the same seed gives the same suite.
+    output
+        Folder for the suites, made if it does not exist (default: generated_tests; for a project the folder generated
+        among its tests).
+    only
+        Modules of a project to work on, such as shop.store or shop.*; may be repeated.
+    exclude
+        Modules of a project to leave out; may be repeated.
+    jobs
+        How many modules are worked on at the same time.
+    again
+        Search although the tests are current, and add what is found.
+    format
+        pytest functions, or unittest classes that need nothing but Python.
+    json
+        File for the run record, - for stdout.
+    quiet
+        No progress on stderr.
+    """
+    to_stdout = json is not None and str(json) == "-"
+    if json is not None and str(json).startswith("-") and not to_stdout:
+        raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
+    if jobs < 1:
+        raise InputError(f"--jobs is {jobs}, expected a number of processes above 0")
+    keywords = {"env": env, "agent": agent, "seed": seed, "path": None if path is None else str(path), **options}
+    if _is_project(subject, path):
+        from fitgym.commands.project_run import run_project
+
+        return run_project(
+            subject,
+            keywords,
+            budget=budget,
+            output=output,
+            only=only,
+            exclude=exclude,
+            jobs=jobs,
+            again=again,
+            format=format,
+            json=json,
+            quiet=quiet,
+        )
+    if only or exclude:
+        flag = "--only" if only else "--exclude"
+        raise InputError(
+            f"{flag} chooses among the modules of a package or project, and '{subject}' is a single module"
+        )
+    return _generate_one(
+        subject,
+        keywords | {"budget": budget or "60s"},
+        output=output or Path("generated_tests"),
+        again=again,
+        format=format,
+        json=json,
+        quiet=quiet,
+    )
+
+
+def _is_project(subject: str, path: Path | None) -> bool:
+    """The subject is a folder or a package, not a module."""
+    from fitgym.subject.source import package_folders
+
+    return os.path.isdir(subject) or bool(package_folders(subject, path)[0])
+
+
+def _generate_one(
+    subject: str,
+    keywords: Mapping[str, Any],
+    *,
+    output: Path,
+    again: bool,
+    format: str,
+    json: Path | None,
+    quiet: bool,
+) -> int:
+    """Generate the suite of one module or class."""
+    with held():
+        from fitgym.execution.executor import Executor
+        from fitgym.subject.source import locate
+
+    to_stdout = json is not None and str(json) == "-"
+    env, agent, budget = keywords["env"], keywords["agent"], keywords["budget"]
+    with Executor(locate(subject, keywords["path"], keywords.get("programs", ""))) as executor:
+        goal = keywords.get("goal", GENERATED_GOAL if env == DEFAULT_ENV else env.rpartition("/")[2])
+        if goal != "coverage" and not agent.startswith("fixed"):
+            executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
+        with held():
+            executor.start()  # the worker imports the subject while this process imports what a search needs
+            from fitgym.generation import Request, generate_request
+
+        request = Request.of(subject, output=output, json=None if to_stdout else json, format=format, **keywords)
+        if not again and json is None and _is_current(request):
+            return DONE
+        with nullcontext() if quiet else _view(subject, goal, agent or "the default") as view:
+            run = generate_request(request, progress=view, executor=executor)
+    if to_stdout:
+        sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
+    else:
+        sys.stdout.write(run.summary() + "\n")
+    if not run.source and not run.record["kept"]:
+        advice = (
+            ""
+            if goal in ("coverage", "tests")
+            else "; --goal coverage keeps a test for every line and branch that is reached"
+        )
+        why = f"in {budget} no test case was found that goal '{goal}' keeps{advice}"
+        if run.record["dropped"]:
+            why = f"no test was seen to pass every time: {run.left_out()}"
+        sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
+    if run.interrupted:
+        return INTERRUPTED
+    return DONE if run.source or run.record["kept"] else FINDING
+
+
+def _is_current(request: Request) -> bool:
+    """Say so if there is nothing to do."""
+    from fitgym.generation import filing_of
+
+    filing = filing_of(request)
+    if filing is None or not filing.is_current:
+        return False
+    sys.stdout.write(
+        f"{filing.path} is up to date: the code has not changed since its tests were made (--again searches for more)\n"
+    )
+    return True
+
+
+def _view(subject: str, goal: str, agent: str) -> LiveView:
+    """The view of a run; what draws it takes as long to load as a tenth of the start, so who wants none pays nothing."""
+    with held():
+        from fitgym.live import LiveView
+
+    return LiveView(subject, goal, agent)

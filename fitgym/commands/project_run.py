@@ -1,0 +1,92 @@
+"""`fitgym generate` for a whole project: its view, its summary, its record."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from fitgym.codes import DONE, FINDING, INTERRUPTED
+from fitgym.interruption import held
+
+__all__ = ["run_project"]
+
+EACH_S = 20.0
+"""Seconds for each module of a project for which no budget is named."""
+
+
+def run_project(
+    subject: str,
+    keywords: Mapping[str, Any],
+    *,
+    budget: str,
+    output: Path | None,
+    only: Sequence[str],
+    exclude: Sequence[str],
+    jobs: int,
+    again: bool,
+    format: str,
+    json: Path | None,
+    quiet: bool,
+) -> int:
+    """Generate the suites of a project, and give the exit code; see `fitgym.commands.generate` for the arguments."""
+    with held():
+        from fitgym.commands.project_view import ProjectView
+        from fitgym.evolution.budget import Budget
+        from fitgym.generation import writable_file
+        from fitgym.project.generation import ProjectRequest, generate_project
+        from fitgym.project.layout import find
+        from fitgym.run.setting import Setting
+        from fitgym.suite.export import write
+
+    to_stdout = json is not None and str(json) == "-"
+    file = None if to_stdout else writable_file(json)
+    project = find(subject, keywords["path"], only=only, exclude=exclude)
+    usual = Budget(EACH_S * len(project.modules) / min(jobs, len(project.modules)), "s")
+    request = ProjectRequest(
+        project,
+        Setting.from_keywords(**keywords),
+        Budget.parse(budget) if budget else usual,
+        project.tests / "generated" if output is None else output,
+        jobs=jobs,
+        format=format,
+        again=again,
+    )
+    with nullcontext() if quiet else ProjectView(len(project.modules)) as view:
+        outcomes = generate_project(request, view or (lambda _: None))
+    records = {name: outcome.record for name, outcome in outcomes.items() if outcome.record is not None}
+    text = json_format.dumps({"modules": records}, indent=2) + "\n"
+    if file is not None:
+        write(text, file)
+    sys.stdout.write(text if to_stdout else summary(outcomes, request.output) + "\n")
+    if len(outcomes) < len(project.modules) or any(outcome.interrupted for outcome in outcomes.values()):
+        return INTERRUPTED
+    useful = any(outcome.path is not None or outcome.current for outcome in outcomes.values())
+    return DONE if useful else FINDING
+
+
+def summary(outcomes: Mapping[str, Any], output: Path) -> str:
+    """The result of a project in a few lines."""
+    records = [outcome.record for outcome in outcomes.values() if outcome.record is not None]
+    if all(outcome.current for outcome in outcomes.values()):
+        return f"{output}: all {len(outcomes)} modules are up to date (--again searches for more)"
+    added = sum(record["tests"] for record in records)
+    lines = [f"{len(records)} of {len(outcomes)} modules searched, {added} tests added -> {output}"]
+    for noun, key in (("branches", "branches"), ("lines", "lines")):
+        measured = [record["measured"][key] for record in records if record["measured"] is not None]
+        if measured:
+            covered, total = (sum(one[name] for one in measured) for name in ("covered", "total"))
+            lines.append(f"{noun} {covered}/{total} by the tests that were added (coverage.py)")
+    mutants = [record["mutants"] for record in records if record["mutants"] is not None]
+    if mutants:
+        lines.append(f"mutants {sum(m['killed'] for m in mutants)}/{sum(m['total'] for m in mutants)} killed")
+    current = sum(outcome.current for outcome in outcomes.values())
+    if current:
+        lines.append(f"{current} up to date (--again searches for more)")
+    for name, outcome in outcomes.items():
+        if outcome.error:
+            lines.append(f"not tested: {name}: {outcome.error}")
+    return "\n".join(lines)

@@ -1,0 +1,242 @@
+"""Suites for all modules of a project: one budget, several jobs, one file of tests for each module."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fitgym.errors import BudgetError, FitgymError
+from fitgym.evolution.budget import Budget
+from fitgym.generation import Request, filing_of
+from fitgym.project.jobs import Jobs
+from fitgym.project.layout import Module, Project
+from fitgym.project.records import Records
+from fitgym.run.setting import Setting
+from fitgym.subject.source import locate
+from fitgym.suite.export import GENERATED, file_name
+from fitgym.suite.filing import Filing
+
+__all__ = ["LEAST_S", "Event", "Outcome", "ProjectRequest", "generate_project"]
+
+LEAST_S = 3.0
+"""Seconds that each module gets at least: to import it, and to see its tests pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRequest:
+    """What is wanted of a project.
+
+    Attributes:
+        project: the modules.
+        setting: for each module, but for its subject and its budget.
+        budget: for all modules together.
+        output: folder for the tests, with a subfolder for each subpackage.
+        jobs: how many modules are worked on at the same time.
+        format: "pytest" or "unittest".
+        again: modules whose tests are current are searched again.
+    """
+
+    project: Project
+    setting: Setting
+    budget: Budget
+    output: Path
+    jobs: int = 1
+    format: str = "pytest"
+    again: bool = False
+
+    def of(self, module: Module) -> Request:
+        """The request for one module, without a budget."""
+        options = {"path": str(self.project.source), **self.setting.options}
+        setting = replace(self.setting, subject=module.name, options=options)
+        folder = self.output.joinpath(*module.name.split(".")[1:-1])
+        return Request(setting, folder, format=self.format, name=self._name(module))
+
+    def _name(self, module: Module) -> str:
+        """The name of its file; pytest cannot import two files of one name from folders that are no packages."""
+        name = file_name(locate(module.name, self.project.source))
+        if any(_is_by_hand(file) for file in self.project.tests.rglob(name)):
+            return f"{name.removesuffix('.py')}_generated.py"
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one module.
+
+    Attributes:
+        record: of its run, None if there was none.
+        path: its file of tests, None if there is none.
+        error: why there was no run, "" if there was one or none was needed.
+        current: its tests were made for the code as it is, so there was nothing to do.
+        interrupted: the user stopped it.
+    """
+
+    record: dict[str, Any] | None = None
+    path: Path | None = None
+    error: str = ""
+    current: bool = False
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened while a project is worked on, for a view.
+
+    Attributes:
+        module: its name.
+        spent: share of the module's budget that is used up, in [0, 1].
+        note: what is going on, in a few words.
+        outcome: the result, None before the end.
+    """
+
+    module: str
+    spent: float = 0.0
+    note: str = ""
+    outcome: Outcome | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run over the modules of a project."""
+
+    request: ProjectRequest
+    report: Callable[[Event], None]
+    records: Records
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    deadline: float = 0.0
+    interrupted: bool = False
+
+    def end(self, module: str, outcome: Outcome) -> None:
+        """Keep what came of a module."""
+        self.outcomes[module] = outcome
+        self.report(Event(module, 1.0, outcome=outcome))
+
+
+def generate_project(request: ProjectRequest, report: Callable[[Event], None] = lambda _: None) -> dict[str, Outcome]:
+    """Generate a suite for each module.
+
+    Modules whose tests are current are left alone, so a run that was interrupted or killed goes on where it was. A module
+    that cannot be imported is an outcome with an error. After an interruption (Ctrl-C) the modules that are worked on are
+    finished in a hurry, and the others are left out.
+
+    Args:
+        request: what is wanted.
+        report: told what happens.
+
+    Returns:
+        The outcomes by name of the module, in the order of the project.
+
+    Raises:
+        BudgetError: the budget is too small for so many modules.
+        InputError: see `fitgym.generation.generate`.
+        KeyboardInterrupt: a second interruption.
+    """
+    run = _Run(request, report, Records(request.project.root))
+    waiting: deque[tuple[Module, Request]] = deque()
+    for module in request.project.modules:
+        try:
+            wanted = request.of(module)
+            filing = filing_of(wanted)
+            assert filing is not None
+            current = not request.again and _is_current(filing, run.records.get(module.name))
+        except FitgymError as problem:
+            run.end(module.name, Outcome(error=str(problem)))
+            continue
+        if current:
+            run.end(module.name, Outcome(path=None if filing.standing is None else filing.path, current=True))
+        else:
+            waiting.append((module, wanted))
+    if waiting:
+        _check_budget(request, len(waiting))
+        run.deadline = time.monotonic() + request.budget.amount
+        with Jobs(min(request.jobs, len(waiting))) as jobs:
+            _work(run, jobs, waiting)
+    order = [module.name for module in request.project.modules]
+    return {name: run.outcomes[name] for name in order if name in run.outcomes}
+
+
+def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]]) -> None:
+    """Have all modules worked on."""
+    total = len(waiting)
+    while waiting or jobs.busy:
+        try:
+            while waiting and jobs.room:
+                module, wanted = waiting.popleft()
+                budget = _share(run, len(waiting) + 1, total)
+                setting = replace(wanted.setting, budget=str(budget))
+                run.report(Event(module.name, 0.0, "starting"))
+                jobs.begin(
+                    module.name,
+                    {
+                        "setting": setting.to_json(),
+                        "output": str(wanted.output),
+                        "name": wanted.name,
+                        "format": wanted.format,
+                    },
+                )
+            for name, line in jobs.answers():
+                _take(run, name, line)
+        except KeyboardInterrupt:
+            if run.interrupted:
+                raise
+            run.interrupted = True
+            waiting.clear()
+            jobs.interrupt()
+
+
+def _take(run: _Run, module: str, line: Mapping[str, Any]) -> None:
+    """Take up a line that a job has said."""
+    if "error" in line:
+        if module:
+            run.end(module, Outcome(error=line["error"], interrupted=bool(line.get("interrupted"))))
+    elif "record" in line:
+        path = None if line["path"] is None else Path(line["path"])
+        root = run.request.project.root
+        record = {**line["record"], "suite_path": None if path is None else _relative(path, root)}
+        run.records.put(module, record)
+        run.end(module, Outcome(record, path, interrupted=line["interrupted"]))
+    else:
+        run.report(Event(module, line["spent"], line["note"]))
+
+
+def _share(run: _Run, left: int, total: int) -> Budget:
+    """The budget of the next module: an equal share of what is left, so that what others did not use is not lost."""
+    budget, jobs = run.request.budget, min(run.request.jobs, left)
+    if budget.deterministic:
+        return Budget(float(int(budget.amount) // total), budget.unit)
+    return Budget(round(max(LEAST_S, (run.deadline - time.monotonic()) * jobs / left), 1), "s")
+
+
+def _check_budget(request: ProjectRequest, modules: int) -> None:
+    budget = request.budget
+    if budget.deterministic:
+        least, each = modules, "1"
+    else:
+        least, each = int(LEAST_S * modules / min(request.jobs, modules) + 0.999), f"{LEAST_S:g} s"
+    if budget.amount < least:
+        raise BudgetError(
+            f"budget {budget} is too small for {modules} modules; expected at least {least}{budget.unit}, {each} for each, "
+            "or choose some by --only"
+        )
+
+
+def _is_current(filing: Filing, record: Mapping[str, Any] | None) -> bool:
+    """There is nothing to do: the file is current, or the last run for the same found nothing to keep."""
+    if filing.is_current or filing.standing is not None:
+        return filing.is_current
+    return record is not None and not record.get("suite_path") and record.get("made_for") == filing.made_for
+
+
+def _is_by_hand(file: Path) -> bool:
+    try:
+        return GENERATED not in file.read_text("utf-8", errors="replace")[:500]
+    except OSError:
+        return True
+
+
+def _relative(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

@@ -1,0 +1,74 @@
+"""A job: the suite of one module, generated in a process of its own.
+
+The process reads requests from its standard input, one JSON object per line, and answers on its standard output in lines of
+JSON: `{"spent": 0.4, "note": "searching"}` now and then, at the end `{"record": {...}, "path": "..."}` or
+`{"error": "..."}`. It ends when its input does, and is killed when its parent ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from fitgym.errors import FitgymError
+from fitgym.execution.sandbox import die_with_parent
+from fitgym.generation import Progress, Request, generate_request
+from fitgym.run.setting import Setting
+
+__all__ = ["answer", "main"]
+
+TELLING_S = 0.25
+"""Seconds between two lines of progress."""
+
+
+def main() -> None:
+    """Serve requests until the input ends."""
+    die_with_parent()
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+        os.dup2(2, 1)  # whatever else is printed must not be taken for an answer
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for line in sys.stdin:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            answer(json.loads(line), answers)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def answer(given: Mapping[str, Any], answers: TextIO) -> None:
+    """Generate one suite and write lines about it.
+
+    Args:
+        given: `setting`, as `Setting.to_json` writes it, and `output`, `name` and `format` as in `Request`.
+        answers: where the lines go.
+    """
+    told = 0.0
+
+    def say(**values: Any) -> None:
+        answers.write(json.dumps(values) + "\n")
+        answers.flush()
+
+    def report(progress: Progress) -> None:
+        nonlocal told
+        if time.monotonic() - told >= TELLING_S:
+            told = time.monotonic()
+            say(spent=progress.spent, note=progress.note if progress.phase == "finish" else "searching")
+
+    try:
+        setting = Setting.of(given["setting"])
+        request = Request(setting, given["output"], format=given["format"], name=given["name"])
+        run = generate_request(request, progress=report)
+    except FitgymError as problem:
+        say(error=str(problem))
+    except KeyboardInterrupt:
+        say(error="interrupted before anything was found", interrupted=True)
+    else:
+        path = None if run.suite_path is None else str(run.suite_path)
+        say(record=run.record, path=path, interrupted=run.interrupted)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Jobs: processes that generate suites side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import IO, Any, Self
+
+__all__ = ["Job", "Jobs"]
+
+COMMAND = [sys.executable, "-m", "fitgym.project.job"]
+
+PATIENCE_S = 0.5
+"""Seconds to wait for lines of jobs before looking at them again."""
+
+
+class Job:
+    """One process that works on one module at a time, see `fitgym.project.job`.
+
+    Attributes:
+        module: the name of the module that it works on, "" for none.
+    """
+
+    def __init__(self) -> None:
+        self.module = ""
+        self._pending = b""
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `close`)
+        self._process = subprocess.Popen(
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # Ctrl-C reaches it once: by `interrupt`
+        )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._input, self.output = self._process.stdin, self._process.stdout
+        os.set_blocking(self.output.fileno(), False)
+
+    def begin(self, module: str, request: Mapping[str, Any]) -> None:
+        """Have a request answered."""
+        self.module = module
+        with contextlib.suppress(BrokenPipeError):  # `read` will see that it ended
+            self._input.write(json.dumps(request).encode() + b"\n")
+            self._input.flush()
+
+    def read(self) -> Iterator[dict[str, Any]]:
+        """The lines that have come; for a process that has ended its last words as an error."""
+        chunk = b""
+        with contextlib.suppress(BlockingIOError):
+            while chunk := self.output.read(1 << 16) or b"":
+                self._pending += chunk
+        *lines, self._pending = self._pending.split(b"\n")
+        for line in lines:
+            yield json.loads(line)
+        if self.ended:
+            yield {"error": f"its process ended with code {self._process.returncode}{self._last_words()}"}
+
+    @property
+    def ended(self) -> bool:
+        """The process is gone."""
+        return self._process.poll() is not None
+
+    def interrupt(self) -> None:
+        """Have it finish what it has found."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGINT)
+
+    def close(self) -> None:
+        """End the process."""
+        with contextlib.suppress(BrokenPipeError):
+            self._input.close()
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self.output.close()
+        self._errors.close()
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().split("\n")
+        return f": {lines[-1]}" if lines[-1] else ""
+
+
+class Jobs:
+    """Several jobs; they end with the `with` block.
+
+    Args:
+        limit: how many work at the same time, at most.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._jobs: list[Job] = []
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for job in self._jobs:
+            job.close()
+        self._selector.close()
+
+    @property
+    def busy(self) -> list[Job]:
+        """Those that work on something."""
+        return [job for job in self._jobs if job.module]
+
+    def begin(self, module: str, request: Mapping[str, Any]) -> None:
+        """Have a request answered by a job that is free, or a new one; there must be room for it."""
+        job = next((one for one in self._jobs if not one.module), None)
+        if job is None:
+            assert len(self._jobs) < self._limit, "all jobs are busy"
+            job = Job()
+            self._jobs.append(job)
+            self._selector.register(job.output, selectors.EVENT_READ, job)
+        job.begin(module, request)
+
+    @property
+    def room(self) -> bool:
+        """Another request can begin."""
+        return len(self.busy) < self._limit
+
+    def answers(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Wait for lines, and tell each with the module that it is about. A job that ended makes room for another one."""
+        for key, _ in self._selector.select(PATIENCE_S):
+            job: Job = key.data
+            for line in job.read():
+                yield job.module, line
+                if "error" in line or "record" in line:
+                    job.module = ""
+            if job.ended:
+                self._selector.unregister(job.output)
+                self._jobs.remove(job)
+                job.close()
+
+    def interrupt(self) -> None:
+        """Have all of them finish what they have found."""
+        for job in self.busy:
+            job.interrupt()
