@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json as json_format
 import signal
 import sys
@@ -14,7 +15,9 @@ from cyclopts import App, CycloptsError, Parameter
 from fitgym import __version__
 from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
 from fitgym.codes import BAD_INPUT, DONE, FINDING
+from fitgym.commands.configuration import Configuration
 from fitgym.commands.generate import GENERATE_EXAMPLES, generate
+from fitgym.commands.init import INIT_EXAMPLES, init
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
 from fitgym.study_commands import study
@@ -38,7 +41,13 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-app.command(generate, help_epilogue=GENERATE_EXAMPLES)
+PROJECT_COMMANDS = {generate: GENERATE_EXAMPLES}
+"""The commands that take their options from pyproject.toml too."""
+
+_configuration = Configuration(name for command in PROJECT_COMMANDS for name in inspect.signature(command).parameters)
+for _command, _examples in PROJECT_COMMANDS.items():
+    app.command(_command, help_epilogue=_examples, config=_configuration)
+app.command(init, help_epilogue=INIT_EXAMPLES)
 app.command(study)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
