@@ -15,9 +15,11 @@ from cyclopts import App, CycloptsError, Parameter
 from fitgym import __version__
 from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
 from fitgym.codes import BAD_INPUT, DONE, FINDING
+from fitgym.commands.check import CHECK_EXAMPLES, check
 from fitgym.commands.configuration import Configuration
 from fitgym.commands.generate import GENERATE_EXAMPLES, generate
 from fitgym.commands.init import INIT_EXAMPLES, init
+from fitgym.commands.update import UPDATE_EXAMPLES, update
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
 from fitgym.study_commands import study
@@ -41,7 +43,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-PROJECT_COMMANDS = {generate: GENERATE_EXAMPLES}
+PROJECT_COMMANDS = {generate: GENERATE_EXAMPLES, check: CHECK_EXAMPLES, update: UPDATE_EXAMPLES}
 """The commands that take their options from pyproject.toml too."""
 
 _configuration = Configuration(name for command in PROJECT_COMMANDS for name in inspect.signature(command).parameters)

@@ -462,7 +462,7 @@ def _filing(reference: Reference, folder: Path, setting: Setting, name: str | No
     """Where the suite goes, and what it is made for: the source of the subject, and what its tests are to reach."""
     wanted = [setting.env, *(setting.options.get(name) for name in ("goal", "functions", "fitness"))]
     made_for = fingerprint(read(reference), json_format.dumps(wanted))
-    return Filing.of(folder / (name or file_name(reference)), made_for)
+    return Filing.of(folder / (name or file_name(reference.module, reference.class_name)), made_for)
 
 
 def writable_file(file: str | Path | None) -> Path | None:

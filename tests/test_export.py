@@ -390,4 +390,4 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytes
     ],
 )
 def test_a_file_is_named_after_its_subject(module: str, class_name: str, expected: str) -> None:
-    assert file_name(Reference("", module, "", class_name)) == expected
+    assert file_name(module, class_name) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -16,7 +17,6 @@ from fitgym.project.jobs import Jobs
 from fitgym.project.layout import Module, Project
 from fitgym.project.records import Records
 from fitgym.run.setting import Setting
-from fitgym.subject.source import locate
 from fitgym.suite.export import GENERATED, file_name
 from fitgym.suite.filing import Filing
 
@@ -33,7 +33,7 @@ class ProjectRequest:
     Attributes:
         project: the modules.
         setting: for each module, but for its subject and its budget.
-        budget: for all modules together.
+        budget: for all modules together; None for a request that is not carried out.
         output: folder for the tests, with a subfolder for each subpackage.
         jobs: how many modules are worked on at the same time.
         format: "pytest" or "unittest".
@@ -42,22 +42,26 @@ class ProjectRequest:
 
     project: Project
     setting: Setting
-    budget: Budget
+    budget: Budget | None
     output: Path
     jobs: int = 1
     format: str = "pytest"
     again: bool = False
 
+    def file(self, module: Module) -> Path:
+        """The file of tests of a module."""
+        return self.output.joinpath(*module.name.split(".")[1:-1], self._name(module))
+
     def of(self, module: Module) -> Request:
         """The request for one module, without a budget."""
         options = {"path": str(self.project.source), **self.setting.options}
         setting = replace(self.setting, subject=module.name, options=options)
-        folder = self.output.joinpath(*module.name.split(".")[1:-1])
-        return Request(setting, folder, format=self.format, name=self._name(module))
+        file = self.file(module)
+        return Request(setting, file.parent, format=self.format, name=file.name)
 
     def _name(self, module: Module) -> str:
         """The name of its file; pytest cannot import two files of one name from folders that are no packages."""
-        name = file_name(locate(module.name, self.project.source))
+        name = file_name(module.name)
         if any(_is_by_hand(file) for file in self.project.tests.rglob(name)):
             return f"{name.removesuffix('.py')}_generated.py"
         return name
@@ -151,22 +155,22 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
         else:
             waiting.append((module, wanted))
     if waiting:
-        _check_budget(request, len(waiting))
-        run.deadline = time.monotonic() + request.budget.amount
+        budget = _checked_budget(request, len(waiting))
+        run.deadline = time.monotonic() + budget.amount
         with Jobs(min(request.jobs, len(waiting))) as jobs:
-            _work(run, jobs, waiting)
+            _work(run, jobs, waiting, budget)
     order = [module.name for module in request.project.modules]
     return {name: run.outcomes[name] for name in order if name in run.outcomes}
 
 
-def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]]) -> None:
+def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]], whole: Budget) -> None:
     """Have all modules worked on."""
     total = len(waiting)
     while waiting or jobs.busy:
         try:
             while waiting and jobs.room:
                 module, wanted = waiting.popleft()
-                budget = _share(run, len(waiting) + 1, total)
+                budget = _share(run, whole, len(waiting) + 1, total)
                 setting = replace(wanted.setting, budget=str(budget))
                 run.report(Event(module.name, 0.0, "starting"))
                 jobs.begin(
@@ -203,25 +207,28 @@ def _take(run: _Run, module: str, line: Mapping[str, Any]) -> None:
         run.report(Event(module, line["spent"], line["note"]))
 
 
-def _share(run: _Run, left: int, total: int) -> Budget:
+def _share(run: _Run, budget: Budget, left: int, total: int) -> Budget:
     """The budget of the next module: an equal share of what is left, so that what others did not use is not lost."""
-    budget, jobs = run.request.budget, min(run.request.jobs, left)
+    jobs = min(run.request.jobs, left)
     if budget.deterministic:
         return Budget(float(int(budget.amount) // total), budget.unit)
     return Budget(round(max(LEAST_S, (run.deadline - time.monotonic()) * jobs / left), 1), "s")
 
 
-def _check_budget(request: ProjectRequest, modules: int) -> None:
+def _checked_budget(request: ProjectRequest, modules: int) -> Budget:
+    """The budget, if it is enough for so many modules."""
     budget = request.budget
+    assert budget is not None, "the request is not to be carried out"
     if budget.deterministic:
         least, each = modules, "1"
     else:
-        least, each = int(LEAST_S * modules / min(request.jobs, modules) + 0.999), f"{LEAST_S:g} s"
+        least, each = math.ceil(LEAST_S * modules / min(request.jobs, modules)), f"{LEAST_S:g} s"
     if budget.amount < least:
         raise BudgetError(
             f"budget {budget} is too small for {modules} modules; expected at least {least}{budget.unit}, {each} for each, "
             "or choose some by --only"
         )
+    return budget
 
 
 def _is_current(filing: Filing, record: Mapping[str, Any] | None) -> bool:

@@ -56,11 +56,12 @@ class Dialect(Protocol):
     def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
         """The lines of a test."""
 
-    def groups(self, groups: Sequence[tuple[str, list[list[str]]]]) -> list[str]:
+    def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
         """The blocks of the file, with two blank lines between any two.
 
         Args:
             groups: operations under test, each with the lines of its tests.
+            headed: tests stand under the name of their operation even if they are few.
         """
 
 
@@ -112,11 +113,11 @@ class Pytest(Dialect):
         fixtures = Bracket(f"def {test.name}(", ("tmp_path", "monkeypatch"), "):", call=True)
         return [*laid_out(fixtures, WIDTH), *indented(body)]
 
-    def groups(self, groups: Sequence[tuple[str, list[list[str]]]]) -> list[str]:
+    def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
         blocks = []
         number = sum(len(functions) for _, functions in groups)
         for heading, functions in groups:
-            if 2 * len(groups) <= number and len(groups) > 1:  # else there would be as many headings as tests
+            if headed or (2 * len(groups) <= number and len(groups) > 1):  # else there are as many headings as tests
                 blocks.append(f"# {heading}")
             blocks += ["\n".join(lines) for lines in functions]
         return blocks
@@ -208,7 +209,7 @@ class Unittest(Dialect):
     def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
         return [f"def {test.name}(self):", *indented(body)]
 
-    def groups(self, groups: Sequence[tuple[str, list[list[str]]]]) -> list[str]:
+    def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
         blocks = []
         taken: set[str] = set()
         for heading, functions in groups:

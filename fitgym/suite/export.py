@@ -71,9 +71,9 @@ def arranged(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTe
     return sorted(tests, key=place)
 
 
-def file_name(reference: Reference) -> str:
+def file_name(module: str, class_name: str = "") -> str:
     """What the file of a subject is called: `test_package_module.py`, with the class if one was named."""
-    parts = [*reference.module.split("."), *(reference.class_name.split(".") if reference.class_name else [])]
+    parts = [*module.split("."), *(class_name.split(".") if class_name else [])]
     return f"test_{'_'.join(part.strip('_') for part in parts).lower()}.py"
 
 
@@ -85,13 +85,15 @@ def suite_text(
     command: str = "",
     dialect: Dialect = DIALECTS["pytest"],
     reserved: frozenset[str] = frozenset(),
+    headed: bool = False,
 ) -> str:
     """The suite as the text of a file that will stand in `folder`.
 
     The text passes `ruff check` and `ruff format --check` with their default rules. Tests of one operation that follow
     each other stand under its name. The folder matters only if the subject is not importable by itself: then a line
     with the relative way to it extends `sys.path`, or, without a folder, a comment says what has to be on `PYTHONPATH`.
-    Imports do not bind the names that are `reserved`.
+    Imports do not bind the names that are `reserved`. If `headed`, tests stand under the name of their operation even if
+    they are few.
     """
     writes = NAMES if subject.added or subject.changed else ()
     scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *writes, *reserved}))
@@ -104,7 +106,7 @@ def suite_text(
         for name, group in itertools.groupby(tests, lambda test: _heading(test, subject))
     ]
     head = [f'"""{_docstring(subject.reference, command)}"""', "", *_imports(subject, scope, folder)]
-    beginning, body = "\n".join(head).rstrip("\n"), "\n\n\n".join(dialect.groups(groups))
+    beginning, body = "\n".join(head).rstrip("\n"), "\n\n\n".join(dialect.groups(groups, headed))
     if not body:
         return beginning + "\n"
     return beginning + ("\n\n" if body.startswith("#") else "\n\n\n") + body + "\n"  # as isort has it

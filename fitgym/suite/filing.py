@@ -62,6 +62,11 @@ class Filing:
         """The tests that are there were made for the same."""
         return self.standing is not None and bool(self.made_for) and self.standing.made_for == self.made_for
 
+    @property
+    def headed(self) -> bool:
+        """The tests that are there stand under headings."""
+        return self.standing is not None and any(test.heading for test in self.standing.tests)
+
     def joining(self, tests: Sequence[FinishedTest], alone: SuiteFile) -> list[FinishedTest]:
         """The tests that may join the file, with names that no other test has.
 

@@ -154,8 +154,10 @@ def finish(
     folder = None if filing is None else filing.path.parent.resolve()
     unbound: frozenset[str] = frozenset()  # names that mean something else in the file that is there
 
-    def render(chosen: Sequence[FinishedTest]) -> str:
-        return suite_text(chosen, engine.subject, folder=folder, command=command, dialect=dialect, reserved=unbound)
+    def render(chosen: Sequence[FinishedTest], headed: bool = False) -> str:
+        return suite_text(
+            chosen, engine.subject, folder=folder, command=command, dialect=dialect, reserved=unbound, headed=headed
+        )
 
     if filing is not None:
         alone = SuiteFile(render(tests))
@@ -171,7 +173,7 @@ def finish(
     engine.execute(testcases)
     source = render(stable.tests) if stable.tests else ""
     if filing is not None:
-        filing.write(source)
+        filing.write(render(stable.tests, filing.headed) if stable.tests else "")
     started = time.monotonic()
     report("running mutants")
     scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline

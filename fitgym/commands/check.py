@@ -1,0 +1,68 @@
+"""The command `fitgym check`: do the generated tests of a project still pass?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fitgym.codes import DONE, FINDING
+from fitgym.errors import InputError
+
+if TYPE_CHECKING:
+    from fitgym.project.check import Failure
+
+__all__ = ["CHECK_EXAMPLES", "check", "described"]
+
+CHECK_EXAMPLES = """Examples:
+  fitgym check
+  fitgym check shop --junit outcomes.xml
+"""
+
+
+def check(
+    subject: str = ".", /, *, path: Path | None = None, output: Path | None = None, junit: Path | None = None
+) -> int:
+    """Run the generated tests of a project, and show what is different where one fails.
+
+    A test that fails shows that the code behaves in another way than when the test was made. Ends with 1 if there is one.
+
+    Parameters
+    ----------
+    subject
+        A package, or the folder of a project.
+    path
+        A folder that is searched first for the package.
+    output
+        The folder of the generated tests (default: the folder generated among the tests of the project).
+    junit
+        File for the outcomes, JUnit XML.
+    """
+    from fitgym.project.check import check as checked
+    from fitgym.project.check import generated_files
+    from fitgym.project.layout import find
+
+    project = find(subject, path)
+    folder = output or project.tests / "generated"
+    files = generated_files(folder)
+    if not files:
+        raise InputError(f"'{folder}' has no generated tests; make some by `fitgym generate`, or name it by --output")
+    found = checked(project, [file.resolve() for file in files], junit)
+    sys.stdout.write("".join(f"{line}\n" for line in described(found.failures, project.root)))
+    edited = f", {found.edited} of them yours" if found.edited else ""
+    total = found.passed + len(found.failures)
+    sys.stdout.write(f"{found.passed} of {total} tests pass{edited}\n")
+    if found.failures:
+        sys.stdout.write("if the new behaviour is right, `fitgym update` replaces the tests that fitgym made\n")
+    return FINDING if found.failures else DONE
+
+
+def described(failures: Iterable[Failure], root: Path) -> Iterable[str]:
+    """Lines that tell about tests that fail."""
+    for failure in failures:
+        file = failure.file.relative_to(root) if failure.file.is_relative_to(root) else failure.file
+        whose = " (yours)" if failure.edited else ""
+        yield f"{file}::{failure.name.replace('.', '::')}{whose}" if failure.name else f"{file}: cannot be imported"
+        yield from (f"    {line}" for line in failure.lines)
+        yield ""

@@ -1,0 +1,101 @@
+"""The command `fitgym update`: generated tests that follow the code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from fitgym.flags import Text, with_options
+from fitgym.run.setting import DEFAULT_ENV
+
+__all__ = ["UPDATE_EXAMPLES", "update"]
+
+UPDATE_EXAMPLES = """Examples:
+  fitgym update
+  fitgym update shop --jobs 2 --budget 120s
+"""
+
+
+@with_options("path", "budget", "timeout_s", shown={"goal": "tests", "search": "the goal's own"})
+def update(
+    subject: str = ".",
+    /,
+    *,
+    path: Path | None = None,
+    agent: Text = "",
+    budget: Text = "",
+    seed: int = 0,
+    output: Path | None = None,
+    jobs: int = 1,
+    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
+    options: Mapping[str, Any],
+) -> int:
+    """Replace generated tests that no longer pass, and add tests for new code.
+
+    Tests that you wrote or edited are never changed or removed; those that fail are listed.
+
+    Parameters
+    ----------
+    subject
+        A package, or the folder of a project.
+    path
+        A folder that is searched first for the package.
+    agent
+        As for `fitgym generate`.
+    budget
+        As for `fitgym generate`, for all modules that have changed.
+    seed
+        As for `fitgym generate`.
+    output
+        The folder of the generated tests (default: the folder generated among the tests of the project).
+    jobs
+        How many modules are worked on at the same time.
+    quiet
+        No progress on stderr.
+    """
+    from fitgym.commands.check import described
+    from fitgym.commands.project_run import run_project
+    from fitgym.project.check import check, generated_files
+    from fitgym.project.generation import ProjectRequest
+    from fitgym.project.layout import find
+    from fitgym.project.pruning import prune
+    from fitgym.run.setting import Setting
+
+    keywords = {
+        "env": DEFAULT_ENV,
+        "agent": agent,
+        "seed": seed,
+        "path": None if path is None else str(path),
+        **options,
+    }
+    project = find(subject, path)
+    folder = output or project.tests / "generated"
+    files = [file.resolve() for file in generated_files(folder)]
+    wanted = ProjectRequest(project, Setting.from_keywords(**keywords), None, folder)
+    known = {wanted.file(module).resolve() for module in project.modules}
+    pruned = prune(check(project, files), [file for file in files if file not in known])
+    if pruned.removed:
+        sys.stdout.write(f"removed, because they no longer pass ({len(pruned.removed)}):\n\n")
+        sys.stdout.write("".join(f"{line}\n" for line in described(pruned.removed, project.root)))
+    for file in pruned.deleted:
+        sys.stdout.write(f"deleted: {file}: no test is left in it\n")
+    if pruned.left:
+        sys.stdout.write(f"left as they are, because they are yours or cannot be imported ({len(pruned.left)}):\n\n")
+        sys.stdout.write("".join(f"{line}\n" for line in described(pruned.left, project.root)))
+    return run_project(
+        subject,
+        keywords,
+        budget=budget,
+        output=output,
+        only=(),
+        exclude=(),
+        jobs=jobs,
+        again=False,
+        format="pytest",
+        json=None,
+        quiet=quiet,
+    )

@@ -1,0 +1,169 @@
+"""A check: whether the generated tests of a project pass, and what is different where one fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from fitgym.errors import InputError
+from fitgym.project.layout import Project
+from fitgym.suite.export import GENERATED
+from fitgym.suite.place import is_installed
+from fitgym.suite.suite_file import FileTest, SuiteFile
+
+__all__ = ["Check", "Failure", "check", "generated_files"]
+
+LIMIT_S = 600.0
+"""Seconds for all generated tests."""
+
+NO_TESTS, WRONG_CALL = 5, 4  # exit codes of pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A generated test that fails.
+
+    Attributes:
+        file: of the test.
+        name: `test_x` or `TestPrice.test_x`; "" if the file cannot be imported.
+        edited: a person wrote or edited it.
+        lines: the statement that failed, and why, as pytest tells it.
+    """
+
+    file: Path
+    name: str
+    edited: bool
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What became of generated tests.
+
+    Attributes:
+        files: that were run.
+        passed: how many tests did.
+        edited: how many tests in these files a person wrote or edited.
+        failures: in the order of the files.
+    """
+
+    files: tuple[Path, ...] = ()
+    passed: int = 0
+    edited: int = 0
+    failures: tuple[Failure, ...] = field(default_factory=tuple)
+
+
+def generated_files(folder: Path) -> list[Path]:
+    """The test files below a folder that fitgym made."""
+    return [path for path in sorted(folder.rglob("*.py")) if _is_generated(path)]
+
+
+def check(project: Project, files: Sequence[Path], junit: Path | None = None) -> Check:
+    """Run generated tests with the project's own configuration of pytest.
+
+    Args:
+        project: whose tests they are.
+        files: that fitgym made.
+        junit: file for the outcomes as JUnit XML.
+
+    Raises:
+        InputError: pytest cannot run them, or a file cannot be parsed.
+    """
+    if not files:
+        return Check()
+    with tempfile.TemporaryDirectory(prefix="fitgym-check-") as folder:
+        outcomes = Path(folder) / "outcomes.xml"
+        _run(project, files, outcomes)
+        root = ElementTree.parse(outcomes).getroot()
+        if junit is not None:
+            junit.parent.mkdir(parents=True, exist_ok=True)
+            junit.write_bytes(outcomes.read_bytes())
+    suites = {file: SuiteFile.read(file) for file in files}
+    by_name = {_dotted(file, project.root): file for file in files}
+    passed, failures = 0, []
+    for case in root.iter("testcase"):
+        trouble = next((each for each in case if each.tag in ("failure", "error")), None)
+        if trouble is None:
+            passed += 1
+            continue
+        file, name = _place(case, by_name)
+        suite = suites.get(file)
+        test = None if suite is None else _test(suite, name)
+        edited = suite is not None and test is not None and test in suite.edited
+        failures.append(
+            Failure(file, name if test is not None else "", edited, _lines(trouble.text or "", test is not None))
+        )
+    edited_tests = sum(len(suite.edited) for suite in suites.values() if suite is not None)
+    return Check(tuple(files), passed, edited_tests, tuple(failures))
+
+
+def _run(project: Project, files: Sequence[Path], outcomes: Path) -> None:
+    path = [] if is_installed(str(project.source)) else [str(project.source)]
+    ours = ("PYTEST_", "COVERAGE_", "COV_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    environment["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, [os.environ.get("PYTHONPATH", "")])])
+    options = ["-q", "--tb=short", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--maxfail=0"]
+    arguments = [*options, "-o", "junit_family=xunit2", f"--junit-xml={outcomes}", *map(str, files)]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments],
+            cwd=project.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(
+            f"the generated tests did not end in {LIMIT_S:g} s; run pytest to see which one hangs"
+        ) from None
+    if not outcomes.exists() or done.returncode in (NO_TESTS, WRONG_CALL):
+        said = [line for line in (done.stdout + done.stderr).strip().split("\n") if line.strip()]
+        raise InputError(f"pytest cannot run the generated tests: {said[-1] if said else 'it said nothing'}")
+
+
+def _dotted(file: Path, root: Path) -> str:
+    """The file as JUnit XML names it."""
+    place = file.relative_to(root) if file.is_relative_to(root) else file
+    return ".".join(place.with_suffix("").parts)
+
+
+def _place(case: ElementTree.Element, by_name: dict[str, Path]) -> tuple[Path, str]:
+    """The file and the name of a test."""
+    owner, name = case.get("classname", ""), case.get("name", "").partition("[")[0]
+    for dotted, file in by_name.items():
+        if owner == dotted or owner.startswith(f"{dotted}."):
+            return file, f"{owner[len(dotted) + 1 :]}.{name}".lstrip(".")
+        if not owner and name == dotted:  # it cannot be imported
+            return file, ""
+    return Path(owner.replace(".", "/") or name), name
+
+
+def _test(suite: SuiteFile, name: str) -> FileTest | None:
+    return next((test for test in suite.tests if test.name == name), None)
+
+
+def _lines(text: str, is_test: bool) -> tuple[str, ...]:
+    """The statement in the test that failed, and the lines that say why."""
+    told = [line for line in text.split("\n") if line.strip()]
+    why = [line[1:].rstrip() for line in told if line.startswith("E ")]
+    statement = next((line for line in told if line.startswith("    ")), "") if is_test else ""
+    indent = min((len(line) - len(line.lstrip()) for line in why), default=0)
+    return tuple(filter(None, [statement.strip(), *(line[indent:] for line in why)])) or tuple(told[-1:])
+
+
+def _is_generated(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return GENERATED.encode() in file.read(500)
+    except OSError:
+        return False
