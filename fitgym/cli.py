@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Parameter
 from fitgym import __version__
 from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
 from fitgym.codes import BAD_INPUT, DONE, FINDING, INTERRUPTED
+from fitgym.commands.diff import DIFF_EXAMPLES, diff
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.flags import Text, with_options
 from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
@@ -49,6 +50,7 @@ app.command(study)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
+app.command(diff, help_epilogue=DIFF_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
 
 EXAMPLES = """Examples:
