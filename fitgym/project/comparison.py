@@ -27,8 +27,11 @@ from fitgym.suite.export import GENERATED, file_name, suite_text, write
 
 __all__ = ["Compared", "Comparison", "Request", "compare"]
 
-SEARCH = 0.35
+SEARCH = 0.4
 """Of the time of a module, the share for each of two searches; the rest is for comparing."""
+
+CONFIRMING, CONFIRMING_S = 0.3, 5.0
+"""Of the time of a module, what is kept for shortening and confirming: a share, and the most in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,8 @@ def compare(request: Request, report: Callable[[str], None] = lambda _: None) ->
             end = None
             if request.budget.unit == "s":
                 now = time.monotonic()
-                end = now + max(0.0, started + request.budget.amount - now) / left
+                share = max(0.0, started + request.budget.amount - now) / left
+                end = now + share - min(CONFIRMING_S, CONFIRMING * share)
             modules.append(_of_module(request, edited, tree, end, 2 * len(found.edited)))
     finally:
         folder.remove()

@@ -12,7 +12,10 @@ from fitgym.testcase.expression import Collection, Expression, Literal, Ref
 from fitgym.testcase.scope import Scope
 from fitgym.testcase.source import expression_source
 
-__all__ = ["Contrast", "contrast"]
+__all__ = ["VALUES", "Contrast", "contrast"]
+
+VALUES = ("value", "value")
+"""The sorts of two outcomes that are values."""
 
 MAX_SHOWN = 3
 """Attributes that a text names of an object."""
@@ -101,7 +104,7 @@ def _of_values(old: Observed, new: Observed, position: int) -> Contrast | None:
     before, after = _shown(then, path), _shown(now, path)
     if before == after:  # the same text, such as 1 and approximately 1
         before, after = f"{before} ({lost[0].kind})", f"{after} ({now[0].kind if now else 'unknown'})"
-    return Contrast(position, path, before, after, ("value", "value"), tuple(lost[:MAX_SHOWN]))
+    return Contrast(position, path, before, after, VALUES, tuple(lost[:MAX_SHOWN]))
 
 
 def _facts(seen: Observed, position: int) -> list[Observation]:

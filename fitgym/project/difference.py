@@ -9,7 +9,7 @@ from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
 from fitgym.execution.observation import Observed, agreement
 from fitgym.project.candidates import Candidate, reached
-from fitgym.project.contrast import Contrast, contrast
+from fitgym.project.contrast import VALUES, Contrast, contrast
 from fitgym.project.exchange import Exchange, binds
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest, finished_test, renamed
@@ -182,7 +182,8 @@ class Pair:
         for case, seen in [*first.values(), *others]:
             sort = self._called(case, seen), seen.kinds
             tried[sort] = tried.get(sort, 0) + 1
-            if tried[sort] > MOST_SHOWN:
+            # A second exception instead of a value says little; two values may have two reasons.
+            if tried[sort] > (MOST_SHOWN if seen.kinds == VALUES else 1):
                 continue
             shorter, now = self._shortened(case, seen)
             function = self._function(shorter, now)
