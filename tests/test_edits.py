@@ -82,7 +82,7 @@ def test_changed_code_and_its_users_are_named(old: str, new: str, functions: tup
 
 def test_a_constant_made_of_a_changed_one_leads_to_its_users() -> None:
     old = "A = 1\nB = A + 1\ndef f():\n    return B\ndef g():\n    return 0\n"
-    assert edits(old, old.replace("A = 1", "A = 2")) == Edits(changed=("f",), names=("A",))
+    assert edits(old, old.replace("A = 1", "A = 2")) == Edits(changed=("f",))
 
 
 def test_a_function_that_makes_objects_of_a_changed_class_is_named() -> None:
@@ -101,7 +101,7 @@ def test_new_and_removed_functions_methods_and_classes_are_told_apart() -> None:
 
 def test_a_function_that_is_imported_now_is_changed_not_removed() -> None:
     old, new = "def f():\n    return 1\n", "from other import f\n"
-    assert edits(old, new) == Edits(changed=("f",), names=())
+    assert edits(old, new) == Edits(changed=("f",))
     assert edits(new, old).changed == ("f",)
 
 
@@ -126,15 +126,20 @@ def test_a_change_inside_an_inner_function_is_one_of_the_outer_function() -> Non
 
 def test_an_entry_of_a_table_is_a_change_of_the_table() -> None:
     old = "T = {}\nT['a'] = 1\ndef f():\n    return T\n"
-    assert edits(old, old.replace("= 1", "= 2")) == Edits(changed=("f",), names=("T",))
+    assert edits(old, old.replace("= 1", "= 2")) == Edits(changed=("f",))
     table = "T = [" + ", ".join(map(str, range(5000))) + "]\ndef f():\n    return T\n"
     assert edits(table, table.replace(" 4321,", " 1234,")).changed == ("f",)
 
 
-def test_a_changed_name_that_nothing_uses_is_only_named() -> None:
-    assert edits("__all__ = ['f']\ndef f():\n    pass\n", "__all__ = []\ndef f():\n    pass\n") == Edits(
-        names=("__all__",)
-    )
+def test_a_changed_name_that_no_function_uses_is_only_named() -> None:
+    old = "__all__ = ['f']\nRATE = 1\ndef f():\n    pass\n"
+    assert edits(old, old.replace("= 1", "= 2")) == Edits(names=("RATE",))
+
+
+def test_the_list_of_exported_names_and_the_imports_of_new_functions_are_not_named() -> None:
+    old = "__all__ = ['f']\ndef f():\n    pass\n"
+    new = "import math\n__all__ = ['f', 'g']\ndef f():\n    pass\ndef g():\n    return math.pi\n"
+    assert edits(old, new) == Edits(added=("g",))
 
 
 @pytest.mark.parametrize("source", ["def f(:\n", "x = '\0'\n", "if True:\nx\n"])

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from fitgym.codes import DONE, FINDING
+from fitgym.codes import DONE, FINDING, INTERRUPTED
 from fitgym.errors import InputError
 from fitgym.interruption import held
 
@@ -92,4 +92,6 @@ def diff(
     if json is not None and not to_stdout:
         write(record, json)
     sys.stdout.write(record if to_stdout else account(result))
+    if result.interrupted:
+        return INTERRUPTED
     return FINDING if result.differences or result.versions.removed else DONE

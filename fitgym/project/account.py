@@ -57,6 +57,10 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     yield f"{total}; {tests} on {reached} of {_count(changed, 'changed function')}"
     for title, names in _remarks(comparison):
         yield f"{title}: {_some(names)}"
+    if comparison.interrupted:
+        compared = {one.name for one in modules}
+        left = [one.module.name for one in comparison.versions.edited if one.module.name not in compared]
+        yield f"not compared, interrupted before: {_some(left)}"
     for one in modules:
         if one.path is not None:
             yield f"tests: {one.path}"
@@ -74,13 +78,12 @@ def _remarks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
         yield "new, nothing to compare with", new
     missed = [name for one in modules if not one.problem for name in named(one, one.missed)]
     if missed:
-        yield "not compared, no public call reached them in both versions", missed
+        yield "not compared, no generated call of a public function ran them", missed
     for one in modules:
         if one.problem:
             yield f"not compared, {one.problem}", [one.name]
-        names = [name for name in one.edited.edits.names if not one.edited.edits.changed]
-        if names:
-            yield "changed, but no function uses them", named(one, names)
+        if one.edited.edits.names:
+            yield "changed, but no function of the module uses them", named(one, one.edited.edits.names)
         if one.edited.old_name != one.name:
             yield f"renamed, was {one.edited.old_name}", [one.name]
 

@@ -86,6 +86,8 @@ def candidates(
     others: dict[Candidate, None] = {}
     while not engine.over:
         engine.step()
+        if not any(one.testcases for one in engine.population):  # the time was too short for a single test case
+            break
         others.update(dict.fromkeys(collect([t for one in engine.population for t in one.testcases])))
     best = dict.fromkeys(collect(engine.archived_testcases()))
     rest = [one for one in others if one not in best]

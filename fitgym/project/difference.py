@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fitgym.errors import OutOfBudget
@@ -86,7 +87,14 @@ class Pair:
         self.agreeing = 0
         self.reached: set[str] = set()
 
-    def differences(self, of_old: Sequence[Candidate], of_new: Sequence[Candidate]) -> list[Difference]:
+    def differences(
+        self,
+        of_old: Sequence[Candidate],
+        of_new: Sequence[Candidate],
+        *,
+        deadline: float | None = None,
+        latest: float | None = None,
+    ) -> list[Difference]:
         """Compare test cases, and shorten those that differ.
 
         A difference counts if it shows twice in fresh processes, and once more as a test in fresh interpreters.
@@ -94,27 +102,37 @@ class Pair:
         Args:
             of_old: test cases of the old version.
             of_new: test cases of the new version.
+            deadline: of comparing, on the clock `time.monotonic`; the test cases that are left then are not compared.
+            latest: of shortening.
         """
-        cases = dict.fromkeys([*self._from_new(of_new), *self._from_old(of_old)])
+        cases = {**self._from_old(of_old), **self._from_new(of_new)}
+        ordered = list(cases)
         suspects: list[tuple[_Case, Contrast]] = []
+        self._limit(deadline)
         try:
             for start in range(0, len(cases), CHUNK):
-                suspects += self._compared(list(cases)[start : start + CHUNK])
+                chunk = ordered[start : start + CHUNK]
+                suspects += self._compared(chunk)
+                self.reached.update(name for case in chunk for name in cases[case])
         except OutOfBudget:  # what was compared until now counts
             pass
-        self._old.deadline = self._new.deadline = None
-        return self._confirmed(self._chosen(suspects))
+        self._limit(latest)
+        chosen = self._chosen(suspects)
+        self._limit(None)
+        return self._confirmed(chosen)
+
+    def _limit(self, deadline: float | None) -> None:
+        self._old.deadline = self._new.deadline = deadline
 
     # ------------------------------------------------------------------ test cases of both versions
 
-    def _from_new(self, candidates: Sequence[Candidate]) -> list[_Case]:
-        """Those that callers of the old version can write too."""
-        found = []
+    def _from_new(self, candidates: Sequence[Candidate]) -> dict[_Case, tuple[str, ...]]:
+        """Those that callers of the old version can write too, with the changed functions that they run."""
+        found = {}
         for one in candidates:
             old = self._to_old.statements(one.statements)
             if old is not None and self._is_old_usage(one.statements, old):
-                found.append(_Case(tuple(old), one.statements))
-                self.reached.update(one.reached)
+                found[_Case(tuple(old), one.statements)] = one.reached
         return found
 
     def _is_old_usage(self, new: Sequence[Statement], old: Sequence[Statement]) -> bool:
@@ -125,13 +143,13 @@ class Pair:
             for before, after in zip(old, new, strict=True)
         )
 
-    def _from_old(self, candidates: Sequence[Candidate]) -> list[_Case]:
-        found = []
+    def _from_old(self, candidates: Sequence[Candidate]) -> dict[_Case, tuple[str, ...]]:
+        """Those that the new version has all operations for, with the changed functions that they run."""
+        found = {}
         for one in candidates:
             new = self._to_new.statements(one.statements)
             if new is not None:
-                found.append(_Case(one.statements, tuple(new)))
-                self.reached.update(one.reached)
+                found[_Case(one.statements, tuple(new))] = one.reached
         return found
 
     # ------------------------------------------------------------------ comparing
@@ -188,7 +206,8 @@ class Pair:
             shorter, now = self._shortened(case, seen)
             function = self._function(shorter, now)
             known = found.setdefault(function, [])
-            if len(known) < MOST_SHOWN and all(shorter != one for one, _, _ in known):
+            told = {(one.before, one.now) for _, one, _ in known}
+            if len(known) < MOST_SHOWN and (now.before, now.now) not in told:
                 known.append((shorter, now, function))
         return [one for some in found.values() for one in some]
 
@@ -214,10 +233,14 @@ class Pair:
         return case, seen
 
     def _again(self, cases: Sequence[_Case]) -> list[tuple[_Case, Contrast]]:
+        """As `_compared`, without counting: shorter copies are no test cases of their own. Nothing when time is up."""
         agreeing = self.agreeing
-        found = self._compared(cases) if cases else []
-        self.agreeing = agreeing  # shorter copies are not tests of their own
-        return found
+        try:
+            return self._compared(cases) if cases else []
+        except OutOfBudget:
+            return []
+        finally:
+            self.agreeing = agreeing
 
     def _function(self, case: _Case, seen: Contrast) -> str:
         """The changed functions that a difference is about: the one that is called, else all that run."""
@@ -227,8 +250,9 @@ class Pair:
         found: dict[str, None] = {}
         for executor, statements in ((self._old, case.old), (self._new, case.new)):
             table = StatementTable()
-            trace = executor.run([table.testcase(statements)], table)[0]
-            found.update(dict.fromkeys(reached(trace, executor.subject, self._changed)))
+            with suppress(OutOfBudget):
+                trace = executor.run([table.testcase(statements)], table)[0]
+                found.update(dict.fromkeys(reached(trace, executor.subject, self._changed)))
         functions = [one for one in found if not any(other.startswith(f"{one}.") for other in found)]
         return ", ".join(functions) or name
 

@@ -25,7 +25,7 @@ class Edits:
         added: functions and methods that only the new version has.
         removed: functions and methods that only the old version has. A name that the new version binds in another way,
             for example by an import, is `changed`.
-        names: changed names that are no functions, such as `RATE` or `Price.currency`.
+        names: other changed names that no function uses, such as a constant `RATE` that only other modules import.
     """
 
     changed: tuple[str, ...] = ()
@@ -75,7 +75,8 @@ def edits(before: str, after: str) -> Edits:
     removed = {name for name in defined if not _is_there(name, new)}
     affected = _affected(names, old) | _affected(names, new)
     changed = (both | defined | affected) - added - removed
-    return Edits(*(tuple(sorted(part)) for part in (changed, added, removed, names - defined)))
+    unused = {name for name in names - defined if not _affected({name}, old) and not _affected({name}, new)}
+    return Edits(*(tuple(sorted(part)) for part in (changed, added, removed, unused - {"__all__"})))
 
 
 def users(source: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from fitgym.errors import InputError
 from fitgym.project.edits import Edits, edits, imported_from, users
 from fitgym.project.layout import NO_MODULE, TESTS_INSIDE, Module, Project
 from fitgym.project.revision import Revision
+from fitgym.suite.place import is_installed
 
 __all__ = ["Edited", "Versions", "versions"]
 
@@ -63,7 +64,7 @@ def versions(project: Project, revision: Revision, *, callers: bool = False) -> 
         callers: count modules too that import a changed module, with the functions that use it.
 
     Raises:
-        InputError: git cannot read the commit.
+        InputError: git cannot read the commit, or the project is installed and in no commit.
     """
     known = revision.files()
     differing = revision.edited()
@@ -89,6 +90,11 @@ def versions(project: Project, revision: Revision, *, callers: bool = False) -> 
         same = [module for module in same if all(module != one.module for one in using)]
     kept = {*(_place(one.path, revision).as_posix() for one in project.modules), *renamed.values()}
     removed = [name for name in sorted(differing & known - kept) if not (revision.top / name).exists()]
+    if not (edited or same or removed) and is_installed(str(project.source)):
+        raise InputError(
+            f"'{project.source}' holds installed packages, which the repository '{revision.top}' does not keep; "
+            "name a project whose source is in a repository"
+        )
     names = tuple(_name(Path(name), home) for name in removed if _is_of(Path(name), project, home, revision))
     return Versions(tuple(edited), tuple(added), names, len(same))
 
