@@ -27,11 +27,14 @@ from fitgym.suite.export import GENERATED, file_name, suite_text, write
 
 __all__ = ["Compared", "Comparison", "Request", "compare"]
 
-SEARCH = 0.4
+SEARCH = 0.35
 """Of the time of a module, the share for each of two searches; the rest is for comparing."""
 
-CONFIRMING, CONFIRMING_S = 0.3, 5.0
-"""Of the time of a module, what is kept for shortening and confirming: a share, and the most in seconds."""
+CONFIRMING, CONFIRMING_S = 0.35, 8.0
+"""Of the time of a module, what is kept for shortening and confirming, half each: a share, and the most in seconds."""
+
+_Ends = tuple[float | None, float | None]
+"""When comparing and when shortening ends, on the clock `time.monotonic`; None for budgets that count events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +180,13 @@ def compare(request: Request, report: Callable[[str], None] = lambda _: None) ->
         for number, edited in enumerate(found.edited):
             report(f"comparing {edited.module.name}")
             left = len(found.edited) - number
-            end = None
+            end = latest = None
             if request.budget.unit == "s":
                 now = time.monotonic()
                 share = max(0.0, started + request.budget.amount - now) / left
-                end = now + share - min(CONFIRMING_S, CONFIRMING * share)
-            modules.append(_of_module(request, edited, tree, end, 2 * len(found.edited)))
+                kept = min(CONFIRMING_S, CONFIRMING * share)
+                end, latest = now + share - kept, now + share - kept / 2
+            modules.append(_of_module(request, edited, tree, (end, latest), 2 * len(found.edited)))
     except KeyboardInterrupt:
         if not modules:
             raise
@@ -192,7 +196,7 @@ def compare(request: Request, report: Callable[[str], None] = lambda _: None) ->
     return Comparison(request, found, tuple(modules), interrupted)
 
 
-def _of_module(request: Request, edited: Edited, tree: Path, end: float | None, searches: int) -> Compared:
+def _of_module(request: Request, edited: Edited, tree: Path, ends: _Ends, searches: int) -> Compared:
     """Compare both versions of one module."""
     name = edited.module.name
     structure = _removed(edited)
@@ -212,7 +216,7 @@ def _of_module(request: Request, edited: Edited, tree: Path, end: float | None, 
             if problem := _import_problem(new):
                 broken = Difference(name, "the module", (f"import {name}",), "works", problem)
                 return Compared(edited, (broken, *structure))
-            return _searched(request, edited, (old, new), structure, end, searches)
+            return _searched(request, edited, (old, new), structure, ends, searches)
     return Compared(edited, structure, problem="the old version has no module of this name")
 
 
@@ -221,11 +225,12 @@ def _searched(
     edited: Edited,
     executors: tuple[Executor, Executor],
     structure: tuple[Difference, ...],
-    end: float | None,
+    ends: _Ends,
     searches: int,
 ) -> Compared:
     """Search in both versions, then compare."""
     old, new = executors
+    end, latest = ends
     amount = max(1, int(request.budget.amount) // searches)
     budget = None if end is not None else replace(request.budget, amount=float(amount))
     found: list[list[Candidate]] = []
@@ -242,7 +247,6 @@ def _searched(
             found.append([])
             problems.append(str(problem))
     pair = Pair(old, new, edited.edits.changed)
-    latest = None if end is None else max(end, time.monotonic()) + CONFIRMING_S / 2
     try:
         differences = tuple(pair.differences(*found, deadline=end, latest=latest))
     except ExecutionError as problem:

@@ -101,9 +101,9 @@ def _of_values(old: Observed, new: Observed, position: int) -> Contrast | None:
     path = lost[0].path
     if not any(fact.path == path for fact in now):  # a value of another kind
         path = ""
-    before, after = _shown(then, path), _shown(now, path)
-    if before == after:  # the same text, such as 1 and approximately 1
-        before, after = f"{before} ({lost[0].kind})", f"{after} ({now[0].kind if now else 'unknown'})"
+    before, after = _shown(old, position, path), _shown(new, position, path)
+    if before == after:
+        before, after = (f"{text}, {_identity(facts)}" for text, facts in ((before, then), (after, now)))
     return Contrast(position, path, before, after, VALUES, tuple(lost[:MAX_SHOWN]))
 
 
@@ -144,18 +144,26 @@ def _outcome(seen: Observed, position: int) -> str:
     if seen.position == position:
         name = seen.raises[0].qualname if seen.raises else "an exception"
         return f"{name}: {seen.message}" if seen.message else name
-    return _shown(_facts(seen, position), "")
+    return _shown(seen, position, "")
+
+
+def _identity(facts: Sequence[Observation]) -> str:
+    """What may differ of values that read the same."""
+    is_same = any(fact.kind == "is" and isinstance(fact.expression, Ref) for fact in facts)
+    return "the object of an earlier result" if is_same else "a new object"
 
 
 def _kind(seen: Observed, position: int) -> str:
     return (seen.raises[0].qualname if seen.raises else "exception") if seen.position == position else "value"
 
 
-def _shown(facts: Sequence[Observation], path: str) -> str:
+def _shown(seen: Observed, position: int, path: str) -> str:
     """A value in plain words: as Python writes it, or by its attributes."""
+    facts = _facts(seen, position)
     exact = [fact for fact in facts if fact.path == path]
     if exact:
-        return _words(exact[0])
+        same = exact[0].expression
+        return _shown(seen, same.position, "") if isinstance(same, Ref) else _words(exact[0])
     inner = [f"{fact.path[len(path) :].lstrip('.')} = {_words(fact)}" for fact in facts if fact.path.startswith(path)]
     more = ", ..." if len(inner) > MAX_SHOWN else ""
     return f"an object with {', '.join(inner[:MAX_SHOWN])}{more}" if inner else _NOTHING
@@ -172,8 +180,6 @@ def _words(fact: Observation) -> str:
             return f"values {text}"
         case "text":
             return str(ast.literal_eval(text))
-        case "is" if isinstance(fact.expression, Ref):
-            return "the same object as an earlier result"
     return text
 
 

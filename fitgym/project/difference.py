@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
 from fitgym.execution.observation import Observed, agreement
+from fitgym.instrument.trace import Trace
 from fitgym.project.candidates import Candidate, reached
 from fitgym.project.contrast import VALUES, Contrast, contrast
 from fitgym.project.exchange import Exchange, binds
@@ -65,6 +67,13 @@ class _Case:
         return _Case(*(tuple(some[p].moved(places) for p in positions) for some in (self.old, self.new)))
 
 
+_Cases = Mapping[_Case, tuple[str, ...]]
+"""Test cases, with the changed functions that they run."""
+
+_Doubt = tuple[_Case, tuple[Observed, Observed]]
+"""A test case that differed once, with what both versions showed."""
+
+
 class Pair:
     """Two versions of one module, and what their comparison gave so far.
 
@@ -105,18 +114,25 @@ class Pair:
             deadline: of comparing, on the clock `time.monotonic`; the test cases that are left then are not compared.
             latest: of shortening.
         """
-        cases = {**self._from_old(of_old), **self._from_new(of_new)}
+        cases = _alternating(self._from_new(of_new), self._from_old(of_old))
         ordered = list(cases)
-        suspects: list[tuple[_Case, Contrast]] = []
+        doubtful: list[_Doubt] = []
         self._limit(deadline)
-        try:
+        with suppress(OutOfBudget):  # what was compared until then counts
             for start in range(0, len(cases), CHUNK):
                 chunk = ordered[start : start + CHUNK]
-                suspects += self._compared(chunk)
+                seen = self._seen(chunk)
+                doubtful += self._doubtful(chunk, seen)
+                self.agreeing += len(chunk) - sum(
+                    self._is_open(case, *one) for case, one in zip(chunk, seen, strict=True)
+                )
                 self.reached.update(name for case in chunk for name in cases[case])
-        except OutOfBudget:  # what was compared until now counts
-            pass
         self._limit(latest)
+        doubtful.sort(key=lambda one: _size(one[0]))
+        suspects: list[tuple[_Case, Contrast]] = []
+        with suppress(OutOfBudget):
+            for start in range(0, len(doubtful), CHUNK):
+                suspects += self._steady(doubtful[start : start + CHUNK])
         chosen = self._chosen(suspects)
         self._limit(None)
         return self._confirmed(chosen)
@@ -126,9 +142,9 @@ class Pair:
 
     # ------------------------------------------------------------------ test cases of both versions
 
-    def _from_new(self, candidates: Sequence[Candidate]) -> dict[_Case, tuple[str, ...]]:
-        """Those that callers of the old version can write too, with the changed functions that they run."""
-        found = {}
+    def _from_new(self, candidates: Sequence[Candidate]) -> _Cases:
+        """Those that callers of the old version can write too."""
+        found: dict[_Case, tuple[str, ...]] = {}
         for one in candidates:
             old = self._to_old.statements(one.statements)
             if old is not None and self._is_old_usage(one.statements, old):
@@ -143,9 +159,9 @@ class Pair:
             for before, after in zip(old, new, strict=True)
         )
 
-    def _from_old(self, candidates: Sequence[Candidate]) -> dict[_Case, tuple[str, ...]]:
-        """Those that the new version has all operations for, with the changed functions that they run."""
-        found = {}
+    def _from_old(self, candidates: Sequence[Candidate]) -> _Cases:
+        """Those that the new version has all operations for."""
+        found: dict[_Case, tuple[str, ...]] = {}
         for one in candidates:
             new = self._to_new.statements(one.statements)
             if new is not None:
@@ -154,23 +170,23 @@ class Pair:
 
     # ------------------------------------------------------------------ comparing
 
-    def _compared(self, cases: Sequence[_Case]) -> list[tuple[_Case, Contrast]]:
-        """The test cases that differ twice; those that agree are counted."""
-        first = self._seen(cases)
-        doubtful = [case for case, seen in zip(cases, first, strict=True) if self._contrast(case, *seen) is not None]
-        self.agreeing += sum(
-            not old.failure and not new.failure and self._contrast(case, old, new) is None
-            for case, (old, new) in zip(cases, first, strict=True)
-        )
-        again = dict(zip(doubtful, self._seen(doubtful), strict=True)) if doubtful else {}
+    def _doubtful(self, cases: Sequence[_Case], seen: Sequence[tuple[Observed, Observed]]) -> list[_Doubt]:
+        """The test cases that differ, with what they showed."""
+        return [(case, one) for case, one in zip(cases, seen, strict=True) if self._contrast(case, *one) is not None]
+
+    def _is_open(self, case: _Case, old: Observed, new: Observed) -> bool:
+        """The test case does not agree: it differs, or one version could not be observed."""
+        return bool(old.failure or new.failure) or self._contrast(case, old, new) is not None
+
+    def _steady(self, doubtful: Sequence[_Doubt]) -> list[tuple[_Case, Contrast]]:
+        """Those that differ in the same way when both versions run them again."""
         found = []
-        for case, (old, new) in zip(cases, first, strict=True):
-            if case not in again:
+        again = self._seen([case for case, _ in doubtful]) if doubtful else []
+        for (case, first), second in zip(doubtful, again, strict=True):
+            old = agreement([first[0], second[0]])
+            if old is None or agreement([first[1], second[1]]) is None:
                 continue
-            steady = agreement([old, again[case][0]]), agreement([new, again[case][1]])
-            if steady[0] is None or steady[1] is None:
-                continue
-            contrasts = [self._contrast(case, *seen) for seen in ((old, new), again[case], (steady[0], new))]
+            contrasts = [self._contrast(case, *seen) for seen in (first, second, (old, first[1]))]
             if contrasts[0] is not None and contrasts[0] == contrasts[1] == contrasts[2]:
                 found.append((case, contrasts[0]))
         return found
@@ -190,7 +206,7 @@ class Pair:
 
     def _chosen(self, suspects: Sequence[tuple[_Case, Contrast]]) -> list[tuple[_Case, Contrast, str]]:
         """The shortest test case of each sort of difference, at most `MOST_SHOWN` for each function."""
-        ordered = sorted(suspects, key=lambda one: (len(one[0].new), len(str(one[0].new))))
+        ordered = sorted(suspects, key=lambda one: _size(one[0]))
         first: dict[tuple[str, tuple[str, str]], tuple[_Case, Contrast]] = {}
         for case, seen in ordered:
             first.setdefault((self._called(case, seen), seen.kinds), (case, seen))
@@ -199,12 +215,15 @@ class Pair:
         tried: dict[tuple[str, tuple[str, str]], int] = {}
         for case, seen in [*first.values(), *others]:
             sort = self._called(case, seen), seen.kinds
-            tried[sort] = tried.get(sort, 0) + 1
             # A second exception instead of a value says little; two values may have two reasons.
-            if tried[sort] > (MOST_SHOWN if seen.kinds == VALUES else 1):
+            if tried.get(sort, 0) >= (MOST_SHOWN if seen.kinds == VALUES else 1):
                 continue
             shorter, now = self._shortened(case, seen)
-            function = self._function(shorter, now)
+            traces = self._traces(shorter)
+            if any(trace.raised is not None and trace.raised.ill_typed for trace in traces):
+                continue  # a call that breaks its annotations: nobody relies on its outcome
+            tried[sort] = tried.get(sort, 0) + 1
+            function = self._function(shorter, now, traces)
             known = found.setdefault(function, [])
             told = {(one.before, one.now) for _, one, _ in known}
             if len(known) < MOST_SHOWN and (now.before, now.now) not in told:
@@ -233,26 +252,29 @@ class Pair:
         return case, seen
 
     def _again(self, cases: Sequence[_Case]) -> list[tuple[_Case, Contrast]]:
-        """As `_compared`, without counting: shorter copies are no test cases of their own. Nothing when time is up."""
-        agreeing = self.agreeing
+        """Those of some shorter test cases that differ; none when time is up."""
         try:
-            return self._compared(cases) if cases else []
+            return self._steady(self._doubtful(cases, self._seen(cases))) if cases else []
         except OutOfBudget:
             return []
-        finally:
-            self.agreeing = agreeing
 
-    def _function(self, case: _Case, seen: Contrast) -> str:
+    def _traces(self, case: _Case) -> list[Trace]:
+        """What the test case records in the old and in the new version; nothing when time is up."""
+        found = []
+        with suppress(OutOfBudget):
+            for executor, statements in ((self._old, case.old), (self._new, case.new)):
+                table = StatementTable()
+                found += executor.run([table.testcase(statements)], table)
+        return found
+
+    def _function(self, case: _Case, seen: Contrast, traces: Sequence[Trace]) -> str:
         """The changed functions that a difference is about: the one that is called, else all that run."""
         name = self._called(case, seen)
         if name in self._changed:
             return name
-        found: dict[str, None] = {}
-        for executor, statements in ((self._old, case.old), (self._new, case.new)):
-            table = StatementTable()
-            with suppress(OutOfBudget):
-                trace = executor.run([table.testcase(statements)], table)[0]
-                found.update(dict.fromkeys(reached(trace, executor.subject, self._changed)))
+        subjects = self._old.subject, self._new.subject
+        runs = [reached(trace, one, self._changed) for trace, one in zip(traces, subjects, strict=False)]
+        found = dict.fromkeys(itertools.chain.from_iterable(runs))
         functions = [one for one in found if not any(other.startswith(f"{one}.") for other in found)]
         return ", ".join(functions) or name
 
@@ -310,3 +332,16 @@ class Pair:
         *lines, last = written.lines
         complete = written.blocks[-1]
         return (*lines, last + seen.path) if len(complete) == 1 else tuple(written.lines)
+
+
+def _size(case: _Case) -> tuple[int, int]:
+    """What makes a test case hard to read: its statements, then the length of their text."""
+    return len(case.new), len(str(case.new))
+
+
+def _alternating(first: _Cases, second: _Cases) -> _Cases:
+    """The entries of both, taken in turn, so that a comparison that is cut off has seen some of each."""
+    found: dict[_Case, tuple[str, ...]] = {}
+    for pair in itertools.zip_longest(first.items(), second.items()):
+        found.update(entry for entry in pair if entry is not None)
+    return found
