@@ -30,8 +30,8 @@ def diff(
     *,
     budget: str = "60s",
     seed: int = 0,
-    only: list[str] | None = None,
-    exclude: list[str] | None = None,
+    only: Annotated[list[str] | None, Parameter(negative=())] = None,
+    exclude: Annotated[list[str] | None, Parameter(negative=())] = None,
     callers: Annotated[bool, Parameter(negative=())] = False,
     output: Path | None = None,
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
@@ -39,9 +39,10 @@ def diff(
 ) -> int:
     """Show what behaves differently since a commit, each difference by a small test.
 
-    The search looks for calls of public functions that reach changed code. Each call runs in both versions: the
-    commit, and the working tree with all changes that are not committed. Ends with 0 if no difference was found, with 1
-    if there are some.
+    The search looks for calls of public functions that reach changed code. Each call runs in both versions.
+
+    The new version is the working tree, uncommitted changes included. The command ends with 0 if it found no
+    difference, and with 1 if it found some.
 
     Parameters
     ----------

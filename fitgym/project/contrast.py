@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from fitgym.execution.observation import MAX_FACTS, Observation, Observed
 from fitgym.testcase.expression import Collection, Expression, Literal, Ref
 from fitgym.testcase.scope import Scope
 from fitgym.testcase.source import expression_source
 
-__all__ = ["VALUES", "Contrast", "contrast"]
+__all__ = ["STOPPED", "VALUES", "Contrast", "contrast"]
 
 VALUES = ("value", "value")
 """The sorts of two outcomes that are values."""
@@ -21,15 +22,18 @@ MAX_SHOWN = 3
 """Attributes that a text names of an object."""
 
 _NOTHING = "nothing that a test can see"
-_STOPPED = {
-    "fuel": "does not end",
-    "timeout": "does not end in time",
-    "memory": "needs too much memory",
-    "crash": "ends the interpreter",
-    "exit": "ends the interpreter",
-    "recursion_of_worker": "recurses too deeply",
-    "blocked": "does what the sandbox forbids",
-}
+STOPPED: Mapping[str, str] = MappingProxyType(
+    {
+        "fuel": "does not end",
+        "timeout": "does not end in time",
+        "memory": "needs too much memory",
+        "crash": "ends the interpreter",
+        "exit": "ends the interpreter",
+        "recursion_of_worker": "recurses too deeply",
+        "blocked": "does what the sandbox forbids",
+    }
+)
+"""Why a test case was stopped, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def contrast(old: Observed, new: Observed, length: int, ignored: Sequence[int] =
     if new.failure:
         position = old.position if old.position >= 0 else length - 1
         return Contrast(
-            position, "", _outcome(old, position), _STOPPED[new.failure], (_kind(old, position), new.failure)
+            position, "", _outcome(old, position), STOPPED[new.failure], (_kind(old, position), new.failure)
         )
     ends = [one.position for one in (old, new) if one.position >= 0]
     end = min(ends, default=length)

@@ -12,7 +12,7 @@ from fitgym.execution.executor import Executor
 from fitgym.execution.observation import Observed, agreement
 from fitgym.instrument.trace import Trace
 from fitgym.project.candidates import Candidate, reached
-from fitgym.project.contrast import VALUES, Contrast, contrast
+from fitgym.project.contrast import STOPPED, VALUES, Contrast, contrast
 from fitgym.project.exchange import Exchange, binds
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest, finished_test, renamed
@@ -291,7 +291,12 @@ class Pair:
                 tests[index] = replace(test, assertions=found.facts)
         named = iter(renamed([test for test in tests if test is not None], self._new.subject))
         tests = [None if test is None else next(named) for test in tests]
-        shown = self._shown_by([test for test in tests if test is not None])
+        together: list[FinishedTest] = []
+        alone: list[FinishedTest] = []
+        for (_, found, _), test in zip(chosen, tests, strict=True):
+            if test is not None:  # one that is stopped ends the interpreter, so it has a file of its own
+                (alone if found.kinds[1] in STOPPED else together).append(test)
+        shown = self._shown_by(together, CONFIRMATIONS).union(*(self._shown_by([test], 1) for test in alone))
         module = self._new.reference.module
         return [
             Difference(module, function, self._code(case, seen), seen.before, seen.now, test)
@@ -299,15 +304,17 @@ class Pair:
             if test is not None and test.name in shown
         ]
 
-    def _shown_by(self, tests: Sequence[FinishedTest]) -> frozenset[str]:
+    def _shown_by(self, tests: Sequence[FinishedTest], times: int) -> set[str]:
         """Names of the tests that always pass on the old version and always fail on the new one."""
+        if not tests:
+            return set()
         shown = {test.name for test in tests}
         old, new = self._old.reference, self._new.reference
-        text = suite_text(tests, replace(self._new.subject, reference=old)) if tests else ""
+        text = suite_text(tests, replace(self._new.subject, reference=old))
         versions: list[tuple[Reference, bool]] = [(new, False)]
         if old.module == new.module:  # under another name only the processes that observe can run it
             versions.append((old, True))
-        for number in range(1, CONFIRMATIONS + 1) if tests else ():
+        for number in range(1, times + 1):
             reruns = [(Rerun(text, version, hash_seed=number), passes) for version, passes in versions]
             try:
                 for rerun, passes in reruns:
@@ -319,7 +326,7 @@ class Pair:
             finally:
                 for rerun, _ in reruns:
                     rerun.close()
-        return frozenset(shown)
+        return shown
 
     def _code(self, case: _Case, seen: Contrast) -> tuple[str, ...]:
         """The calls as a person writes them, up to the one that differs, and the way to the value."""
