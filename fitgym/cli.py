@@ -17,6 +17,7 @@ from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, t
 from fitgym.codes import BAD_INPUT, DONE, FINDING
 from fitgym.commands.check import CHECK_EXAMPLES, check
 from fitgym.commands.configuration import Configuration
+from fitgym.commands.diff import DIFF_EXAMPLES, diff
 from fitgym.commands.generate import GENERATE_EXAMPLES, generate
 from fitgym.commands.init import INIT_EXAMPLES, init
 from fitgym.commands.update import UPDATE_EXAMPLES, update
@@ -54,6 +55,7 @@ app.command(study)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
+app.command(diff, help_epilogue=DIFF_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
 
 REPLAY_EXAMPLES = """Examples:

@@ -1,0 +1,1 @@
+"""A small tram depot, written for the benchmark `benchmarks/refactorings.py`."""
