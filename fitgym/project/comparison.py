@@ -296,7 +296,7 @@ def _meaning(revision: str, commit: str) -> tuple[str, str]:
 
 
 def _file(edited: Edited) -> str:
-    name = file_name(locate(str(edited.module.path)))
+    name = file_name(edited.module.name)
     return name.replace("test_", "test_differences_", 1)
 
 
