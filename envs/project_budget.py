@@ -77,7 +77,7 @@ class ProjectBudget(RecordedEnv):
     takes microseconds. With `subjects` the searches run.
 
     ## Action Space
-    `Discrete(7)`: an action is a rule that points to a module, so it means the same in every project:
+    `Discrete(8)`: an action is a rule that points to a module, so it means the same in every project:
 
     | action | points to the module |
     |---|---|
@@ -85,6 +85,7 @@ class ProjectBudget(RecordedEnv):
     | by_size | that is furthest below its share by number of branches |
     | by_root_size | that is furthest below its share by the square root of that number |
     | by_open | that is furthest below its share by open branches |
+    | by_root_open | that is furthest below its share by the square root of its open branches |
     | last_gain | whose last slice covered most |
     | recent_gain | that covered most per slice in the second half of its slices, with optimism |
     | ucb | with the highest upper confidence bound of the gain per slice |
@@ -93,8 +94,9 @@ class ProjectBudget(RecordedEnv):
     `action_masks()` allow those with open branches. A slice for another one is lost.
 
     ## Observation Space
-    `Box(0, 1, (8 n + 1,), float32)`: eight numbers for the module that each action points to, and the remaining budget.
-    The numbers are whether there is a module; its size, its open branches, the gain of its last slice and of its last
+    `Box(0, 1, (8 n + 1,), float32)` for n actions: eight numbers for the module that each action points to, and the
+    remaining budget.
+    The numbers are: whether there is a module; its size, its open branches, the gain of its last slice and of its last
     three, all on a logarithmic scale; the share of its branches that are covered; slices since the last gain, and slices
     so far.
 
@@ -152,9 +154,7 @@ class ProjectBudget(RecordedEnv):
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
         self._recorded = recorded()
         self._executors: dict[str, Executor] = {}
-        for subject in wanted.subjects:
-            reference = locate(subject, wanted.path)
-            self._executors[subject] = Executor(reference, Limits(seconds=wanted.timeout_s))
+        self._references = {subject: locate(subject, wanted.path) for subject in wanted.subjects}
         self.task = -1
         self.courses: tuple[Course, ...] = ()
         self.standings: list[Standing] = []
@@ -184,14 +184,10 @@ class ProjectBudget(RecordedEnv):
         given = None if given is None else task_of(given)
         self._begin(seed)
         chance = np.random.default_rng(self.seed)
-        if self._executors:
+        self._budget = self._given or _SLICES * len(self._references)
+        if self._references:
             self.task = -1
-            self._budget = self._given or _SLICES * len(self._executors)
-            seeds = chance.integers(2**31, size=len(self._executors)).tolist()
-            self.courses = tuple(
-                Live(name, executor, seed=one, slices=self._budget)
-                for (name, executor), one in zip(self._executors.items(), seeds, strict=True)
-            )
+            self.courses = tuple(self._live(name, int(chance.integers(2**31))) for name in self._references)
         else:
             self.task = drawn(self.options.split, chance) if given is None else given
             self.courses = self._project(chance)
@@ -259,9 +255,12 @@ class ProjectBudget(RecordedEnv):
         return allowed
 
     def fork(self) -> ProjectBudget:
-        """An independent copy in the same state. Copies with `subjects` share the searches, which do not differ."""
-        shared = {id(executor): executor for executor in self._executors.values()}
-        return copy.deepcopy(self, dict(shared))
+        """An independent copy in the same state.
+
+        With `subjects`, copies share the searches, whose course is the same in all of them. The searches end when the
+        environment that started them is closed.
+        """
+        return copy.deepcopy(self, {id(self._executors): {}})
 
     # ------------------------------------------------------------------ what agents are compared with
 
@@ -339,6 +338,12 @@ class ProjectBudget(RecordedEnv):
         draw = np.random.default_rng(self.task)
         names = draw.permutation(sorted(curves))[: draw.integers(*_MODULES, endpoint=True)].tolist()
         return tuple(curves[name][int(chance.integers(len(curves[name])))] for name in names)
+
+    def _live(self, name: str, seed: int) -> Live:
+        """A search on a module, in a worker that serves all episodes."""
+        if name not in self._executors:
+            self._executors[name] = Executor(self._references[name], Limits(seconds=self.options.timeout_s))
+        return Live(name, self._executors[name], seed=seed, slices=self._budget)
 
     def _pointed(self, action: int) -> int:
         return RULES[self.action_names[action]](self.standings) if self.pointing else action

@@ -41,6 +41,11 @@ def by_open(standings: Sequence[Standing]) -> int:
     return _best(standings, [one.open / (2 * one.slices + 1) for one in standings])
 
 
+def by_root_open(standings: Sequence[Standing]) -> int:
+    """Shares in proportion to the square root of the branches that are open now."""
+    return _best(standings, [math.sqrt(one.open) / (2 * one.slices + 1) for one in standings])
+
+
 def last_gain(standings: Sequence[Standing]) -> int:
     """The module whose last slice covered most new branches."""
     return _best(standings, [one.rate(1) if one.slices else math.inf for one in standings])
@@ -75,7 +80,7 @@ def ucb(standings: Sequence[Standing]) -> int:
 
 
 RULES: Final[Mapping[str, Rule]] = {
-    rule.__name__: rule for rule in (in_turn, by_size, by_root_size, by_open, last_gain, recent_gain, ucb)
+    rule.__name__: rule for rule in (in_turn, by_size, by_root_size, by_open, by_root_open, last_gain, recent_gain, ucb)
 }
 """Every rule by name."""
 

@@ -1,0 +1,53 @@
+"""Shares of a budget in seconds, which are given before a search starts and cannot be taken back."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+
+__all__ = ["decisions", "share"]
+
+_DECIDES = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While),
+    *(ast.Assert, ast.comprehension, ast.match_case, ast.ExceptHandler, ast.BoolOp),
+)
+
+
+def decisions(source: str) -> int:
+    """The number of decisions in the text of a module, functions included: a measure of size that costs no worker.
+
+    Args:
+        source: of the module.
+
+    Returns:
+        At least 1; 1 too where the text cannot be parsed.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return 1
+    return max(1, sum(isinstance(node, _DECIDES) for node in ast.walk(tree)))
+
+
+def share(left: float, size: int, waiting: Sequence[int]) -> float:
+    """The share of a module that starts now, in proportion to the square root of its size.
+
+    A caller that starts the modules by increasing size, and asks each time with the seconds that are really left, hands
+    on what a module did not use to the modules after it.
+
+    Args:
+        left: seconds that are left for this module and all that wait; with several processes at a time, their sum.
+        size: of the module, see `decisions`.
+        waiting: sizes of the modules that have not started, this one left out.
+
+    Returns:
+        Seconds from 0 to `left`; 0 where nothing is left.
+
+    Raises:
+        ValueError: a size is below 1.
+    """
+    if min((size, *waiting)) < 1:
+        raise ValueError(f"the sizes are {[size, *waiting]}, expected numbers from 1")
+    part = math.sqrt(size) / sum(math.sqrt(one) for one in (size, *waiting))  # at most 1, so no rounding exceeds `left`
+    return max(0.0, left) * part
