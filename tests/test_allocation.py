@@ -162,8 +162,8 @@ def test_modules_that_use_their_shares_use_everything(seconds: float, sizes: lis
     assert left == pytest.approx(0.0, abs=1e-6 * max(1.0, seconds))
 
 
-def test_shares_are_in_proportion_to_the_root_of_the_size() -> None:
-    assert share(40.0, 1, [9]) == 10.0 and share(30.0, 9, []) == 30.0
+def test_shares_are_in_proportion_to_size() -> None:
+    assert share(40.0, 1, [3]) == 10.0 and share(30.0, 3, []) == 30.0
 
 
 def test_what_is_not_used_is_handed_on() -> None:

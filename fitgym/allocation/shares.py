@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Sequence
 
 __all__ = ["decisions", "share"]
@@ -31,7 +30,7 @@ def decisions(source: str) -> int:
 
 
 def share(left: float, size: int, waiting: Sequence[int]) -> float:
-    """The share of a module that starts now, in proportion to the square root of its size.
+    """The share of a module that starts now, in proportion to its size.
 
     A caller that starts the modules by increasing size, and asks each time with the seconds that are really left, hands
     on what a module did not use to the modules after it.
@@ -49,5 +48,5 @@ def share(left: float, size: int, waiting: Sequence[int]) -> float:
     """
     if min((size, *waiting)) < 1:
         raise ValueError(f"the sizes are {[size, *waiting]}, expected numbers from 1")
-    part = math.sqrt(size) / sum(math.sqrt(one) for one in (size, *waiting))  # at most 1, so no rounding exceeds `left`
+    part = size / (size + sum(waiting))  # at most 1, so no rounding exceeds `left`
     return max(0.0, left) * part
