@@ -210,7 +210,7 @@ def test_recorded_curves_never_fall_and_never_pass_the_total() -> None:
             assert curves, name
             for curve in curves:
                 assert curve.module == name and list(curve.covered) == sorted(curve.covered)
-                assert 0 < curve.total and curve.covered[-1] <= curve.total
+                assert curve.total > 0 and curve.covered[-1] <= curve.total
 
 
 def test_no_module_belongs_to_two_splits() -> None:
@@ -225,5 +225,3 @@ def test_a_copy_of_recorded_curves_has_the_same_curves() -> None:
     twin = copy.deepcopy(found)
     assert twin == found
     assert twin["test"]["pprint"][0] is found["test"]["pprint"][0]
-
-

@@ -164,7 +164,7 @@ def test_an_empty_slot_is_seen_as_zeros() -> None:
 
 
 def test_too_few_slots_are_refused() -> None:
-    with pytest.raises(InputError, match="^slots is 3, expected at least 8: an action for each module$"):
+    with pytest.raises(InputError, match=r"^slots is 3, expected at least 8: an action for each module$"):
         ProjectBudget(actions="slots", slots=3)
 
 
