@@ -152,14 +152,28 @@ def test_hindsight_of_no_module_or_no_budget_is_nothing() -> None:
 # Shares in seconds
 
 
-@given(st.floats(0, 1e6), st.lists(st.integers(1, 10_000), min_size=1, max_size=20))
-def test_modules_that_use_their_shares_use_everything(seconds: float, sizes: list[int]) -> None:
+@given(st.floats(0, 1e6), st.lists(st.integers(1, 10_000), min_size=1, max_size=20), st.just(0.0) | st.floats(0, 1e6))
+def test_modules_that_use_their_shares_use_everything(seconds: float, sizes: list[int], least: float) -> None:
     left = seconds
     for place, size in enumerate(sizes):
-        given_ = share(left, size, sizes[place + 1 :])
+        given_ = share(left, size, sizes[place + 1 :], least=least)
         assert 0.0 <= given_ <= left
         left -= given_
     assert left == pytest.approx(0.0, abs=1e-6 * max(1.0, seconds))
+
+
+def test_every_module_has_the_time_of_a_start() -> None:
+    assert share(100.0, 1, [999], least=2.0) == pytest.approx(2.0 + 0.096)
+    assert share(100.0, 999, [1], least=2.0) == pytest.approx(2.0 + 95.904)
+
+
+def test_where_the_starts_cost_more_than_is_left_all_get_the_same() -> None:
+    assert share(3.0, 1, [999, 5], least=2.0) == share(3.0, 999, [1, 5], least=2.0) == 1.0
+
+
+def test_a_negative_start_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^least is -1\.0, expected seconds from 0$"):
+        share(3.0, 1, [], least=-1.0)
 
 
 def test_shares_are_in_proportion_to_size() -> None:

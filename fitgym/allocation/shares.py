@@ -29,8 +29,8 @@ def decisions(source: str) -> int:
     return max(1, sum(isinstance(node, _DECIDES) for node in ast.walk(tree)))
 
 
-def share(left: float, size: int, waiting: Sequence[int]) -> float:
-    """The share of a module that starts now, in proportion to its size.
+def share(left: float, size: int, waiting: Sequence[int], *, least: float = 0.0) -> float:
+    """The share of a module that starts now: the time of a start, and of the rest a part in proportion to its size.
 
     A caller that starts the modules by increasing size, and asks each time with the seconds that are really left, hands
     on what a module did not use to the modules after it.
@@ -39,14 +39,20 @@ def share(left: float, size: int, waiting: Sequence[int]) -> float:
         left: seconds that are left for this module and all that wait; with several processes at a time, their sum.
         size: of the module, see `decisions`.
         waiting: sizes of the modules that have not started, this one left out.
+        least: seconds that every module gets in any case, for its worker to start and for a first slice. Where that is
+            more than is left, all modules get the same.
 
     Returns:
         Seconds from 0 to `left`; 0 where nothing is left.
 
     Raises:
-        ValueError: a size is below 1.
+        ValueError: a size is below 1, or `least` is negative.
     """
     if min((size, *waiting)) < 1:
         raise ValueError(f"the sizes are {[size, *waiting]}, expected numbers from 1")
-    part = size / (size + sum(waiting))  # at most 1, so no rounding exceeds `left`
-    return max(0.0, left) * part
+    if least < 0.0:
+        raise ValueError(f"least is {least}, expected seconds from 0")
+    left = max(0.0, left)
+    start = min(least, left / (1 + len(waiting)))
+    rest = max(0.0, left - start * (1 + len(waiting)))
+    return min(left, start + rest * size / (size + sum(waiting)))
