@@ -183,13 +183,16 @@ class ProjectBudget(RecordedEnv):
         given = (options or {}).get("task", self.options.task)
         given = None if given is None else task_of(given)
         self._begin(seed)
+        assert self.seed is not None
         chance = np.random.default_rng(self.seed)
         self._budget = self._given or _SLICES * len(self._references)
         if self._references:
             self.task = -1
             self.courses = tuple(self._live(name, int(chance.integers(2**31))) for name in self._references)
         else:
-            self.task = drawn(self.options.split, chance) if given is None else given
+            # The task has a generator of its own: an episode that is repeated with its task given must not shift the other.
+            of_task = np.random.default_rng((self.seed, 1))
+            self.task = drawn(self.options.split, of_task) if given is None else given
             self.courses = self._project(chance)
             self._budget = self._given or _SLICES * len(self.courses)
         self.standings = [Standing(course.total) for course in self.courses]

@@ -87,6 +87,20 @@ def test_without_a_task_the_seed_draws_one() -> None:
     assert len(tasks) > 5 and tasks <= set(range(400, 500))
 
 
+@given(st.integers(0, 2**31 - 1))
+def test_a_task_that_was_drawn_has_the_same_searches_when_it_is_given(seed: int) -> None:
+    env = ProjectBudget()
+    _, info = env.reset(seed=seed)
+    drawn = env.courses
+    env.reset(seed=seed, options={"task": info["task"]})
+    assert env.courses == drawn
+
+
+def test_the_seed_chooses_among_the_recorded_searches() -> None:
+    env = ProjectBudget(task=1234)
+    assert len({env.reset(seed=seed) and env.courses for seed in range(8)}) > 1
+
+
 def test_the_budget_ends_the_episode() -> None:
     env = ProjectBudget(task=1000, budget="700x")
     env.reset(seed=0)
