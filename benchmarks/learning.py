@@ -34,6 +34,7 @@ LARGE = "ppo:n_steps=60,batch_size=480,n_epochs=4,learning_rate=0.001,gamma=0.99
 
 TRAININGS: Mapping[str, tuple[str, int, int]] = {
     "fitgym/Landscapes-v0": (LARGE, 400_000, 64),
+    "fitgym/ProjectBudget-v0": (PPO, 60_000, 4),
     "fitgym/Programs-easy-v0": (PPO, 40_000, 4),
     "fitgym/Programs-v0": (PPO, 60_000, 4),
 }
@@ -41,6 +42,7 @@ TRAININGS: Mapping[str, tuple[str, int, int]] = {
 
 TESTED: Mapping[str, tuple[str, ...]] = {
     "fitgym/Landscapes-v0": ("fitgym/Landscapes-v0", "fitgym/Programs-v0"),
+    "fitgym/ProjectBudget-v0": ("fitgym/ProjectBudget-v0",),
     "fitgym/Programs-easy-v0": ("fitgym/Programs-easy-v0", "fitgym/Programs-v0"),
     "fitgym/Programs-v0": ("fitgym/Programs-v0",),
 }

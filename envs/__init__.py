@@ -98,6 +98,11 @@ REGISTERED: Final[Mapping[str, Registered]] = {
         reward_threshold=0.75,
         vector_entry_point="fitgym.envs.landscapes:LandscapesVector",
     ),
+    "fitgym/ProjectBudget-v0": Registered(
+        "fitgym.envs.project_budget:ProjectBudget",
+        "Choose the module of a project that gets the next slice of its budget.",
+        has_subject=False,
+    ),
     "fitgym/LeadingOnes-v0": Registered(
         "fitgym.envs.leading_ones:LeadingOnes",
         "Choose how many bits to flip; the best policy is known.",

@@ -37,6 +37,7 @@ ROOMS = {
     "fitgym.goals": 8,
     "fitgym.engine": 8,
     "fitgym.artificial": 8,
+    "fitgym.allocation": 8,
     "fitgym.smart_selection": 8,
     "fitgym.rendering": 8,
     "fitgym.suite": 8,
