@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fitgym.allocation.shares import decisions, share
 from fitgym.errors import BudgetError, FitgymError
 from fitgym.evolution.budget import Budget
 from fitgym.generation import Request, filing_of
@@ -112,11 +113,13 @@ class _Run:
     records: Records
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     deadline: float = 0.0
+    ends: dict[str, float] = field(default_factory=dict)  # of the budgets of modules that are worked on
     interrupted: bool = False
 
     def end(self, module: str, outcome: Outcome) -> None:
         """Keep what came of a module."""
         self.outcomes[module] = outcome
+        self.ends.pop(module, None)
         self.report(Event(module, 1.0, outcome=outcome))
 
 
@@ -164,13 +167,17 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
 
 
 def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]], whole: Budget) -> None:
-    """Have all modules worked on."""
-    total = len(waiting)
+    """Have all modules worked on, the smallest first, so that what it leaves goes to larger ones."""
+    sizes = {module.name: decisions(_source(module)) for module, _ in waiting}
+    waiting = deque(sorted(waiting, key=lambda each: (sizes[each[0].name], each[0].name)))
     while waiting or jobs.busy:
         try:
             while waiting and jobs.room:
                 module, wanted = waiting.popleft()
-                budget = _share(run, whole, len(waiting) + 1, total)
+                budget = _share(
+                    run, whole, sizes[module.name], [sizes[m.name] for m, _ in waiting], list(sizes.values())
+                )
+                run.ends[module.name] = time.monotonic() + budget.amount
                 setting = replace(wanted.setting, budget=str(budget))
                 run.report(Event(module.name, 0.0, "starting"))
                 jobs.begin(
@@ -207,12 +214,20 @@ def _take(run: _Run, module: str, line: Mapping[str, Any]) -> None:
         run.report(Event(module, line["spent"], line["note"]))
 
 
-def _share(run: _Run, budget: Budget, left: int, total: int) -> Budget:
-    """The budget of the next module: an equal share of what is left, so that what others did not use is not lost."""
-    jobs = min(run.request.jobs, left)
-    if budget.deterministic:
-        return Budget(float(int(budget.amount) // total), budget.unit)
-    return Budget(round(max(LEAST_S, (run.deadline - time.monotonic()) * jobs / left), 1), "s")
+def _share(run: _Run, whole: Budget, size: int, waiting: Sequence[int], every: Sequence[int]) -> Budget:
+    """The budget of the module that begins now, by the rules that `benchmarks/project_budget.py` found best.
+
+    Of seconds it is a part in proportion to its size, see `fitgym.allocation.shares`; of executions and generations in
+    proportion to the root of its size among `every` size, which no clock changes.
+    """
+    if whole.deterministic:
+        part = math.sqrt(size) / sum(map(math.sqrt, every))
+        return Budget(float(max(1, int(whole.amount * part))), whole.unit)
+    now = time.monotonic()
+    taken = sum(max(0.0, end - now) for end in run.ends.values())
+    left = run.request.jobs * (run.deadline - now) - taken
+    seconds = min(share(left, size, waiting, least=LEAST_S), run.deadline - now)
+    return Budget(round(max(LEAST_S, seconds), 1), "s")
 
 
 def _checked_budget(request: ProjectRequest, modules: int) -> Budget:
@@ -236,6 +251,10 @@ def _is_current(filing: Filing, record: Mapping[str, Any] | None) -> bool:
     if filing.is_current or filing.standing is not None:
         return filing.is_current
     return record is not None and not record.get("suite_path") and record.get("made_for") == filing.made_for
+
+
+def _source(module: Module) -> str:
+    return module.path.read_text("utf-8", errors="replace")
 
 
 def _is_by_hand(file: Path) -> bool:
