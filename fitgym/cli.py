@@ -56,6 +56,7 @@ EXAMPLES = """Examples:
   fitgym generate mypackage.parser:Parser --agent ucb --budget 200g
   fitgym generate src/tool.py --agent fixed:exception+branch --json record.json
   fitgym generate textwrap --functions exception,branch,loop_twice --actions singles
+  fitgym generate mypackage.parser --tests tests
   fitgym generate textwrap --env fitgym/AlgorithmSelection-v0 --goal coverage
 """
 
@@ -78,6 +79,7 @@ def generate(
     budget: str = "60s",
     seed: int = 0,
     output: Path = Path("generated_tests"),
+    tests: Text = "",
     format: Literal["pytest", "unittest"] = "pytest",
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
@@ -104,6 +106,9 @@ def generate(
         With a budget in x or g, the same seed gives the same suite.
     output
         Folder for the suite, made if it does not exist.
+    tests
+        Folder with existing tests. They run first, and only tests that add something to them are exported (default:
+        none).
     format
         pytest functions, or unittest classes that need nothing but Python.
     json
@@ -136,10 +141,13 @@ def generate(
             output=output,
             json=None if to_stdout else json,
             format=format,
+            tests=tests,
             **options,
         )
         with nullcontext() if quiet else _view(subject, goal, agent or "the default") as view:
             run = generate_request(request, progress=view, executor=executor)
+    for note in run.notes:
+        sys.stderr.write(f"fitgym: {note}\n")
     if to_stdout:
         sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
     else:

@@ -14,7 +14,7 @@ from typing import Any
 from fitgym.agents._saved import description_of
 from fitgym.agents.base import is_saved
 from fitgym.agents.transition import Transition
-from fitgym.engine import Engine
+from fitgym.engine import Engine, Existing
 from fitgym.envs.base import GOALS, SearchEnv
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
@@ -26,6 +26,7 @@ from fitgym.run.record import record
 from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Options, Setting, defaults
 from fitgym.run.summary import left_out, summary
 from fitgym.suite.dialects import dialect
+from fitgym.suite.existing import before_and_after
 from fitgym.suite.export import GENERATED, file_name, write
 from fitgym.suite.finishing import Finished, finish
 from fitgym.suite.share import Share
@@ -58,12 +59,15 @@ class Request:
         output: folder for the suite; None writes nothing.
         json: file for the record; None writes none.
         format: "pytest" or "unittest".
+        tests: folder with existing tests; only tests that add something to them are exported. They are run first, which
+            the budget does not include. "" for none.
     """
 
     setting: Setting
     output: str | Path | None = "generated_tests"
     json: str | Path | None = None
     format: str = "pytest"
+    tests: str | Path = ""
 
     @classmethod
     def of(
@@ -73,11 +77,12 @@ class Request:
         output: str | Path | None = "generated_tests",
         json: str | Path | None = None,
         format: str = "pytest",
+        tests: str | Path = "",
         **keywords: Any,
     ) -> Request:
         """A request from keywords: those of `Setting`, and the options of its environment."""
         setting = Setting.from_keywords(subject=subject, **{"budget": BUDGET, **keywords})
-        return cls(setting, output, json, format)
+        return cls(setting, output, json, format, tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,7 @@ class Run:
         suite_path: where it was written, or None.
         interrupted: the user stopped it; everything found until then is there.
         seconds: wall clock of "search" and "finish", and of "mutants", which is a part of finishing.
+        notes: sentences about existing tests that do not count.
     """
 
     record: dict[str, Any]
@@ -122,6 +128,7 @@ class Run:
     suite_path: Path | None
     interrupted: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """The result in a few lines for a person."""
@@ -148,7 +155,7 @@ def generate(
         progress: called with the state of the run before each decision.
         output: folder for the suite.
         options: attributes of `fitgym.run.setting.Setting` and options of its environment, such as `goal="coverage"`,
-            `agent="ucb"`, `budget="200g"`, `search="mosa"`; also `json` and `format`, see `Request`.
+            `agent="ucb"`, `budget="200g"`, `search="mosa"`; also `json`, `format` and `tests`, see `Request`.
 
     Raises:
         InputError: the subject, the goal, the agent, the budget or the output cannot be used.
@@ -157,7 +164,11 @@ def generate(
 
 
 def generate_request(
-    request: Request, *, progress: Callable[[Progress], None] | None = None, executor: Executor | None = None
+    request: Request,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    executor: Executor | None = None,
+    existing: Existing | None = None,
 ) -> Run:
     """Generate a suite as requested.
 
@@ -167,11 +178,13 @@ def generate_request(
         request: what is wanted.
         progress: told where the run is.
         executor: of the subject, if one has been started already; it is closed in the end.
+        existing: what existing tests do in the subject, if they have been measured already; `request.tests` is then not
+            run.
 
     Raises:
-        InputError: see `generate`.
+        InputError: see `generate`; or `existing` was measured on another version of the source.
     """
-    return _Job(request, progress or (lambda _: None), executor).run()
+    return _Job(request, progress or (lambda _: None), executor, existing).run()
 
 
 class _Job:
@@ -181,10 +194,16 @@ class _Job:
         request: checked here; nothing is started or written before it is found good.
         report: told where the run is.
         executor: of the subject, None to make one.
+        existing: see `generate_request`.
     """
 
-    def __init__(self, request: Request, report: Callable[[Progress], None], executor: Executor | None = None) -> None:
-        self.started = self._told = time.monotonic()
+    def __init__(
+        self,
+        request: Request,
+        report: Callable[[Progress], None],
+        executor: Executor | None = None,
+        existing: Existing | None = None,
+    ) -> None:
         self._stage = ""
         self.deadline: float | None = None  # of the search, for a budget in seconds
         setting = _filled(request.setting)
@@ -210,6 +229,8 @@ class _Job:
         self.agent = agent_of(self.setting, env)
         if (actions := self.agent.repertoire()) is not None:
             env.settle(*actions)
+        env.existing, self.notes = (existing, ()) if existing or not request.tests else self._measured(request.tests)
+        self.started = self._told = time.monotonic()
 
     def run(self) -> Run:
         """Search, finish, record.
@@ -244,7 +265,16 @@ class _Job:
         written = self._record(finished, reached, seconds)
         if self.record_path is not None:
             write(json_format.dumps(written, indent=2) + "\n", self.record_path)
-        return Run(written, finished.source, finished.path, interrupted, seconds)
+        return Run(written, finished.source, finished.path, interrupted, seconds, self.notes)
+
+    def _measured(self, tests: str | Path) -> tuple[Existing | None, tuple[str, ...]]:
+        """What the existing tests in a folder do, and what could not be done."""
+        from fitgym.project.existing import measure_one  # which needs this package for its other commands
+
+        def tell(note: str) -> None:
+            self.report(Progress("tests", 0.0, 0, 0, (), {}, 0.0, 0.0, note))
+
+        return measure_one(self.env.executor.reference, tests, tell)
 
     @property
     def engine(self) -> Engine:
@@ -340,6 +370,7 @@ class _Job:
             "exceptions": [{"type": e.type, "function": e.function, "kind": e.kind} for e in finished.exceptions],
             "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
             "mutants": None if finished.mutants is None else finished.mutants.as_dict(),
+            "existing": before_and_after(engine, finished.tests, finished.mutants),
             "crashed": [
                 {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
                 for crash in engine.crashes
@@ -405,6 +436,9 @@ def _command(request: Request, budget: Budget) -> str:
         elif name not in known:
             parts.append(f"--option {shlex.quote(f'{name}={_text(given[name])}')}")
     parts += [f"--budget {budget}", f"--seed {setting.seed}"]
+    if request.tests:
+        folder = Path(request.tests)
+        parts.append(f"--tests {shlex.quote(folder.name if folder.is_absolute() else folder.as_posix())}")
     if request.format != "pytest":
         parts.append(f"--format {request.format}")
     return " ".join(parts)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fitgym.engine.cost import Cost
 from fitgym.engine.discovery import Discovery, function_name
 from fitgym.engine.evaluation import ActiveEvaluation
+from fitgym.engine.existing import Existing
 from fitgym.evolution.individual import Individual
 from fitgym.execution.history import Crash
 from fitgym.fitness.base import Fitness
@@ -159,6 +160,11 @@ class Queries(ActiveEvaluation):
     def granted(self, name: str) -> NDArray[np.bool_]:
         """Which targets of a fitness function existing tests cover, `(n_targets,)`."""
         return self._state.archive.granted(name)
+
+    @property
+    def existing(self) -> Existing | None:
+        """What existing tests do; None without existing tests."""
+        return self._state.existing
 
     @property
     def killed_before(self) -> frozenset[str]:

@@ -17,18 +17,18 @@ from types import MappingProxyType
 from typing import Any
 
 from fitgym.engine.existing import Existing
-from fitgym.errors import SubjectError
+from fitgym.errors import InputError, SubjectError
 from fitgym.execution.environment import MARKER, marked
 from fitgym.execution.folder import Folder
 from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, ProtocolError, dumps, read_untrusted
 from fitgym.instrument.trace import Trace
-from fitgym.project.layout import Project
+from fitgym.project.layout import MARKERS, Module, Project
 from fitgym.project.probes import trace_of
 from fitgym.project.process import Job
 from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 
-__all__ = ["LIMIT_S", "MUTANTS_S", "ExistingTests", "measure", "places"]
+__all__ = ["LIMIT_S", "MUTANTS_S", "ExistingTests", "measure", "measure_one", "places"]
 
 LIMIT_S = 120.0
 """Seconds for all existing tests."""
@@ -102,9 +102,35 @@ def measure(
     return answer.result(references, time.monotonic() - started)
 
 
+def measure_one(
+    reference: Reference, tests: str | os.PathLike[str], report: Callable[[str], None] = lambda _: None
+) -> tuple[Existing | None, tuple[str, ...]]:
+    """What the existing tests in a folder do in one module, and what could not be done; see `measure`.
+
+    Args:
+        reference: the module, or a class in it.
+        tests: a folder of tests, or a file.
+        report: see `measure`.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+    place = Path(os.path.abspath(tests))
+    if not place.exists():
+        raise InputError(f"tests '{os.fspath(tests)}' do not exist; name the folder that the existing tests are in")
+    root = next((at for at in (place, *place.parents) if any((at / name).exists() for name in MARKERS)), place.parent)
+    source = Path(reference.path).parents[reference.module.count(".") + (Path(reference.path).stem == "__init__")]
+    module = Module(reference.module, Path(reference.path))
+    found = measure(Project(root, source, (module,), place), references=[reference], report=report)
+    existing = found.modules.get(reference.module)
+    if existing is None and not found.notes:
+        return None, (f"existing tests: none of the {found.passed} passing tests imports '{reference.module}'",)
+    return existing, found.notes
+
+
 def places(project: Project) -> list[Path]:
     """Where the existing tests of a project are: its tests folder, or else folders and files of tests beside its modules."""
-    if project.tests.is_dir():
+    if project.tests.exists():
         return [project.tests]
     folders = list(dict.fromkeys(module.path.parent for module in project.modules))
     inside = [folder / name for folder in folders for name in ("tests", "test") if (folder / name).is_dir()]
@@ -189,9 +215,7 @@ class _Answer:
                     tests=len(self._names.get(reference.module, ())),
                 )
         names = {name: tuple(self._names.get(name, ())) for name in modules}
-        return ExistingTests(
-            **self._outcomes, seconds=seconds, modules=modules, names=names, notes=tuple(self.notes)
-        )
+        return ExistingTests(**self._outcomes, seconds=seconds, modules=modules, names=names, notes=tuple(self.notes))
 
     def _test(self, name: str, outcome: str, records: Mapping[str, Any], raised: Sequence[Any]) -> None:
         self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1

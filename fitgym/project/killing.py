@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import time
 from collections.abc import Callable, Sequence
@@ -80,6 +81,9 @@ class Killing:
         position = {item.nodeid: at for at, item in enumerate(items)}
         usable = [one for one in ran if one.outcome == "passed" and one.name in position]
         trials, mutations = self._plan(usable, position)
+        # What is frozen is not copied when the collector of a fork looks at it.
+        gc.collect()
+        gc.freeze()
         alone = _Alone(lambda tests: self._failing(items, run, tests, None, 0, MOST_S * SLOWER)[0])
         for at, trial in enumerate(trials):
             if time.monotonic() >= end:
@@ -97,7 +101,7 @@ class Killing:
                 try:
                     importlib.import_module(name)
                     probed = self.probes.modules[name]
-                except BaseException:  # noqa: S112  (its import works inside a test only)
+                except BaseException:  # it can be imported inside a test only
                     continue
             subject = probed.subject()
             fitness = StrongMutation(subject)

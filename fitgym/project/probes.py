@@ -187,7 +187,7 @@ class Probes(MetaPathFinder):
 
         context: Any = vars(unittest.case)["_AssertRaisesContext"]
         for kind in (type(pytest.raises(ValueError)), context):
-            kind.__exit__ = self._watched(kind.__exit__, tell)
+            kind.__exit__ = self._watched(kind.__exit__, tell)  # type: ignore[method-assign]
 
     def _watched(self, leave: Callable[..., Any], tell: Callable[[str, str, int], None]) -> Callable[..., Any]:
         def __exit__(

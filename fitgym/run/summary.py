@@ -26,6 +26,11 @@ def summary(record: Mapping[str, Any], suite_path: Path | None) -> str:
             f"branches {measured['branches']['covered']}/{measured['branches']['total']}, "
             f"lines {measured['lines']['covered']}/{measured['lines']['total']} (coverage.py, of the exported file)"
         )
+    if existing := record.get("existing"):
+        lines += [
+            f"existing tests: {_together(existing, 'before')}",
+            f"with these tests: {_together(existing, 'after')}",
+        ]
     if record["mutants"] is not None:
         lines.append(_mutants_in_words(record["mutants"]))
     kinds = ", ".join(f"{e['type']} in {e['function']}" for e in record["exceptions"][:8])
@@ -49,6 +54,13 @@ def left_out(record: Mapping[str, Any]) -> str:
     """Why tests were left out of the suite, each reason with its number of tests, the most frequent first."""
     reasons = Counter(test["reason"] for test in record["dropped"])
     return ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+
+
+def _together(existing: Mapping[str, Any], when: str) -> str:
+    """What existing tests reach and kill, alone or together with new tests."""
+    branches, mutants = existing["branches"], existing["mutants"]
+    killed = "" if mutants[when] is None else f", mutants {mutants[when]}/{mutants['total']} killed"
+    return f"branches {branches[when]}/{branches['total']}{killed}"
 
 
 def _mutants_in_words(score: Mapping[str, Any]) -> str:
