@@ -260,6 +260,17 @@ def test_nothing_is_written_into_the_project(project: Callable[..., Path]) -> No
     assert sorted(root.rglob("*")) == before
 
 
+def test_a_mutant_cannot_write_outside_of_its_folder(project: Callable[..., Path]) -> None:
+    root = project(
+        "from shop.tidy import tidy\n\n\ndef test_it(tmp_path):\n    tidy('precious', False)\n    tidy(tmp_path / 'a', True)\n",
+        src__shop__tidy_py="import os\n\n\ndef tidy(path, really):\n    if really and os.path.exists(path):\n"
+        "        os.remove(path)\n",
+        precious="",
+    )
+    assert measured(root, mutants_s=60).modules["shop.tidy"].killed
+    assert (root / "precious").exists()
+
+
 def test_no_process_is_left_behind(project: Callable[..., Path]) -> None:
     root = project(
         "import subprocess, sys\n\n\ndef test_it():\n"

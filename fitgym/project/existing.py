@@ -79,7 +79,7 @@ def measure(
 ) -> ExistingTests:
     """Run the existing tests of a project once, by pytest with the project's own configuration.
 
-    The tests run without a sandbox, as their owner runs them. Whatever goes wrong becomes a note, never an error.
+    The tests run without a sandbox, as their owner runs them; mutants run inside it. Whatever goes wrong becomes a note, never an error.
 
     Args:
         project: with its tests.
@@ -259,6 +259,7 @@ def _run(
         generated,
         limit_s,
         mutants_s,
+        private.path,
         token,
     )
     process = None
@@ -267,7 +268,7 @@ def _run(
             process = subprocess.Popen(
                 [sys.executable, "-c", START.format(root=str(ROOT), reading=job_in, writing=writing)],
                 cwd=project.root,
-                env=_environment(marker),
+                env=_environment(marker, private.path),
                 pass_fds=(job_in, writing),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -340,8 +341,8 @@ _OFF = MappingProxyType({"pytest_cov": "--no-cov", "xdist": "-n0"})
 """Plugins that get in the way, and the option that switches each off."""
 
 
-def _environment(marker: str) -> dict[str, str]:
+def _environment(marker: str, folder: str) -> dict[str, str]:
     """The environment of the user, without what belongs to another run of pytest or coverage.py."""
     ours = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST", "COV_CORE", "COVERAGE_PROCESS")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    return inherited | {"PYTHONDONTWRITEBYTECODE": "1", MARKER: marker}
+    return inherited | {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": folder, MARKER: marker}

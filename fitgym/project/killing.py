@@ -13,6 +13,7 @@ import numpy as np
 
 from fitgym.execution.living import living
 from fitgym.execution.mutation import Mutation
+from fitgym.execution.sandbox import restrict
 from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.project.fork import Send, forked
 from fitgym.project.probes import Probes, trace_of
@@ -34,6 +35,10 @@ MORE_S = 2.0
 
 FUEL, MORE_FUEL = 10, 20_000
 """How many times as much fuel as without the mutant a test may burn, and how much more."""
+
+
+MEMORY_MB = 4096
+"""What a mutant may take beyond what is in use."""
 
 
 class _Trial(NamedTuple):
@@ -63,17 +68,21 @@ class Killing:
     A mutant is killed if a test that passes without it fails, or if the tests do not end. A failure counts only if the
     same tests pass without the mutant when they run alone: some tests depend on others.
 
+    Mutants run in the sandbox: they may write in one folder, and tests that need more do not count.
+
     What the import of a module executes is over before a mutant takes its place, so these mutants are left aside.
 
     Args:
         probes: in the modules of the project.
         tell: gets ("mutants", module, total, infected), ("killed", module, id) and ("unrun", number).
         limit_s: seconds for all mutants.
+        folder: the only one that mutants may write in.
     """
 
     probes: Probes
     tell: Send
     limit_s: float
+    folder: str
 
     def run(self, items: Sequence[pytest.Item], run: Runs, ran: Sequence[Ran]) -> None:
         """Run the mutants; called in the process that has collected the tests and run none of them."""
@@ -157,6 +166,7 @@ class Killing:
         """The first of the tests that fails, -1 if none does, and how many of them ran."""
 
         def work(send: Send) -> None:
+            restrict(self.folder, memory_mb=MEMORY_MB, mode="polite")
             if mutant is not None:
                 made = mutant[0].make(mutant[1].number)
                 if made is None:
@@ -165,6 +175,8 @@ class Killing:
             for test, following in zip(tests, [*tests[1:], None], strict=True):
                 for name, probed in self.probes.modules.items():
                     probed.begin(*((fuel,) if mutant is not None and name == mutant[1].module else ()))
+                # Describing a failure takes three times as long as failing.
+                vars(items[test])["repr_failure"] = vars(items[test])["_repr_failure_py"] = _failed
                 outcome = run(items[test], None if following is None else items[following])
                 send(outcome)
                 if outcome == "failed":
@@ -177,6 +189,11 @@ class Killing:
             return -1, len(tests)
         at = min(len(found.messages), len(tests) - 1)
         return tests[at], at + 1
+
+
+def _failed(*_: object, **__: object) -> str:
+    """The description of a failure that nobody reads."""
+    return "failed"
 
 
 class _Alone:

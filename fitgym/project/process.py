@@ -31,6 +31,7 @@ class Job(NamedTuple):
         generated: tests that fitgym generated count as existing ones.
         limit_s: seconds for all tests.
         mutants_s: seconds for all mutants, 0 for none.
+        folder: the only one that mutants may write in; temporary files go there.
         token: every message starts with it.
     """
 
@@ -40,6 +41,7 @@ class Job(NamedTuple):
     generated: bool
     limit_s: float
     mutants_s: float
+    folder: str
     token: bytes
 
 
@@ -71,7 +73,7 @@ def main(reading: int, writing: int) -> None:
         if job.mutants_s > 0:
             from fitgym.project.killing import Killing
 
-            Killing(probes, tell, job.mutants_s).run(items, run, ran)
+            Killing(probes, tell, job.mutants_s, job.folder).run(items, run, ran)
 
     def ignored(path: Path) -> bool:
         if job.generated:
