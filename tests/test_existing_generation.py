@@ -90,6 +90,8 @@ def test_the_record_says_what_was_covered_before_and_after(run: Any) -> None:
     assert 0 < branches["before"] < branches["after"] == branches["total"] == record["coverage"]["branch"]["total"]
     assert 0 < existing["mutants"]["before"] < existing["mutants"]["total"]
     assert existing["mutants"]["after"] is None
+    survivors = existing["mutants"]["survivor_lines"]
+    assert len(survivors) == existing["mutants"]["total"] - existing["mutants"]["before"]
     assert json.loads(json.dumps(record)) == record
 
 
@@ -98,7 +100,13 @@ def test_the_summary_has_a_line_for_before_and_one_for_after(run: Any) -> None:
     before, after = record["existing"]["branches"]["before"], record["existing"]["branches"]["after"]
     text = summary(record, None)
     assert f"existing tests: branches {before}/{after}, mutants " in text
-    assert f"with these tests: branches {after}/{after}\n" in text
+    assert f"together with the new tests: branches {after}/{after}\n" in text
+
+
+def test_the_summary_names_lines_whose_mutants_survive_both_suites(run: Any) -> None:
+    record = json.loads(json.dumps(run[0].record))
+    record["existing"]["mutants"].update(after=2, total=4, survivor_lines=[7, 7])
+    assert "mutants 2/4 killed, survivors in lines 7 (2)" in summary(record, None)
 
 
 def test_the_header_repeats_the_folder_without_local_paths(run: Any, root: Path) -> None:
@@ -141,4 +149,4 @@ def test_the_command_takes_a_folder_and_tells_of_failing_tests(root: Path, tmp_p
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "1 test fails and does not count, such as " in done.stderr
-    assert "existing tests: branches " in done.stdout and "with these tests: branches " in done.stdout
+    assert "existing tests: branches " in done.stdout and "together with the new tests: branches " in done.stdout

@@ -27,11 +27,8 @@ def summary(record: Mapping[str, Any], suite_path: Path | None) -> str:
             f"lines {measured['lines']['covered']}/{measured['lines']['total']} (coverage.py, of the exported file)"
         )
     if existing := record.get("existing"):
-        lines += [
-            f"existing tests: {_together(existing, 'before')}",
-            f"with these tests: {_together(existing, 'after')}",
-        ]
-    if record["mutants"] is not None:
+        lines += _before_and_after(existing)
+    elif record["mutants"] is not None:
         lines.append(_mutants_in_words(record["mutants"]))
     kinds = ", ".join(f"{e['type']} in {e['function']}" for e in record["exceptions"][:8])
     more = len(record["exceptions"]) - 8
@@ -56,11 +53,15 @@ def left_out(record: Mapping[str, Any]) -> str:
     return ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
 
 
-def _together(existing: Mapping[str, Any], when: str) -> str:
-    """What existing tests reach and kill, alone or together with new tests."""
+def _before_and_after(existing: Mapping[str, Any]) -> list[str]:
+    """What existing tests reach and kill, alone and together with the new ones."""
     branches, mutants = existing["branches"], existing["mutants"]
-    killed = "" if mutants[when] is None else f", mutants {mutants[when]}/{mutants['total']} killed"
-    return f"branches {branches[when]}/{branches['total']}{killed}"
+    total = branches["total"]
+    before = f"branches {branches['before']}/{total}, mutants {mutants['before']}/{mutants['total']} killed"
+    after = f"branches {branches['after']}/{total}"
+    if mutants["after"] is not None:
+        after += ", " + _mutants_in_words({**mutants, "killed": mutants["after"]})
+    return [f"existing tests: {before}", f"together with the new tests: {after}"]
 
 
 def _mutants_in_words(score: Mapping[str, Any]) -> str:

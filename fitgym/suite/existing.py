@@ -26,7 +26,8 @@ def before_and_after(
     Returns:
         `tests`, the number of existing tests that reach the subject, and for `branches`, `lines` and `mutants` the
         numbers `before`, `after` and `total`. Branches and lines are the targets of the fitness functions of these
-        names. "after" of mutants is None if no mutants were run. None without existing tests.
+        names. "after" of mutants is None if no mutants were run in the search; `survivor_lines` are the lines of mutants
+        that neither kills. None without existing tests.
     """
     existing = engine.existing
     if existing is None:
@@ -41,6 +42,12 @@ def before_and_after(
             after[function.entries(traces).covered(len(after))[1]] = True
         numbers[noun] = {"before": int(before.sum()), "after": int(after.sum()), "total": len(before)}
     killed = {mutant.id for mutant in engine.subject.mutants} & existing.killed
-    after_all = None if score is None else len(killed.union(mutant for mutant, _ in score.killed))
-    numbers["mutants"] = {"before": len(killed), "after": after_all, "total": len(engine.subject.mutants)}
+    mutants = engine.subject.mutants
+    both = killed.union(() if score is None else (mutant for mutant, _ in score.killed))
+    numbers["mutants"] = {
+        "before": len(killed),
+        "after": None if score is None else len(both),
+        "total": len(mutants),
+        "survivor_lines": [mutant.line for mutant in mutants if mutant.id not in both],
+    }
     return numbers
