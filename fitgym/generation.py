@@ -269,12 +269,10 @@ class _Job:
 
     def _measured(self, tests: str | Path) -> tuple[Existing | None, tuple[str, ...]]:
         """What the existing tests in a folder do, and what could not be done."""
-        from fitgym.project.existing import measure_one  # which needs this package for its other commands
+        from fitgym.project.existing import measure_one  # only here: most runs have no existing tests
 
-        def tell(note: str) -> None:
-            self.report(Progress("tests", 0.0, 0, 0, (), {}, 0.0, 0.0, note))
-
-        return measure_one(self.env.executor.reference, tests, tell)
+        nothing = Progress("tests", 0.0, 0, 0, (), {}, 0.0, 0.0)
+        return measure_one(self.env.executor.reference, tests, lambda note: self.report(replace(nothing, note=note)))
 
     @property
     def engine(self) -> Engine:

@@ -23,8 +23,8 @@ class Existing:
         source_sha256: of the source of the module that was measured.
         traces: one for each test that reaches the module, equal ones once.
         killed: ids of the mutants that the tests kill.
-        probes: what was recorded beyond the usual; see `Fitness.needs`. A fitness function that needs more is pursued as
-            if there were no tests.
+        probes: what was recorded beyond the usual; see `Fitness.needs`. A fitness function that needs more is pursued
+            as if there were no tests.
         tests: the number of passing tests that reach the module.
     """
 

@@ -45,6 +45,7 @@ ROOT = Path(__file__).parents[2]
 START = "import sys; sys.path.append({root!r}); from fitgym.project.process import main; main({reading}, {writing})"
 
 _NO_TESTS = 5  # exit code of pytest
+_RUNNING = frozenset({"fitgym", "pytest", "_pytest", "pluggy"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ def measure(
 ) -> ExistingTests:
     """Run the existing tests of a project once, by pytest with the project's own configuration.
 
-    The tests run without a sandbox, as their owner runs them; mutants run inside it. Whatever goes wrong becomes a note, never an error.
+    The tests run without a sandbox, as their owner runs them; mutants run inside it. Whatever goes wrong becomes a note,
+    never an error.
 
     Args:
         project: with its tests.
@@ -95,6 +97,9 @@ def measure(
         return ExistingTests(notes=(f"there are no existing tests: '{project.tests}' does not exist",))
     references = _references(project) if references is None else list(references)
     answer = _Answer(report)
+    if inside := [one.module for one in references if one.module.partition(".")[0] in _RUNNING]:
+        answer.notes.append(f"existing tests: '{inside[0]}' is part of what runs the tests, so it cannot be measured")
+        return answer.result((), time.monotonic() - started)
     try:
         _run(project, references, found, limit_s, mutants_s, generated, answer)
     except OSError as problem:
@@ -129,7 +134,7 @@ def measure_one(
 
 
 def places(project: Project) -> list[Path]:
-    """Where the existing tests of a project are: its tests folder, or else folders and files of tests beside its modules."""
+    """Where the existing tests of a project are: its tests folder, else folders and files of tests beside its modules."""
     if project.tests.exists():
         return [project.tests]
     folders = list(dict.fromkeys(module.path.parent for module in project.modules))

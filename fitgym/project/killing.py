@@ -33,6 +33,9 @@ SLOWER = 4
 
 MORE_S = 2.0
 
+PATIENCE = 3
+"""How many times as much time the tests of a mutant get that were late."""
+
 FUEL, MORE_FUEL = 10, 20_000
 """How many times as much fuel as without the mutant a test may burn, and how much more."""
 
@@ -146,7 +149,9 @@ class Killing:
         while tests:
             fuel = FUEL * trial.fuel + MORE_FUEL
             limit = MORE_S + SLOWER * trial.seconds
-            failing, ran = self._failing(items, run, tests, (mutation, trial), fuel, limit)
+            failing, ran, late = self._failing(items, run, tests, (mutation, trial), fuel, limit)
+            if late:  # fuel ends what is endless, so the machine may have been busy
+                failing, ran, _ = self._failing(items, run, tests, (mutation, trial), fuel, PATIENCE * limit)
             if failing < 0:
                 return False
             if alone.passes(tests[:ran]):
@@ -162,8 +167,8 @@ class Killing:
         mutant: tuple[Mutation, _Trial] | None,
         fuel: int,
         limit_s: float,
-    ) -> tuple[int, int]:
-        """The first of the tests that fails, -1 if none does, and how many of them ran."""
+    ) -> tuple[int, int, bool]:
+        """The first of the tests that fails, -1 if none does; how many of them ran; and whether time ran out."""
 
         def work(send: Send) -> None:
             restrict(self.folder, memory_mb=MEMORY_MB, mode="polite")
@@ -184,11 +189,11 @@ class Killing:
 
         found = forked(work, limit_s)
         if "failed" in found.messages:
-            return tests[len(found.messages) - 1], len(found.messages)
+            return tests[len(found.messages) - 1], len(found.messages), False
         if found.end == "done":
-            return -1, len(tests)
+            return -1, len(tests), False
         at = min(len(found.messages), len(tests) - 1)
-        return tests[at], at + 1
+        return tests[at], at + 1, found.end == "late"
 
 
 def _failed(*_: object, **__: object) -> str:

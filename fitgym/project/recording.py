@@ -1,8 +1,8 @@
 """Recording: a pytest session that runs existing tests under probes, each once, and then runs mutants on them.
 
 The session collects the tests and runs none of them itself. A fork runs all of them in order, with the probes. For each
-mutant another fork exchanges the code of one function and runs the tests that infect the mutant, up to the first failure.
-So every run starts with the state right after the collection.
+mutant another fork exchanges the code of one function and runs the tests that infect the mutant, up to the first
+failure. So every run starts with the state right after the collection.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def before_and_after(
     Returns:
         `tests`, the number of existing tests that reach the subject, and for `branches`, `lines` and `mutants` the
         numbers `before`, `after` and `total`. Branches and lines are the targets of the fitness functions of these
-        names. "after" of mutants is None if no mutants were run in the search; `survivor_lines` are the lines of mutants
-        that neither kills. None without existing tests.
+        names. "after" of mutants is None if no mutants were run in the search; `survivor_lines` are the lines of
+        mutants that neither kills. None without existing tests.
     """
     existing = engine.existing
     if existing is None:
