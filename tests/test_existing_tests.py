@@ -232,6 +232,19 @@ def test_a_configuration_that_pytest_refuses_becomes_a_note(project: Callable[..
     found = measured(root)
     assert found.modules == {} and len(found.notes) == 1
     assert found.notes[0].startswith("existing tests could not be run: ")
+    assert "exit code" not in found.notes[0]
+
+
+def test_a_conftest_that_cannot_be_imported_becomes_a_note(project: Callable[..., Path]) -> None:
+    root = project(MEMBER, tests__conftest_py="import no_such_module_at_all\n")
+    (note,) = measured(root).notes
+    assert note.startswith("existing tests could not be run: ") and "no_such_module_at_all" in note
+
+
+def test_a_file_without_tests_becomes_a_note(project: Callable[..., Path]) -> None:
+    root = project(MEMBER)
+    existing, notes = measure_one(locate("shop.prices", root / "src"), root / "pyproject.toml")
+    assert existing is None and len(notes) == 1 and "pyproject.toml" in notes[0]
 
 
 def test_options_of_the_project_do_not_stop_the_run(project: Callable[..., Path]) -> None:

@@ -158,7 +158,7 @@ class _Answer:
     def __init__(self, report: Callable[[str], None]) -> None:
         self.notes: list[str] = []
         self.ended = False
-        self.phase_end = 0.0  # when the process is killed
+        self.failed = False  # pytest gave up before it ran a test
         self._report = report
         self._total = 0
         self._outcomes = {"passed": 0, "failed": 0, "skipped": 0}
@@ -197,8 +197,8 @@ class _Answer:
             case ("end", int(code)):
                 self.ended = True
                 if self._total == 0 and not self._unusable:
-                    why = "there are none" if code in (0, _NO_TESTS) else f"pytest ended with exit code {code}"
-                    self.notes.append(f"existing tests could not be run: {why}")
+                    self.failed = code not in (0, _NO_TESTS)
+                    self.notes += [] if self.failed else ["existing tests could not be run: there are none"]
 
     def result(self, references: Sequence[Reference], seconds: float) -> ExistingTests:
         """All that was said."""
@@ -287,7 +287,7 @@ def _run(
             job_out = -1
             pipe.write(dumps(tuple(job)))
         _listen(reading, token, START_S + 2 * limit_s + 2 * mutants_s, answer)
-        if not answer.ended:
+        if not answer.ended or answer.failed:
             _explain(Path(private.path) / "output", answer)
     finally:
         for descriptor in (job_in, job_out, reading, writing):
@@ -325,11 +325,13 @@ def _listen(reading: int, token: bytes, limit_s: float, answer: _Answer) -> None
 
 
 def _explain(output: Path, answer: _Answer) -> None:
-    """Why the process ended before its work was done, from what it printed last."""
+    """Why the process or pytest ended before its work was done, from what it printed last."""
     with output.open("rb") as file:
         file.seek(max(0, output.stat().st_size - 4000))
         lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    answer.notes.append(f"existing tests could not be run: {lines[-1] if lines else 'the process ended'}")
+    errors = [line.removeprefix("ERROR: ").removeprefix("E ").strip() for line in lines if "error" in line.lower()]
+    why = (errors or lines or ["the process ended"])[-1]
+    answer.notes.append(f"existing tests could not be run: {why}")
 
 
 def _arguments(private: Path) -> list[str]:
