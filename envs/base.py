@@ -14,7 +14,7 @@ from gymnasium import spaces
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
-from fitgym.engine import SECONDARY, Engine, check_variants, parse_search
+from fitgym.engine import SECONDARY, Engine, Existing, check_variants, parse_search
 from fitgym.envs.action.base import Action, ActionSpace
 from fitgym.envs.catalogue import action_name
 from fitgym.envs.feature_set import FeatureSet
@@ -139,6 +139,7 @@ class SearchEnv(RecordedEnv):
             )
         self._settled: tuple[str, ...] | None = None  # see `settle`
         self.deadline: float | None = None  # see `Engine`; for callers with a budget in seconds
+        self.existing: Existing | None = None  # see `Engine`; for callers that have measured the existing tests
         self.engine: Engine | None = None
         self.actions_taken = []
         self.rewards = []
@@ -252,6 +253,7 @@ class SearchEnv(RecordedEnv):
             seed=int(chance.integers(2**31)),
             budget=self.budget,
             deadline=self.deadline,
+            existing=self.existing,
         )
         self.engine.step()
         self.goal.begin(self.engine)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_format
-import shlex
 import tempfile
 import time
 from collections.abc import Callable
@@ -14,20 +13,22 @@ from typing import Any
 from fitgym.agents._saved import description_of
 from fitgym.agents.base import is_saved
 from fitgym.agents.transition import Transition
-from fitgym.engine import Engine
+from fitgym.engine import Engine, Existing
 from fitgym.envs.base import GOALS, SearchEnv
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
+from fitgym.run.command import command
 from fitgym.run.environment import agent_of, has_subject, make, options_of, resolved
 from fitgym.run.episode import Deadline as SearchDeadline
 from fitgym.run.episode import Hook, play
 from fitgym.run.record import record
-from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Options, Setting, defaults
+from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Setting, defaults
 from fitgym.run.summary import left_out, summary
 from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 from fitgym.suite.dialects import dialect
+from fitgym.suite.existing import before_and_after
 from fitgym.suite.export import file_name, write
 from fitgym.suite.filing import Filing, fingerprint
 from fitgym.suite.finishing import Finished, finish
@@ -62,6 +63,8 @@ class Request:
         json: file for the record; None writes none.
         format: "pytest" or "unittest".
         name: of the suite's file; None for that of `fitgym.suite.export.file_name`.
+        tests: folder with existing tests; only tests that add something to them are exported. They are run first, which
+            the budget does not include. "" for none but those in the file of the suite.
     """
 
     setting: Setting
@@ -69,6 +72,7 @@ class Request:
     json: str | Path | None = None
     format: str = "pytest"
     name: str | None = None
+    tests: str | Path = ""
 
     @classmethod
     def of(
@@ -78,11 +82,12 @@ class Request:
         output: str | Path | None = "generated_tests",
         json: str | Path | None = None,
         format: str = "pytest",
+        tests: str | Path = "",
         **keywords: Any,
     ) -> Request:
         """A request from keywords: those of `Setting`, and the options of its environment."""
         setting = Setting.from_keywords(subject=subject, **{"budget": BUDGET, **keywords})
-        return cls(setting, output, json, format)
+        return cls(setting, output, json, format, tests=tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,7 @@ class Run:
         suite_path: where it was written, or None.
         interrupted: the user stopped it; everything found until then is there.
         seconds: wall clock of "search" and "finish", and of "mutants", which is a part of finishing.
+        notes: sentences about existing tests that do not count.
     """
 
     record: dict[str, Any]
@@ -127,6 +133,7 @@ class Run:
     suite_path: Path | None
     interrupted: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """The result in a few lines for a person."""
@@ -153,7 +160,7 @@ def generate(
         progress: called with the state of the run before each decision.
         output: folder for the suite.
         options: attributes of `fitgym.run.setting.Setting` and options of its environment, such as `goal="coverage"`,
-            `agent="ucb"`, `budget="200g"`, `search="mosa"`; also `json` and `format`, see `Request`.
+            `agent="ucb"`, `budget="200g"`, `search="mosa"`; also `json`, `format` and `tests`, see `Request`.
 
     Raises:
         InputError: the subject, the goal, the agent, the budget or the output cannot be used.
@@ -162,7 +169,11 @@ def generate(
 
 
 def generate_request(
-    request: Request, *, progress: Callable[[Progress], None] | None = None, executor: Executor | None = None
+    request: Request,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    executor: Executor | None = None,
+    existing: Existing | None = None,
 ) -> Run:
     """Generate a suite as requested.
 
@@ -172,11 +183,13 @@ def generate_request(
         request: what is wanted.
         progress: told where the run is.
         executor: of the subject, if one has been started already; it is closed in the end.
+        existing: what existing tests do in the subject, if they have been measured already; `request.tests` is then not
+            run.
 
     Raises:
-        InputError: see `generate`.
+        InputError: see `generate`; or `existing` was measured on another version of the source.
     """
-    return _Job(request, progress or (lambda _: None), executor).run()
+    return _Job(request, progress or (lambda _: None), executor, existing).run()
 
 
 def filing_of(request: Request) -> Filing | None:
@@ -200,10 +213,16 @@ class _Job:
         request: checked here; nothing is started or written before it is found good.
         report: told where the run is.
         executor: of the subject, None to make one.
+        existing: see `generate_request`.
     """
 
-    def __init__(self, request: Request, report: Callable[[Progress], None], executor: Executor | None = None) -> None:
-        self.started = self._told = time.monotonic()
+    def __init__(
+        self,
+        request: Request,
+        report: Callable[[Progress], None],
+        executor: Executor | None = None,
+        existing: Existing | None = None,
+    ) -> None:
         self._stage = ""
         self.deadline: float | None = None  # of the search, for a budget in seconds
         setting = _filled(request.setting)
@@ -230,6 +249,8 @@ class _Job:
         self.agent = agent_of(self.setting, env)
         if (actions := self.agent.repertoire()) is not None:
             env.settle(*actions)
+        env.existing, self.notes = (existing, ()) if existing is not None else self._measured()
+        self.started = self._told = time.monotonic()
 
     def run(self) -> Run:
         """Search, finish, record.
@@ -264,7 +285,21 @@ class _Job:
         written = self._record(finished, reached, seconds)
         if self.record_path is not None:
             write(json_format.dumps(written, indent=2) + "\n", self.record_path)
-        return Run(written, finished.source, finished.path, interrupted, seconds)
+        return Run(written, finished.source, finished.path, interrupted, seconds, self.notes)
+
+    def _measured(self) -> tuple[Existing | None, tuple[str, ...]]:
+        """What existing tests do, and what could not be done: those of the request, else those in the file of the suite."""
+        tests: str | Path = self.request.tests
+        if not tests and self.filing is not None and self.filing.standing is not None:
+            tests = self.filing.path
+        if not tests:
+            return None, ()
+        from fitgym.project.existing import measure_one  # which needs this package for its other commands
+
+        def tell(note: str) -> None:
+            self.report(Progress("tests", 0.0, 0, 0, (), {}, 0.0, 0.0, note))
+
+        return measure_one(self.env.executor.reference, tests, tell)
 
     @property
     def engine(self) -> Engine:
@@ -298,7 +333,7 @@ class _Job:
             self.engine,
             [name for name in self.env.goal.kept if self.engine.records(name)],
             filing=self.filing if self.filing is None or not interrupted else replace(self.filing, made_for=""),
-            command=_command(self.request, self.budget),
+            command=command(self.request.setting, self.budget, format=self.request.format, tests=self.request.tests),
             dialect=self.dialect,
             deadline=share.deadline,
             units=share.units,
@@ -360,6 +395,7 @@ class _Job:
             "exceptions": [{"type": e.type, "function": e.function, "kind": e.kind} for e in finished.exceptions],
             "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
             "mutants": None if finished.mutants is None else finished.mutants.as_dict(),
+            "existing": before_and_after(engine, finished.tests, finished.mutants),
             "crashed": [
                 {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
                 for crash in engine.crashes
@@ -407,40 +443,6 @@ class _Reporting(Hook):
 
     def step(self, transition: Transition) -> None:
         self._reward = transition.reward
-
-
-def _command(request: Request, budget: Budget) -> str:
-    """The command that repeats the run, without local paths."""
-    setting, known = request.setting, defaults(FitnessOptions)
-    parts = ["fitgym", "generate", setting.subject]
-    if setting.env == DEFAULT_ENV:
-        parts.append(f"--goal {setting.option('goal')}")
-    else:
-        parts.append(f"--env {setting.env}")
-    if setting.agent:
-        parts.append(f"--agent {setting.agent}")
-    usual = {**known, "search": GOALS.load(str(setting.option("goal"))).search}
-    given = {name: value for name, value in setting.options.items() if value != usual.get(name)}
-    for name in sorted(given, key=[*known, *given].index):
-        if name in known and name not in Options.local and (name != "goal" or setting.env != DEFAULT_ENV):
-            parts.append(_flag(name, given[name]))
-        elif name not in known:
-            parts.append(f"--option {shlex.quote(f'{name}={_text(given[name])}')}")
-    parts += [f"--budget {budget}", f"--seed {setting.seed}"]
-    if request.format != "pytest":
-        parts.append(f"--format {request.format}")
-    return " ".join(parts)
-
-
-def _flag(name: str, value: Any) -> str:
-    flag = name.replace("_", "-")
-    if isinstance(value, bool):
-        return f"--{flag}" if value else f"--no-{flag}"
-    return f"--{flag} {shlex.quote(_text(value))}"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json_format.dumps(value)
 
 
 def _writable_folder(folder: str | Path | None) -> Path | None:

@@ -31,6 +31,7 @@ GENERATE_EXAMPLES = """Examples:
   fitgym generate mypackage.parser:Parser --agent ucb --budget 200g
   fitgym generate src/tool.py --agent fixed:exception+branch --json record.json
   fitgym generate textwrap --functions exception,branch,loop_twice --actions singles
+  fitgym generate mypackage.parser --tests tests
   fitgym generate textwrap --env fitgym/AlgorithmSelection-v0 --goal coverage
   fitgym generate shop --jobs 2 --budget 300s
   fitgym generate . --only shop.store --exclude shop.store.legacy
@@ -57,6 +58,7 @@ def generate(
     only: Patterns = (),
     exclude: Patterns = (),
     jobs: int = 1,
+    tests: Path | None = None,
     again: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     format: Literal["pytest", "unittest"] = "pytest",
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
@@ -95,6 +97,9 @@ def generate(
         Modules of a project to leave out; may be repeated.
     jobs
         How many modules are worked on at the same time.
+    tests
+        Folder with existing tests. They run first, and only tests that add something to them are exported (default: the
+        tests of a project; none for a single module, but for those in its file).
     again
         Search although the tests are current, and add what is found.
     format
@@ -120,6 +125,7 @@ def generate(
             output=output,
             only=only,
             exclude=exclude,
+            tests=tests,
             jobs=jobs,
             again=again,
             format=format,
@@ -135,6 +141,7 @@ def generate(
         subject,
         keywords | {"budget": budget or "60s"},
         output=output or Path("generated_tests"),
+        tests=tests,
         again=again,
         format=format,
         json=json,
@@ -154,6 +161,7 @@ def _generate_one(
     keywords: Mapping[str, Any],
     *,
     output: Path,
+    tests: Path | None,
     again: bool,
     format: str,
     json: Path | None,
@@ -174,11 +182,15 @@ def _generate_one(
             executor.start()  # the worker imports the subject while this process imports what a search needs
             from fitgym.generation import Request, generate_request
 
-        request = Request.of(subject, output=output, json=None if to_stdout else json, format=format, **keywords)
+        request = Request.of(
+            subject, output=output, json=None if to_stdout else json, format=format, tests=tests or "", **keywords
+        )
         if not again and json is None and _is_current(request):
             return DONE
         with nullcontext() if quiet else _view(subject, goal, agent or "the default") as view:
             run = generate_request(request, progress=view, executor=executor)
+    for note in run.notes:
+        sys.stderr.write(f"fitgym: {note}\n")
     if to_stdout:
         sys.stdout.write(json_format.dumps(run.record, indent=2) + "\n")
     else:

@@ -36,6 +36,7 @@ class ProjectView:
         self._running: dict[str, Event] = {}
         self._started = time.monotonic()
         self._live: Live | None = None
+        self._note = ""
 
     def __enter__(self) -> Self:
         self._started = time.monotonic()
@@ -52,6 +53,12 @@ class ProjectView:
 
     def __call__(self, event: Event) -> None:
         """Show an event."""
+        if not event.module:
+            self._note = event.note
+            if event.spent >= 1.0:
+                self.console.print(Text(f"note: {event.note}"), soft_wrap=True)
+            return
+        self._note = ""
         if event.outcome is None:
             self._running[event.module] = event
             return
@@ -70,6 +77,8 @@ class ProjectView:
         table.add_row(Text("modules", style="bold"), bar, f"{self._done}/{self._modules}, {clock}")
         for name, event in self._running.items():
             table.add_row(Text(f"  {name}"), ProgressBar(total=1.0, completed=event.spent, width=BAR), Text(event.note))
+        if self._note:
+            table.add_row(Text(f"  {self._note}", style="dim"))
         return table
 
 
@@ -89,7 +98,13 @@ def figures(record: Mapping[str, Any]) -> str:
     parts = [f"{record['tests']} test{'s' * (record['tests'] != 1)}"]
     if record["kept"]:
         parts[0] = f"{parts[0]} added to {record['kept']}"
-    if measured is not None:
+    if existing := record.get("existing"):
+        for noun in ("branches", "mutants"):
+            before, after, total = (existing[noun][key] for key in ("before", "after", "total"))
+            if after is not None:
+                parts.append(f"{noun} {before} -> {after} of {total}")
+        mutants = None
+    elif measured is not None:
         parts.append(f"branches {measured['branches']['covered']}/{measured['branches']['total']}")
     if mutants is not None:
         parts.append(f"mutants {mutants['killed']}/{mutants['total']}")

@@ -93,6 +93,7 @@ def update(
         output=output,
         only=(),
         exclude=(),
+        tests=None,
         jobs=jobs,
         again=False,
         format="pytest",

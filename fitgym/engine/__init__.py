@@ -7,6 +7,7 @@ from fitgym.engine.choices import FITNESS, SEARCH, SECONDARY, Variants, check_va
 from fitgym.engine.cost import Cost
 from fitgym.engine.discovery import Discovery
 from fitgym.engine.engine import Engine
+from fitgym.engine.existing import Existing
 from fitgym.engine.queries import Queries
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Cost",
     "Discovery",
     "Engine",
+    "Existing",
     "Queries",
     "Variants",
     "check_variants",

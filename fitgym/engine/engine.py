@@ -16,6 +16,7 @@ import numpy as np
 
 from fitgym.engine.choices import FITNESS, Variants, check_variants, parse_search
 from fitgym.engine.cost import Cost
+from fitgym.engine.existing import Existing
 from fitgym.engine.guidance import Guidance
 from fitgym.engine.state import State
 from fitgym.engine.workbench import Workbench
@@ -65,8 +66,11 @@ class Engine(Workbench):
             exhausts it is abandoned.
         deadline: on the clock `time.monotonic`, for budgets in seconds; a run with a deadline cannot be repeated.
         rates: probabilities and limits of random test generation.
+        existing: what existing tests reach and kill. The search does not pursue these targets, and the finished suite
+            need not cover them. Coverage and the values of goals count what both suites cover together.
 
     Raises:
+        InputError: `existing` was measured on another version of the source.
         UnknownName: a fitness function or algorithm does not exist.
         SubjectError: the subject cannot be imported or offers nothing to test.
     """
@@ -91,6 +95,7 @@ class Engine(Workbench):
         budget: Budget | None = None,
         deadline: float | None = None,
         rates: Rates = DEFAULT,
+        existing: Existing | None = None,
     ) -> None:
         named = (*fitness, *tracked, *usable, *late)
         executor.require(frozenset().union(*(FITNESS.load(name).needs for name in named)))
@@ -110,6 +115,7 @@ class Engine(Workbench):
             seed=seed,
             budget=budget,
             rates=rates,
+            existing=existing,
         )
         super().__init__(state)
         tracked = [name for name in tracked if name not in late]

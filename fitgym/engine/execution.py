@@ -85,9 +85,12 @@ class Execution:
             self._state.archive.update([name], able, self._confirm)
 
     def required_targets(self, name: str) -> Mask:
-        """Which targets of a fitness function a finished suite must cover: all, unless its mutants were restricted."""
-        every = np.ones(len(self._state.measurements.fitness[name].targets), dtype=bool)
-        return self._state.required_mutants.get(name, every)
+        """Which targets of a fitness function a finished suite must cover.
+
+        These are all targets that existing tests do not cover, unless its mutants were restricted.
+        """
+        required = self._state.required_mutants.get(name)
+        return ~self._state.archive.granted(name) if required is None else required
 
     def _executions_left(self) -> int | None:
         """The number of executions that the budget leaves; None if the budget counts something else."""
@@ -134,8 +137,8 @@ class Execution:
         """The mutants of a fitness function that test cases run on."""
         if self._state.required_mutants:
             return self.required_targets(name)
-        covered = self._state.archive.covered(name)
-        return ~covered if self._queries.uses_archive else np.ones_like(covered)
+        archive = self._state.archive
+        return ~(archive.covered(name) if self._queries.uses_archive else archive.granted(name))
 
     def _learn(self, testcases: Sequence[TestCase], traces: Sequence[Trace], probes: frozenset[str]) -> None:
         state = self._state

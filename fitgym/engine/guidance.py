@@ -67,6 +67,8 @@ class Guidance:
             if name not in state.measurements.fitness:
                 function = FITNESS.load(name)(state.subject, **state.variants.get(name, {}))
                 state.measurements.register(name, function)
+                if state.existing is not None:
+                    state.archive.grant(name, state.existing.covered(function))
 
     def choose(self, names: tuple[str, ...]) -> None:
         """Activate the named functions, or with smart selection their representatives."""
@@ -118,7 +120,7 @@ class Guidance:
         state = self._state
         uses_archive = state.search.uses_archive
         for name in state.measurements.fitness:
-            left_out = self._left_out(name)
+            left_out = self._left_out(name) | state.archive.granted(name)
             covered = state.archive.covered(name) | left_out if uses_archive else left_out
             state.measurements.close(name, covered, self._outside(name))
         self._exclude()

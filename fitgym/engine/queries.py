@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fitgym.engine.cost import Cost
 from fitgym.engine.discovery import Discovery, function_name
 from fitgym.engine.evaluation import ActiveEvaluation
+from fitgym.engine.existing import Existing
 from fitgym.evolution.individual import Individual
 from fitgym.execution.history import Crash
 from fitgym.fitness.base import Fitness
@@ -153,8 +154,22 @@ class Queries(ActiveEvaluation):
         return self._state.measurements.fitness[name]
 
     def covered(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function the archive covers, `(n_targets,)`."""
+        """Which targets of a fitness function the archive or existing tests cover, `(n_targets,)`."""
         return self._state.archive.covered(name)
+
+    def granted(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function existing tests cover, `(n_targets,)`."""
+        return self._state.archive.granted(name)
+
+    @property
+    def existing(self) -> Existing | None:
+        """What existing tests do; None without existing tests."""
+        return self._state.existing
+
+    @property
+    def killed_before(self) -> frozenset[str]:
+        """Ids of the mutants that existing tests kill."""
+        return frozenset() if self._state.existing is None else self._state.existing.killed
 
     def covers(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         """Which executed test case covers which target of a fitness function, `(len(testcases), n_targets)`."""
@@ -219,11 +234,12 @@ class Queries(ActiveEvaluation):
     def kept_coverage(self, name: str) -> float:
         """The share of a function's targets that the archived test cases and the best suite cover, in [0, 1].
 
-        It does not depend on whether the function is active; 0 for a function without targets.
+        What existing tests cover counts too. It does not depend on whether the function is active; 0 for a function without targets.
         """
         n_targets = len(self.function(name).targets)
-        covered = self._state.measurements.covered(name, self._measurable(name, self._kept()))[1]
-        return len(np.unique(covered)) / n_targets if n_targets else 0.0
+        columns = self._state.measurements.covered(name, self._measurable(name, self._kept()))[1]
+        columns = np.append(columns, np.flatnonzero(self.granted(name)))
+        return len(np.unique(columns)) / n_targets if n_targets else 0.0
 
     def kept_fitness(self, name: str) -> float:
         """The suite fitness of the archived test cases and the best suite together, in [0, 1]; 0 is best.
@@ -237,11 +253,14 @@ class Queries(ActiveEvaluation):
     def least_distances(self, name: str) -> NDArray[np.float64]:
         """The least distance of any kept test case to each target, `(n_targets,)`, approach levels included.
 
-        Kept are the test cases of the archive and of all populations. It does not depend on what is active.
+        Kept are the test cases of the archive and of all populations. The distance to a target that existing tests cover
+        is 0. It does not depend on what is active.
         """
         living = chain.from_iterable(individual.testcases for individual in self._state.living())
         kept = list(dict.fromkeys((*self.archived_testcases(), *living)))
-        return self._state.measurements.least(name, self._measurable(name, kept))
+        least = self._state.measurements.least(name, self._measurable(name, kept))
+        least[self.granted(name)] = 0.0
+        return least
 
     def _kept(self) -> list[TestCase]:
         return list(dict.fromkeys((*self.archived_testcases(), *self.best.testcases)))
@@ -292,10 +311,13 @@ class Queries(ActiveEvaluation):
     def reduced_suite(self, names: Sequence[str]) -> list[TestCase]:
         """Few test cases of `best_suite` that cover the targets of the named functions that all of them cover.
 
+        Targets that existing tests cover do not count.
+
         Takes the test case with the most uncovered targets until none is left, the earlier one of two equal ones.
         """
         testcases = self.best_suite(names)
-        covers = np.hstack([np.zeros((len(testcases), 0), bool), *(self.covers(name, testcases) for name in names)])
+        rows = [self.covers(name, testcases) & ~self.granted(name) for name in names]
+        covers = np.hstack([np.zeros((len(testcases), 0), bool), *rows])
         chosen: list[int] = []
         while len(testcases) and (counts := covers.sum(axis=1)).any():
             chosen.append(int(counts.argmax()))

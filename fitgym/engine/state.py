@@ -10,6 +10,7 @@ import numpy as np
 
 from fitgym.engine.choices import SECONDARY, Variants
 from fitgym.engine.cost import Cost
+from fitgym.engine.existing import Existing
 from fitgym.engine.stopwatch import Stopwatch
 from fitgym.errors import SubjectError
 from fitgym.evolution.archive import Archive
@@ -41,13 +42,14 @@ class State:
     Only the classes of this folder read it. Everyone else asks `fitgym.engine.queries.Queries`.
 
     Args:
-        executor, variants, seed, budget, rates: see `fitgym.engine.engine.Engine`.
+        executor, variants, seed, budget, rates, existing: see `fitgym.engine.engine.Engine`.
         options: of the search.
 
     Attributes:
         executor: runs the test cases; it also holds the deadline.
         subject: the code under test.
         variants: arguments of the fitness functions, by function name.
+        existing: what existing tests reach and kill; None if there are none.
         table: the statements of all test cases.
         factory: makes and changes test cases.
         measurements: traces of the executed test cases, and the fitness functions by name.
@@ -96,10 +98,12 @@ class State:
         seed: int,
         budget: Budget | None,
         rates: Rates,
+        existing: Existing | None = None,
     ) -> None:
         self.executor = executor
         self.subject = executor.subject if options.mined == "use" else executor.subject.without_examples()
         self.variants = variants
+        self.existing = None if existing is None else existing.of(self.subject)
         self.table = StatementTable()
         self.factory = TestFactory(self.subject, self.table, rates)
         _check_callable(self.subject, rates)

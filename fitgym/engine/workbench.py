@@ -123,6 +123,8 @@ class Workbench(Queries):
     def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
         """Which of the mutants that the archive kills each test case kills, shape `(len(testcases), n_targets)`.
 
+        Mutants that existing tests kill are left out.
+
         A search stops running a mutant once a test case has killed it. To leave test cases out of a suite, all kills must
         be known.
 
@@ -133,9 +135,9 @@ class Workbench(Queries):
         Raises:
             OutOfBudget: the deadline passed.
         """
-        self._state.required_mutants = {name: self.covered(name)}
+        self._state.required_mutants = {name: self.covered(name) & ~self.granted(name)}
         self._execution.run(testcases)
-        return self.covers(name, testcases)
+        return self.covers(name, testcases) & ~self.granted(name)
 
     def require(self, name: str, mutants: NDArray[np.bool_]) -> None:
         """From now on run test cases on these mutants only, and drop all cached measurements.
@@ -148,5 +150,6 @@ class Workbench(Queries):
         self._state.measurements.retain([], [])
 
     def required(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function a suite has to keep covered: all, or the mutants of `require`."""
+        """Which targets of a fitness function a suite has to keep covered: all that existing tests do not cover, or the
+        mutants of `require`."""
         return self._execution.required_targets(name)

@@ -46,7 +46,7 @@ class Archive:
         self._measurements = measurements
         self._value = value
         self._best: dict[str, Lookup[int, TestCase]] = {}
-        self._values: dict[str, Floats] = {}  # of the best, infinite where there is none
+        self._values: dict[str, Floats] = {}  # of the best, infinite where there is none, -infinite where granted
         self._only: dict[str, Mask] = {}
         self._kept: Lookup[TestCase, int] = Lookup()  # for how many targets
         self._testcases: tuple[TestCase, ...] = ()
@@ -109,8 +109,24 @@ class Archive:
         return first
 
     def covered(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function are covered, shape `(n_targets,)`."""
+        """Which targets of a fitness function are covered, those of `grant` included, shape `(n_targets,)`."""
         result: NDArray[np.bool_] = self._grown(name) != np.inf
+        return result
+
+    def grant(self, name: str, targets: Mask) -> None:
+        """Count targets of a fitness function as covered although no test case of the archive covers them.
+
+        Existing tests cover them. The archive keeps no test case for them from now on.
+
+        Args:
+            name: of the fitness function; the archive must not hold test cases for these targets yet.
+            targets: which of its targets, shape `(n_targets,)`.
+        """
+        self._grown(name)[targets] = -np.inf
+
+    def granted(self, name: str) -> NDArray[np.bool_]:
+        """Which targets of a fitness function are covered only because of `grant`, shape `(n_targets,)`."""
+        result: NDArray[np.bool_] = self._grown(name) == -np.inf
         return result
 
     def best(self, name: str) -> dict[int, TestCase]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -11,17 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from fitgym.allocation.shares import decisions, share
+from fitgym.engine.existing import Existing
 from fitgym.errors import BudgetError, FitgymError
 from fitgym.evolution.budget import Budget
 from fitgym.generation import Request, filing_of
+from fitgym.project.existing import LIMIT_S, MUTANTS_S, measure
 from fitgym.project.jobs import Jobs
 from fitgym.project.layout import Module, Project
 from fitgym.project.records import Records
-from fitgym.run.setting import Setting
+from fitgym.run.setting import GENERATED_GOAL, Setting
 from fitgym.suite.export import GENERATED, file_name
 from fitgym.suite.filing import Filing
 
 __all__ = ["LEAST_S", "Event", "Outcome", "ProjectRequest", "generate_project"]
+
+EXISTING_SHARE = 0.25
+"""Of a budget in seconds, what existing tests may take, and half of that their mutants."""
+
+MUTANT_GOALS = frozenset({"tests", "strong_mutation"})
+"""Goals for which it matters which mutants existing tests kill."""
 
 LEAST_S = 3.0
 """Seconds that each module gets at least: to import it, and to see its tests pass."""
@@ -36,6 +46,8 @@ class ProjectRequest:
         setting: for each module, but for its subject and its budget.
         budget: for all modules together; None for a request that is not carried out.
         output: folder for the tests, with a subfolder for each subpackage.
+        tests: folder of existing tests; only tests that add something to them are written. None for none but those in the
+            file of each module.
         jobs: how many modules are worked on at the same time.
         format: "pytest" or "unittest".
         again: modules whose tests are current are searched again.
@@ -45,6 +57,7 @@ class ProjectRequest:
     setting: Setting
     budget: Budget | None
     output: Path
+    tests: Path | None = None
     jobs: int = 1
     format: str = "pytest"
     again: bool = False
@@ -92,7 +105,7 @@ class Event:
     """Something that happened while a project is worked on, for a view.
 
     Attributes:
-        module: its name.
+        module: its name; "" for the existing tests of the project.
         spent: share of the module's budget that is used up, in [0, 1].
         note: what is going on, in a few words.
         outcome: the result, None before the end.
@@ -115,6 +128,7 @@ class _Run:
     deadline: float = 0.0
     ends: dict[str, float] = field(default_factory=dict)  # of the budgets of modules that are worked on
     interrupted: bool = False
+    existing: Mapping[str, Existing] = field(default_factory=dict)
 
     def end(self, module: str, outcome: Outcome) -> None:
         """Keep what came of a module."""
@@ -160,6 +174,8 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
     if waiting:
         budget = _checked_budget(request, len(waiting))
         run.deadline = time.monotonic() + budget.amount
+        if request.tests is not None:
+            run.existing = _existing(run, [module for module, _ in waiting], budget)
         with Jobs(min(request.jobs, len(waiting))) as jobs:
             _work(run, jobs, waiting, budget)
     order = [module.name for module in request.project.modules]
@@ -187,6 +203,7 @@ def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]], whole: 
                         "output": str(wanted.output),
                         "name": wanted.name,
                         "format": wanted.format,
+                        "existing": _packed(run.existing.get(module.name)),
                     },
                 )
             for name, line in jobs.answers():
@@ -197,6 +214,29 @@ def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]], whole: 
             run.interrupted = True
             waiting.clear()
             jobs.interrupt()
+
+
+def _existing(run: _Run, modules: Sequence[Module], budget: Budget) -> Mapping[str, Existing]:
+    """What the existing tests do in some modules; of a budget in seconds it takes a part of `EXISTING_SHARE` at most."""
+    request = run.request
+    assert request.tests is not None
+    seconds = math.inf if budget.deterministic else EXISTING_SHARE * budget.amount
+    goal = request.setting.options.get("goal", GENERATED_GOAL)
+    found = measure(
+        replace(request.project, modules=tuple(modules), tests=request.tests),
+        limit_s=min(LIMIT_S, seconds),
+        mutants_s=min(MUTANTS_S, seconds / 2) if goal in MUTANT_GOALS else 0.0,
+        generated=True,
+        report=lambda note: run.report(Event("", note=note)),
+    )
+    for note in found.notes:
+        run.report(Event("", 1.0, note))
+    return found.modules
+
+
+def _packed(existing: Existing | None) -> str:
+    """The measurement as text that a job unpacks, "" for none."""
+    return "" if existing is None else base64.b64encode(pickle.dumps(existing)).decode()
 
 
 def _take(run: _Run, module: str, line: Mapping[str, Any]) -> None:

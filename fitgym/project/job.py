@@ -7,8 +7,10 @@ JSON: `{"spent": 0.4, "note": "searching"}` now and then, at the end `{"record":
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import pickle
 import signal
 import sys
 import time
@@ -42,7 +44,8 @@ def answer(given: Mapping[str, Any], answers: TextIO) -> None:
     """Generate one suite and write lines about it.
 
     Args:
-        given: `setting`, as `Setting.to_json` writes it, and `output`, `name` and `format` as in `Request`.
+        given: `setting`, as `Setting.to_json` writes it, `output`, `name` and `format` as in `Request`, and `existing`,
+            what existing tests do, pickled and in base 64, "" for none.
         answers: where the lines go.
     """
     told = 0.0
@@ -60,7 +63,8 @@ def answer(given: Mapping[str, Any], answers: TextIO) -> None:
     try:
         setting = Setting.of(given["setting"])
         request = Request(setting, given["output"], format=given["format"], name=given["name"])
-        run = generate_request(request, progress=report)
+        existing = pickle.loads(base64.b64decode(given["existing"])) if given["existing"] else None
+        run = generate_request(request, progress=report, existing=existing)
     except FitgymError as problem:
         say(error=str(problem))
     except KeyboardInterrupt:

@@ -53,7 +53,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
             text in the record is run, if there is any.
 
     Raises:
-        InputError: the record lacks something, or the suite is not there.
+        InputError: the record lacks something, it is of a run that subtracted existing tests, or the suite is not there.
         SubjectError: the subject cannot be found, imported or tested.
     """
     setting = _setting(record, path)
@@ -113,6 +113,11 @@ def _beforehand(record: dict[str, Any], setting: Setting) -> tuple[list[str], li
         source = read_source(locate(setting.subject, setting.options.get("path")))
         if hashlib.sha256(source.encode()).hexdigest() != record.get("source_sha256"):
             differences.append(f"the source of '{setting.subject}' is not the recorded one")
+    if record.get("existing"):
+        raise InputError(
+            "the run subtracted what existing tests cover, which the record does not hold, so it cannot be repeated; "
+            "replay a run without --tests"
+        )
     if record.get("fitgym_version") != __version__:
         notes.append(f"recorded by fitgym {record.get('fitgym_version')}, replayed by {__version__}")
     return differences, notes

@@ -26,7 +26,9 @@ def summary(record: Mapping[str, Any], suite_path: Path | None) -> str:
             f"branches {measured['branches']['covered']}/{measured['branches']['total']}, "
             f"lines {measured['lines']['covered']}/{measured['lines']['total']} (coverage.py, of the exported file)"
         )
-    if record["mutants"] is not None:
+    if existing := record.get("existing"):
+        lines += _before_and_after(existing)
+    elif record["mutants"] is not None:
         lines.append(_mutants_in_words(record["mutants"]))
     kinds = ", ".join(f"{e['type']} in {e['function']}" for e in record["exceptions"][:8])
     more = len(record["exceptions"]) - 8
@@ -49,6 +51,17 @@ def left_out(record: Mapping[str, Any]) -> str:
     """Why tests were left out of the suite, each reason with its number of tests, the most frequent first."""
     reasons = Counter(test["reason"] for test in record["dropped"])
     return ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+
+
+def _before_and_after(existing: Mapping[str, Any]) -> list[str]:
+    """What existing tests reach and kill, alone and together with the new ones."""
+    branches, mutants = existing["branches"], existing["mutants"]
+    total = branches["total"]
+    before = f"branches {branches['before']}/{total}, mutants {mutants['before']}/{mutants['total']} killed"
+    after = f"branches {branches['after']}/{total}"
+    if mutants["after"] is not None:
+        after += ", " + _mutants_in_words({**mutants, "killed": mutants["after"]})
+    return [f"existing tests: {before}", f"together with the new tests: {after}"]
 
 
 def _mutants_in_words(score: Mapping[str, Any]) -> str:

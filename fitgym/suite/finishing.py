@@ -365,7 +365,7 @@ def _observed(
 def _by_gain(engine: Workbench, names: Sequence[str], testcases: Sequence[TestCase]) -> list[TestCase]:
     """The test cases in an order in which each covers most of what those before it do not; ties as they come."""
     known = [testcase for testcase in testcases if engine.has_trace(testcase)]
-    rows = [engine.covers(name, known) for name in names] if known else []
+    rows = [engine.covers(name, known) & ~engine.granted(name) for name in names] if known else []
     matrix = np.concatenate(rows, axis=1) if rows else np.zeros((len(known), 0), dtype=bool)
     ordered: list[TestCase] = []
     left = list(range(len(known)))

@@ -38,10 +38,12 @@ class Mutation:
         self.allotment = Allotment(engine) if allotment is None else allotment
         self._slow: set[int] = set()  # mutants that the clock or the memory has stopped
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
+        before = engine.killed_before
+        self._killed_before = {number for number, mutant in enumerate(self._mutants) if mutant.id in before}
 
     def killed(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
         """Which of these mutants (of all of the functions it enters, where there is None) each test case kills, if it
-        asserts all that it can.
+        asserts all that it can. Mutants that existing tests kill are left out.
 
         Raises:
             OutOfBudget: there is no time to find out.
@@ -62,7 +64,8 @@ class Mutation:
         whole = {testcase: recorded[testcase] for testcase, numbers in asked if numbers is None}
         tried = [*trials(whole, self._mutants, engine.subject)]
         tried += [(testcase, number) for testcase, numbers in asked if numbers is not None for number in numbers]
-        tried = [trial for trial in dict.fromkeys(tried) if trial[0] in expected]
+        left_out = self._killed_before
+        tried = [trial for trial in dict.fromkeys(tried) if trial[0] in expected and trial[1] not in left_out]
         found: dict[TestCase, set[int]] = {testcase: set() for testcase in testcases}
         for (testcase, number), effect in zip(tried, self._run(tried, expected), strict=True):
             if effect is not None and effect.killed in _CERTAIN:

@@ -1,0 +1,357 @@
+"""Existing tests: run once under probes, so that a search knows what they cover and which mutants they kill."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fitgym.engine.existing import Existing
+from fitgym.errors import InputError, SubjectError
+from fitgym.execution.environment import MARKER, marked
+from fitgym.execution.folder import Folder
+from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, ProtocolError, dumps, read_untrusted
+from fitgym.instrument.trace import Trace
+from fitgym.project.layout import MARKERS, Module, Project
+from fitgym.project.probes import trace_of
+from fitgym.project.process import Job
+from fitgym.subject.source import locate, read
+from fitgym.subject.subject import Reference
+
+__all__ = ["LIMIT_S", "MUTANTS_S", "ExistingTests", "measure", "measure_one", "places"]
+
+LIMIT_S = 120.0
+"""Seconds for all existing tests."""
+
+MUTANTS_S = 60.0
+"""Seconds for all mutants."""
+
+START_S = 60.0
+"""Seconds to import and collect the tests."""
+
+ROOT = Path(__file__).parents[2]
+"""The folder that `fitgym` is imported from."""
+
+START = "import sys; sys.path.append({root!r}); from fitgym.project.process import main; main({reading}, {writing})"
+
+_NO_TESTS = 5  # exit code of pytest
+_RUNNING = frozenset({"fitgym", "pytest", "_pytest", "pluggy"})
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingTests:
+    """What the existing tests of a project do. It can be pickled.
+
+    Attributes:
+        passed, failed, skipped: how many tests did. Only passing tests count for coverage and mutants.
+        seconds: how long it took, mutants included.
+        modules: what the tests reach and kill, by module; modules that no test imports are left out.
+        names: by module the tests that reach it, in the order in which they ran.
+        notes: a sentence for everything that could not be done.
+    """
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    modules: Mapping[str, Existing] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def measure(
+    project: Project,
+    *,
+    references: Sequence[Reference] | None = None,
+    limit_s: float = LIMIT_S,
+    mutants_s: float = MUTANTS_S,
+    generated: bool = False,
+    report: Callable[[str], None] = lambda _: None,
+) -> ExistingTests:
+    """Run the existing tests of a project once, by pytest with the project's own configuration.
+
+    The tests run without a sandbox, as their owner runs them; mutants run inside it. Whatever goes wrong becomes a note,
+    never an error.
+
+    Args:
+        project: with its tests.
+        references: the modules, if they have been located already; a reference to a class restricts its mutants.
+        limit_s: seconds for all tests; tests that have not run by then do not count.
+        mutants_s: seconds for all mutants; those that have not run by then count as survivors. 0 runs none.
+        generated: tests that fitgym generated count too.
+        report: told what is going on, in a few words.
+    """
+    started = time.monotonic()
+    found = places(project)
+    if not found:
+        return ExistingTests(notes=(f"there are no existing tests: '{project.tests}' does not exist",))
+    references = _references(project) if references is None else list(references)
+    answer = _Answer(report)
+    if inside := [one.module for one in references if one.module.partition(".")[0] in _RUNNING]:
+        answer.notes.append(f"existing tests: '{inside[0]}' is part of what runs the tests, so it cannot be measured")
+        return answer.result((), time.monotonic() - started)
+    try:
+        _run(project, references, found, limit_s, mutants_s, generated, answer)
+    except OSError as problem:
+        answer.notes.append(f"existing tests could not be run: {problem}")
+    return answer.result(references, time.monotonic() - started)
+
+
+def measure_one(
+    reference: Reference, tests: str | os.PathLike[str], report: Callable[[str], None] = lambda _: None
+) -> tuple[Existing | None, tuple[str, ...]]:
+    """What the existing tests in a folder do in one module, and what could not be done; see `measure`.
+
+    Tests that fitgym generated count too.
+
+    Args:
+        reference: the module, or a class in it.
+        tests: a folder of tests, or a file.
+        report: see `measure`.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+    place = Path(os.path.abspath(tests))
+    if not place.exists():
+        raise InputError(f"tests '{os.fspath(tests)}' do not exist; name the folder that the existing tests are in")
+    root = next((at for at in (place, *place.parents) if any((at / name).exists() for name in MARKERS)), place.parent)
+    source = Path(reference.path).parents[reference.module.count(".") + (Path(reference.path).stem == "__init__")]
+    module = Module(reference.module, Path(reference.path))
+    found = measure(Project(root, source, (module,), place), references=[reference], generated=True, report=report)
+    existing = found.modules.get(reference.module)
+    if existing is None and not found.notes:
+        return None, (f"existing tests: none of the {found.passed} passing tests imports '{reference.module}'",)
+    return existing, found.notes
+
+
+def places(project: Project) -> list[Path]:
+    """Where the existing tests of a project are: its tests folder, else folders and files of tests beside its modules."""
+    if project.tests.exists():
+        return [project.tests]
+    folders = list(dict.fromkeys(module.path.parent for module in project.modules))
+    inside = [folder / name for folder in folders for name in ("tests", "test") if (folder / name).is_dir()]
+    beside = [file for folder in folders for file in sorted({*folder.glob("test_*.py"), *folder.glob("*_test.py")})]
+    return [*inside, *beside]
+
+
+def _references(project: Project) -> list[Reference]:
+    """The modules of a project that can be parsed."""
+    found = []
+    for module in project.modules:
+        with contextlib.suppress(SubjectError):
+            found.append(locate(module.name, project.source))
+    return found
+
+
+class _Answer:
+    """Collects what the process says."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.notes: list[str] = []
+        self.ended = False
+        self.failed = False  # pytest gave up before it ran a test
+        self._report = report
+        self._total = 0
+        self._outcomes = {"passed": 0, "failed": 0, "skipped": 0}
+        self._failed: list[str] = []
+        self._unusable: list[tuple[str, str]] = []
+        self._traces: dict[str, dict[Trace, None]] = {}
+        self._distinct: dict[Any, Trace] = {}
+        self._names: dict[str, list[str]] = {}
+        self._killed: dict[str, list[str]] = {}
+
+    def hear(self, message: Any) -> None:
+        """Take up one message."""
+        match message:
+            case ("collected", int(number)):
+                self._total = number
+            case ("test", str(name), str(outcome), float(), dict(records), tuple(raised)):
+                self._test(name, outcome, records, raised)
+            case ("unusable", str(file), str(why)):
+                self._unusable.append((file, why))
+            case ("late",):
+                ran = sum(self._outcomes.values())
+                self.notes.append(f"existing tests: {ran} of {self._total} ran in time, the others do not count")
+            case ("broken",):
+                ran = sum(self._outcomes.values())
+                self.notes.append(f"existing tests: the process ended after {ran} of {self._total} tests")
+            case ("mutants", str(name), int(total), int(infected)):
+                self._report(f"running {infected} of {total} mutants of {name}")
+            case ("killed", str(name), str(mutant)):
+                self._killed.setdefault(name, []).append(mutant)
+            case ("unrun", int(number)):
+                self.notes.append(f"existing tests: {number} mutants were not run in time and count as survivors")
+            case ("base", str(name), record):
+                self._add(name, record, None)
+            case ("unprobed", str(name), str(why)):
+                self.notes.append(f"existing tests: {name} is not measured, because {why}")
+            case ("end", int(code)):
+                self.ended = True
+                if self._total == 0 and not self._unusable:
+                    self.failed = code not in (0, _NO_TESTS)
+                    self.notes += [] if self.failed else ["existing tests could not be run: there are none"]
+
+    def result(self, references: Sequence[Reference], seconds: float) -> ExistingTests:
+        """All that was said."""
+        if self._unusable:
+            file, why = self._unusable[0]
+            files = f"{len(self._unusable)} files" if len(self._unusable) > 1 else "1 file"
+            self.notes.append(f"existing tests: {files} could not be imported, such as '{file}': {why}")
+        if self._failed:
+            number = f"{len(self._failed)} tests fail" if len(self._failed) > 1 else "1 test fails"
+            verb = "do" if len(self._failed) > 1 else "does"
+            self.notes.append(f"existing tests: {number} and {verb} not count, such as '{self._failed[0]}'")
+        modules = {}
+        for reference in references:
+            if traces := self._traces.get(reference.module):
+                modules[reference.module] = Existing(
+                    Existing.digest(read(reference)),
+                    tuple(traces),
+                    frozenset(self._killed.get(reference.module, ())),
+                    tests=len(self._names.get(reference.module, ())),
+                )
+        names = {name: tuple(self._names.get(name, ())) for name in modules}
+        return ExistingTests(**self._outcomes, seconds=seconds, modules=modules, names=names, notes=tuple(self.notes))
+
+    def _test(self, name: str, outcome: str, records: Mapping[str, Any], raised: Sequence[Any]) -> None:
+        self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1
+        if outcome == "failed":
+            self._failed.append(name)
+        self._report(f"existing tests: {sum(self._outcomes.values())} of {self._total}")
+        for module, record in records.items():
+            self._names.setdefault(module, []).append(name)
+            self._add(module, record, None)
+        for module, kind, function in raised:
+            if module in records:
+                self._add(module, ((b"", b"", b""), (), (b"", b""), 0), (kind, function))
+
+    def _add(self, module: str, record: Any, raised: tuple[str, int] | None) -> None:
+        reached, stops, infected, _ = record  # equal but for the fuel: one trace is enough
+        key = (module, reached, stops, infected, raised)
+        if key not in self._distinct:
+            self._distinct[key] = trace_of((reached, stops, infected, 0), raised)
+        self._traces.setdefault(module, {})[self._distinct[key]] = None
+
+
+def _run(
+    project: Project,
+    references: Sequence[Reference],
+    found: Sequence[Path],
+    limit_s: float,
+    mutants_s: float,
+    generated: bool,
+    answer: _Answer,
+) -> None:
+    """Run the process, and give what it says to `answer`."""
+    token = os.urandom(TOKEN_SIZE)
+    marker = token.hex()
+    private = Folder()
+    job_in, job_out = os.pipe()
+    reading, writing = os.pipe()
+    job = Job(
+        tuple(references),
+        tuple(dict.fromkeys((str(project.source), str(project.root)))),
+        (*_arguments(Path(private.path)), *map(str, found)),
+        generated,
+        limit_s,
+        mutants_s,
+        private.path,
+        token,
+    )
+    process = None
+    try:
+        with (Path(private.path) / "output").open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-c", START.format(root=str(ROOT), reading=job_in, writing=writing)],
+                cwd=project.root,
+                env=_environment(marker, private.path),
+                pass_fds=(job_in, writing),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        os.close(job_in)
+        os.close(writing)
+        job_in = writing = -1
+        with os.fdopen(job_out, "wb") as pipe:
+            job_out = -1
+            pipe.write(dumps(tuple(job)))
+        _listen(reading, token, START_S + 2 * limit_s + 2 * mutants_s, answer)
+        if not answer.ended or answer.failed:
+            _explain(Path(private.path) / "output", answer)
+    finally:
+        for descriptor in (job_in, job_out, reading, writing):
+            if descriptor >= 0:
+                os.close(descriptor)
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        for pid in marked(marker):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        private.remove()
+
+
+def _listen(reading: int, token: bytes, limit_s: float, answer: _Answer) -> None:
+    reader = FrameReader(token)
+    end = time.monotonic() + limit_s
+    while not answer.ended and (left := end - time.monotonic()) > 0:
+        if not select.select([reading], [], [], left)[0]:
+            break
+        data = os.read(reading, 1 << 16)
+        if not data:
+            return
+        try:
+            reader.feed(data)
+            while (payload := reader.next()) is not None:
+                answer.hear(read_untrusted(payload))
+        except ProtocolError as problem:
+            answer.notes.append(f"existing tests: {problem}")
+            return
+    if not answer.ended:
+        answer.notes.append(f"existing tests did not end in {limit_s:.0f} s and were stopped")
+        answer.ended = True
+
+
+def _explain(output: Path, answer: _Answer) -> None:
+    """Why the process or pytest ended before its work was done, from what it printed last."""
+    with output.open("rb") as file:
+        file.seek(max(0, output.stat().st_size - 4000))
+        lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR: ").removeprefix("E ").strip() for line in lines if "error" in line.lower()]
+    why = (errors or lines or ["the process ended"])[-1]
+    answer.notes.append(f"existing tests could not be run: {why}")
+
+
+def _arguments(private: Path) -> list[str]:
+    """Of pytest: nothing is written into the project, and what would disturb a measurement is off."""
+    off = [option for plugin, option in _OFF.items() if importlib.util.find_spec(plugin) is not None]
+    return [
+        *("-q", "--no-header", "--no-summary", "--tb=short", "--continue-on-collection-errors"),
+        *("-p", "no:cacheprovider", f"--basetemp={private / 'temporary'}", "--maxfail=1000000000"),
+        *off,
+    ]
+
+
+_OFF = MappingProxyType({"pytest_cov": "--no-cov", "xdist": "-n0"})
+"""Plugins that get in the way, and the option that switches each off."""
+
+
+def _environment(marker: str, folder: str) -> dict[str, str]:
+    """The environment of the user, without what belongs to another run of pytest or coverage.py."""
+    ours = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST", "COV_CORE", "COVERAGE_PROCESS")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return inherited | {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": folder, MARKER: marker}

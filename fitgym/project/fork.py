@@ -1,0 +1,109 @@
+"""A fork: a copy of this process does something, sends messages, and ends with everything it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn
+
+from fitgym.execution.protocol import FrameReader, ProtocolError, dumps, frame, read_untrusted
+from fitgym.execution.sandbox import die_with_parent
+
+__all__ = ["Forked", "forked"]
+
+Send = Callable[[Any], None]
+
+_TOKEN = b"fitgym's message"
+_POLL_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """What became of a fork.
+
+    Attributes:
+        messages: what it sent, in order.
+        end: "done" its work was done; "late" its time was over; "died" it ended before its work was done.
+    """
+
+    messages: tuple[Any, ...]
+    end: Literal["done", "late", "died"]
+
+
+def forked(work: Callable[[Send], None], limit_s: float, heard: Send = lambda _: None) -> Forked:
+    """Do something in a fork of this process, and wait for it.
+
+    Args:
+        work: called in the fork with a function that sends built-in values.
+        limit_s: seconds after which the fork is killed.
+        heard: called here with each message.
+    """
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tests may have started threads
+        pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _be_forked(work, writing)
+    os.close(writing)
+    with contextlib.suppress(OSError):
+        os.setpgid(pid, pid)  # here too: who of the two comes first is a matter of chance
+    try:
+        return _listened(pid, reading, time.monotonic() + limit_s, heard)
+    finally:
+        os.close(reading)
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.waitpid(pid, 0)
+
+
+def _be_forked(work: Callable[[Send], None], writing: int) -> NoReturn:
+    """Work, and end without a word of the process that this is a copy of."""
+    code = 1
+    try:
+        os.setpgid(0, 0)
+        die_with_parent()
+
+        me = os.getpid()
+
+        def send(*message: Any) -> None:
+            data = frame(_TOKEN, dumps(message)) if os.getpid() == me else b""
+            while data:
+                data = data[os.write(writing, data) :]
+
+        work(send)
+        send()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _listened(pid: int, reading: int, end: float, heard: Send) -> Forked:
+    reader = FrameReader(_TOKEN)
+    messages: list[Any] = []
+    while (left := end - time.monotonic()) > 0:
+        ready, _, _ = select.select([reading], [], [], min(left, _POLL_S))
+        data = os.read(reading, 1 << 16) if ready else b""
+        if not data:
+            # What the fork has started may hold the pipe open when the fork is gone.
+            if ready or os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return Forked(tuple(messages), "died")
+            continue
+        try:
+            reader.feed(data)
+            while (payload := reader.next()) is not None:
+                message = read_untrusted(payload)
+                if not message:
+                    return Forked(tuple(messages), "done")
+                messages.append(message[0])
+                heard(message[0])
+        except ProtocolError:
+            return Forked(tuple(messages), "died")
+    return Forked(tuple(messages), "late")
