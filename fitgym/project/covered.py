@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import tokenize
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -263,7 +264,8 @@ def _loaded(data_file: Path, sources: Iterable[str]) -> Coverage:
 
 def _json(measured: Coverage, file: Path, sources: Iterable[str]) -> dict[str, Any]:
     """coverage.py's own account of each file, by absolute path."""
-    measured.json_report(morfs=list(sources), outfile=str(file), ignore_errors=True)
+    with warnings.catch_warnings(action="ignore"):  # a module that is not valid Python is missing from the answer
+        measured.json_report(morfs=list(sources), outfile=str(file), ignore_errors=True)
     report = json.loads(file.read_text("utf-8"))
     return {os.path.realpath(path): entry for path, entry in report["files"].items()}
 
@@ -271,7 +273,8 @@ def _json(measured: Coverage, file: Path, sources: Iterable[str]) -> dict[str, A
 def _written(path: Path, report: Callable[[str], object]) -> None:
     """Have coverage.py write a report to a file, whose folder is made if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    report(str(path))
+    with warnings.catch_warnings(action="ignore"):
+        report(str(path))
 
 
 def _arcs(data: CoverageData, path: str) -> Iterator[tuple[str, frozenset[Arc]]]:

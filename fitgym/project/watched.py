@@ -61,6 +61,7 @@ class Watcher:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Run all tests, in this process."""
         config.option.maxfail = 0
+        config.option.continue_on_collection_errors = True
         if hasattr(config.option, "dist"):
             config.option.dist = "no"
 
@@ -104,7 +105,7 @@ def _message(report: pytest.TestReport | pytest.CollectReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else report.longreprtext
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return (lines[0] if crash is not None else lines[-1]) if lines else ""
+    return (lines[0] if crash is not None else lines[-1].removeprefix("E ").strip()) if lines else ""
 
 
 def main(request: str) -> None:
