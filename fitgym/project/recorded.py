@@ -81,7 +81,7 @@ def _of(record: Mapping[str, Any], source: str) -> Recorded:
         return replace(told, problem="The module has changed since its record was made. Only coverage is shown.")
     score = record["mutants"]
     if score is None:
-        return replace(told, problem="The record has no mutants: its goal runs none. Only coverage is shown.")
+        return replace(told, problem="The record has no mutants: the run tried none. Only coverage is shown.")
     known = {mutant.id: mutant for mutant in mutants(source)}
     return replace(
         told,
