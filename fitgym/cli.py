@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
+"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `report`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError, Parameter
 from fitgym import __version__
 from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
 from fitgym.codes import BAD_INPUT, DONE, FINDING, INTERRUPTED
+from fitgym.commands.report import REPORT_EXAMPLES, report
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.flags import Text, with_options
 from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
@@ -49,6 +50,7 @@ app.command(study)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
+app.command(report, help_epilogue=REPORT_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
 
 EXAMPLES = """Examples:
