@@ -131,6 +131,14 @@ def test_workers_and_an_early_end_are_switched_off(tmp_path: Path) -> None:
     assert lines["shop.till"].lines_by_test
 
 
+def test_pytest_cov_is_switched_off(tmp_path: Path) -> None:
+    pytest.importorskip("pytest_cov")
+    options = '[tool.pytest.ini_options]\naddopts = "--cov=shop --cov-branch"\ntestpaths = ["tests"]\n'
+    lines, _, _ = measured(make(tmp_path, pyproject_toml=options))
+    assert lines["shop.till"].branches_before == {(8, 12), (13, 14), (13, 15)}
+    assert not (tmp_path / ".coverage").exists()
+
+
 def test_a_test_file_that_cannot_be_imported_is_told(tmp_path: Path) -> None:
     _, ran, broken = measured(make(tmp_path, tests__test_bad_py="import nothing_of_that_name\n"))
     assert broken == {"tests/test_bad.py": "ModuleNotFoundError: No module named 'nothing_of_that_name'"}

@@ -51,11 +51,12 @@ class Watcher:
         self._coverage = coverage
         self._ignored = frozenset(ignored)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: pytest.Config) -> None:
-        """Switch pytest-cov off: it would measure in our place."""
+    @pytest.hookimpl(wrapper=True)
+    def pytest_load_initial_conftests(self, early_config: pytest.Config) -> Generator[None, object, object]:
+        """Switch pytest-cov off: it would measure in our place. It looks at its options in this hook, before others."""
         if hasattr(early_config.known_args_namespace, "no_cov"):
             early_config.known_args_namespace.no_cov = True
+        return (yield)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
