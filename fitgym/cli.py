@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
+"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `report`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from fitgym.commands.configuration import Configuration
 from fitgym.commands.diff import DIFF_EXAMPLES, diff
 from fitgym.commands.generate import GENERATE_EXAMPLES, generate
 from fitgym.commands.init import INIT_EXAMPLES, init
+from fitgym.commands.report import REPORT_EXAMPLES, report
 from fitgym.commands.update import UPDATE_EXAMPLES, update
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
@@ -56,6 +57,7 @@ app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
 app.command(diff, help_epilogue=DIFF_EXAMPLES)
+app.command(report, help_epilogue=REPORT_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
 
 REPLAY_EXAMPLES = """Examples:

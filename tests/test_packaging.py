@@ -47,7 +47,9 @@ def source_files() -> set[str]:
     """Every file that an installed package must have, as a path inside the wheel."""
     found = {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym").rglob("*.py*") if path.suffix in (".py", ".pyi")}
     found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym" / "subject" / "corpora").glob("*.toml")}
-    found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym").rglob("*.jinja")}
+    found |= {
+        str(path.relative_to(ROOT)) for kind in ("jinja", "css", "js") for path in (ROOT / "fitgym").rglob(f"*.{kind}")
+    }
     found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym" / "policies").glob("*/*") if path.is_file()}
     found.add("fitgym/py.typed")
     return found | {f"fitgym/{path.relative_to(ROOT)}" for name in LINKED for path in (ROOT / name).rglob("*.py")}

@@ -10,7 +10,8 @@ import pytest
 
 from fitgym.cli import main
 from fitgym.evolution.budget import Budget
-from fitgym.project.check import check, generated_files
+from fitgym.project.check import check
+from fitgym.project.generated import generated_files
 from fitgym.project.generation import ProjectRequest, generate_project
 from fitgym.project.layout import Project, find
 from fitgym.project.pruning import prune

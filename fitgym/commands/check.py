@@ -40,7 +40,7 @@ def check(
         File for the outcomes, JUnit XML.
     """
     from fitgym.project.check import check as checked
-    from fitgym.project.check import generated_files
+    from fitgym.project.generated import generated_files
     from fitgym.project.layout import find
 
     project = find(subject, path)

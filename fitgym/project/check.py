@@ -13,11 +13,10 @@ from xml.etree import ElementTree
 
 from fitgym.errors import InputError
 from fitgym.project.layout import Project
-from fitgym.suite.export import GENERATED
 from fitgym.suite.place import is_installed
 from fitgym.suite.suite_file import FileTest, SuiteFile
 
-__all__ = ["Check", "Failure", "check", "generated_files"]
+__all__ = ["Check", "Failure", "check"]
 
 LIMIT_S = 600.0
 """Seconds for all generated tests."""
@@ -57,11 +56,6 @@ class Check:
     passed: int = 0
     edited: int = 0
     failures: tuple[Failure, ...] = field(default_factory=tuple)
-
-
-def generated_files(folder: Path) -> list[Path]:
-    """The test files below a folder that fitgym made."""
-    return [path for path in sorted(folder.rglob("*.py")) if _is_generated(path)]
 
 
 def check(project: Project, files: Sequence[Path], junit: Path | None = None) -> Check:
@@ -159,11 +153,3 @@ def _lines(text: str, is_test: bool) -> tuple[str, ...]:
     statement = next((line for line in told if line.startswith("    ")), "") if is_test else ""
     indent = min((len(line) - len(line.lstrip()) for line in why), default=0)
     return tuple(filter(None, [statement.strip(), *(line[indent:] for line in why)])) or tuple(told[-1:])
-
-
-def _is_generated(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return GENERATED.encode() in file.read(500)
-    except OSError:
-        return False

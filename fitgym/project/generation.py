@@ -18,11 +18,12 @@ from fitgym.errors import BudgetError, FitgymError
 from fitgym.evolution.budget import Budget
 from fitgym.generation import Request, filing_of
 from fitgym.project.existing import LIMIT_S, MUTANTS_S, measure
+from fitgym.project.generated import is_generated
 from fitgym.project.jobs import Jobs
 from fitgym.project.layout import Module, Project
 from fitgym.project.records import Records
 from fitgym.run.setting import GENERATED_GOAL, Setting
-from fitgym.suite.export import GENERATED, file_name
+from fitgym.suite.export import file_name
 from fitgym.suite.filing import Filing
 
 __all__ = ["LEAST_S", "Event", "Outcome", "ProjectRequest", "generate_project"]
@@ -76,7 +77,7 @@ class ProjectRequest:
     def _name(self, module: Module) -> str:
         """The name of its file; pytest cannot import two files of one name from folders that are no packages."""
         name = file_name(module.name)
-        if any(_is_by_hand(file) for file in self.project.tests.rglob(name)):
+        if not all(map(is_generated, self.project.tests.rglob(name))):
             return f"{name.removesuffix('.py')}_generated.py"
         return name
 
@@ -295,13 +296,6 @@ def _is_current(filing: Filing, record: Mapping[str, Any] | None) -> bool:
 
 def _source(module: Module) -> str:
     return module.path.read_text("utf-8", errors="replace")
-
-
-def _is_by_hand(file: Path) -> bool:
-    try:
-        return GENERATED not in file.read_text("utf-8", errors="replace")[:500]
-    except OSError:
-        return True
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -6,11 +6,11 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from fitgym.comparison import Contrast
+from fitgym.rendering.page import page
 from fitgym.study.analysis import Analysis
 from fitgym.study.figures import figures
 from fitgym.study.plan import Arm, Plan
@@ -131,11 +131,9 @@ def report(folder: str | Path, output: str | Path | None = None) -> list[Path]:
 
 
 def _html(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Table, by_subject: Table) -> str:
-    from jinja2 import Environment, StrictUndefined
-
-    source = (resources.files("fitgym.study") / "report.html.jinja").read_text("utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
-    text: str = environment.from_string(source).render(
+    return page(
+        "fitgym.study",
+        "report.html.jinja",
         plan=analysis.results.plan,
         analysis=analysis,
         overall=overall,
@@ -148,7 +146,6 @@ def _html(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Table,
         provenance=provenance(analysis),
         table=Table.html,
     )
-    return text
 
 
 def _markdown(analysis: Analysis, drawn: dict[str, tuple[str, str]], overall: Table, by_subject: Table) -> str:

@@ -27,7 +27,7 @@ def before_and_after(
         `tests`, the number of existing tests that reach the subject, and for `branches`, `lines` and `mutants` the
         numbers `before`, `after` and `total`. Branches and lines are the targets of the fitness functions of these
         names. "after" of mutants is None if no mutants were run in the search; `survivor_lines` are the lines of
-        mutants that neither kills. None without existing tests.
+        mutants that neither kills, `killed` the ids of those that the existing tests kill. None without existing tests.
     """
     existing = engine.existing
     if existing is None:
@@ -49,5 +49,6 @@ def before_and_after(
         "after": None if score is None else len(both),
         "total": len(mutants),
         "survivor_lines": [mutant.line for mutant in mutants if mutant.id not in both],
+        "killed": sorted(killed),
     }
     return numbers

@@ -1,0 +1,107 @@
+"""The record of a module: what its last `fitgym generate` said about mutants and about tests that were left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fitgym.project.layout import Module, Project
+from fitgym.subject.mutant import Mutant
+from fitgym.subject.mutants import mutants
+
+__all__ = ["RECORDS", "Recorded", "recorded"]
+
+RECORDS = Path(".fitgym") / "records"
+"""The folder of the records, below the root of a project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the record of a module says; the mutants in it are those of the source as it is now.
+
+    Attributes:
+        problem: why there are no mutants, as a sentence; "" if there are.
+        suite: the generated file, relative to the root of the project; "" if nothing was written.
+        total: mutants of the module.
+        killed: those that the tests kill: generated ones, and existing ones if these were tried.
+        killed_before: those that the existing tests kill, None if nobody has tried.
+        kills: the mutants that each generated test kills, by its name. Each mutant is credited to one test.
+        survivors: the mutants that are left.
+        dropped: name and reason of each test that was left out.
+        unfinished: what the time did not suffice for.
+    """
+
+    problem: str = ""
+    suite: str = ""
+    total: int = 0
+    killed: int = 0
+    killed_before: int | None = None
+    kills: Mapping[str, tuple[Mutant, ...]] = field(default_factory=dict)
+    survivors: tuple[Mutant, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    unfinished: tuple[str, ...] = ()
+
+
+def recorded(project: Project, module: Module, source: str) -> Recorded:
+    """What the record of a module says.
+
+    Args:
+        project: has the record below its root.
+        module: one of its modules.
+        source: the text of the module, with `\\n` at line ends.
+
+    Returns:
+        A `Recorded` with a `problem` if there is no record, it cannot be read, it is of another source, or no mutants
+        were run. Tests that were left out are told if the record can be read.
+    """
+    file = project.root / RECORDS / f"{module.name}.json"
+    try:
+        record = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return Recorded("No record: `fitgym generate` has not run for this module. Only coverage is shown.")
+    except (OSError, ValueError, RecursionError) as problem:
+        return Recorded(f"The record {file.name} cannot be read ({problem}). Only coverage is shown.")
+    try:
+        return _of(record, source)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return Recorded(f"The record {file.name} is not one of `fitgym generate`. Only coverage is shown.")
+
+
+def _of(record: Mapping[str, Any], source: str) -> Recorded:
+    told = Recorded(
+        suite=str(record.get("suite_path") or ""),
+        dropped=tuple((str(test["name"]), str(test["reason"])) for test in record.get("dropped") or ()),
+        unfinished=tuple(map(str, record.get("unfinished") or ())),
+    )
+    if record["source_sha256"] != hashlib.sha256(source.encode()).hexdigest():
+        return replace(told, problem="The module has changed since its record was made. Only coverage is shown.")
+    score = record["mutants"]
+    if score is None:
+        return replace(told, problem="The record has no mutants: the run tried none. Only coverage is shown.")
+    known = {mutant.id: mutant for mutant in mutants(source)}
+    before = _before(record.get("existing"))
+    survivors = [mutant for mutant in map(str, score["survivors"]) if before is None or mutant not in before]
+    return replace(
+        told,
+        total=int(score["total"]),
+        killed=int(score["killed"]) + len(score["survivors"]) - len(survivors),
+        killed_before=None if before is None else len(before),
+        kills={str(test): _known(ids, known) for test, ids in score["by_test"].items()},
+        survivors=_known(survivors, known),
+    )
+
+
+def _known(ids: Iterable[str], known: Mapping[str, Mutant]) -> tuple[Mutant, ...]:
+    """The mutants of these ids; another version of Python may make others."""
+    return tuple(known[mutant] for mutant in ids if mutant in known)
+
+
+def _before(existing: Any) -> frozenset[str] | None:
+    """The mutants that the existing tests kill, in a record that tells."""
+    score = existing.get("mutants") if isinstance(existing, dict) else None
+    killed = score.get("killed") if isinstance(score, dict) else None
+    return frozenset(map(str, killed)) if isinstance(killed, list) else None

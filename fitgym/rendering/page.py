@@ -1,0 +1,40 @@
+"""HTML pages that need no network: a template with the colours and the sortable tables that all pages share."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+__all__ = ["page"]
+
+
+def page(package: str, template: str, **values: Any) -> str:
+    """An HTML page from a template of Jinja; values are escaped.
+
+    Args:
+        package: the package with the template. What it includes is looked for there, then in `fitgym.rendering`, which
+            has `page.css` and `sort.js`.
+        template: the name of the file.
+        values: what the template uses, by name.
+
+    Raises:
+        ModuleNotFoundError: Jinja is not installed.
+        jinja2.TemplateError: the template names a value or a file that is missing.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    def load(name: str) -> str | None:
+        for folder in (resources.files(package), resources.files("fitgym.rendering")):
+            if (folder / name).is_file():
+                return (folder / name).read_text("utf-8")
+        return None
+
+    environment = Environment(
+        loader=FunctionLoader(load),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    text: str = environment.get_template(template).render(values)
+    return text
