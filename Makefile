@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 # Two processes, each with whole files, because many tests of a file share one worker.
-PYTEST_ARGS ?= -q -n 2 --dist loadfile
+PYTEST_ARGS ?= -q -n 2 --dist loadfile -m "not nightly"
 SPEED_ARGS ?=
 DOCS_ARGS ?= -q -j auto
 BIN := $(VENV)/bin
@@ -16,11 +16,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
-.PHONY: help demo test lint types format docs bench hostile speed notebooks clean
+.PHONY: help demo test nightly lint types format docs bench hostile speed notebooks clean
 
 help:
 	@echo "make demo    UCB and the goal's own fitness function, at the same budget, on a standard-library module"
-	@echo "make test    the tests of fitgym itself"
+	@echo "make test    the tests of fitgym itself       make nightly  all of them, those that take long too"
 	@echo "make lint    ruff: rules and format        make format   apply both"
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
 	@echo "make docs    the documentation, strictly, into site/, and the checks of what was built"
@@ -34,6 +34,9 @@ demo: $(VENV)/.installed
 # Many tests start Python afresh, and without byte code most of their time would go to compiling.
 test: $(VENV)/.installed-test
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+nightly:
+	$(MAKE) test PYTEST_ARGS="-q -n 2 --dist loadfile"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

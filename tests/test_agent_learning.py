@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium import spaces
+from nightly import nightly
 
 from fitgym.agents._deep import Deep
 from fitgym.agents.base import Agent, agents, agents_for, make
@@ -58,7 +59,13 @@ def test_chance_is_what_is_worked_out(kind: type[spaces.Space[Any]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [(name, kind) for kind in KINDS for name in agents_for(kind) if learning(name)]
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=[nightly] * issubclass(agents().load(name), Deep))
+        for kind in KINDS
+        for name in agents_for(kind)
+        if learning(name)
+    ],
 )
 def test_an_agent_that_learns_earns_clearly_more_than_chance(name: str, kind: type[spaces.Space[Any]]) -> None:
     deep = issubclass(agents().load(name), Deep)

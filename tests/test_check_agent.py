@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium import spaces
+from nightly import nightly
 from numpy.typing import NDArray
 
 from fitgym.agents._deep import Deep
@@ -29,7 +30,7 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.mark.parametrize("steps", [3, 25])
+@pytest.mark.parametrize("steps", [25, pytest.param(3, marks=nightly)])
 def test_every_agent_passes(name: str, steps: int) -> None:
     check_agent(name, steps=steps)
 

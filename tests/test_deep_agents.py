@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
+from nightly import nightly
 
 from fitgym.agents._deep import whole_batches
 from fitgym.agents._network import Network
@@ -117,6 +118,7 @@ class Remembering(gymnasium.Env[Any, Any]):
         return np.zeros(2, np.float32), reward, self.steps == 3, False, {}
 
 
+@nightly
 def test_a_recurrent_agent_learns_what_has_to_be_remembered(torch: Any) -> None:
     agent = make("recurrent_ppo:learning_rate=0.01,n_steps=96,memory=16,hidden=16", 2, seed=0)
     agent.learn(Remembering(), 2400, seed=0)
@@ -143,6 +145,7 @@ def test_what_is_held_is_forgotten_where_an_episode_begins_and_saved(torch: Any,
     assert not agent.arrays()["held"].any()
 
 
+@nightly
 @pytest.mark.parametrize(
     ("text", "steps"),
     [

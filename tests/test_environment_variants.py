@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from nightly import every
 
 from fitgym.engine import Engine
 from fitgym.envs import VARIANTS
@@ -29,7 +30,7 @@ MORE: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", every(4, VARIANTS))
 def test_every_variant_passes_the_strict_check(name: str) -> None:
     check_env_strict(f"fitgym.envs:{name}", steps=4, **{**SMALL, **MORE.get(name, {})})
 

@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
+from nightly import nightly
 
 from fitgym.cli import main
 from fitgym.envs.leading_ones import constant_value, optimum
@@ -72,6 +73,7 @@ def test_on_toy_the_oracle_finds_the_optimum_exactly():
     assert not found.knows_luck
 
 
+@nightly
 def test_on_leading_ones_the_known_values_lie_within_the_intervals():
     options = {"bits": 20, "flips": [1, 2, 4], "horizon": 15, "tries": 8}
     found = ladder("fitgym/LeadingOnes-v0", options=options, seeds=60, tries=3, every=1, schedules=False)

@@ -14,6 +14,7 @@ import sys
 from textwrap import dedent
 
 import pytest
+from nightly import every
 
 from fitgym.instrument import factories
 from fitgym.instrument.lines import block_lines, covered_lines
@@ -222,7 +223,7 @@ def probed(name, path=None):
 
 
 @pytest.mark.parametrize("needs", [frozenset(), frozenset({"direct", "constants"})], ids=["plain", "detailed"])
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", every(4, CALLS))
 def test_a_module_with_probes_behaves_as_without(name, needs):
     original = importlib.import_module(name)
     module, recorder = probed(name)
@@ -234,7 +235,7 @@ def test_a_module_with_probes_behaves_as_without(name, needs):
 
 @pytest.mark.skipif(bool(factories.missing()), reason=factories.missing())
 @pytest.mark.parametrize("needs", [frozenset(), frozenset({"direct", "constants"})], ids=["plain", "detailed"])
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "pprint"])  # which compares addresses
+@pytest.mark.parametrize("name", every(4, [name for name in CALLS if name != "pprint"]))  # which compares addresses
 def test_both_factories_record_the_same_of_real_modules(name, needs, sites, monkeypatch):
     monkeypatch.setenv("FITGYM_SITES", "c" if sites == "python" else "python")
     other, recorder_of_other = probed(name)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import every
 
 from fitgym.instrument import transformer
 from fitgym.instrument.recorder import Recorder
@@ -245,7 +246,7 @@ def repeated(function: Callable[..., Any], left: Any, right: Any, times: int) ->
             pass
 
 
-@pytest.mark.parametrize("case", LEAKS)
+@pytest.mark.parametrize("case", every(4, LEAKS))
 def test_a_million_visits_leave_nothing_behind(case: str, tiny: tuple[Recorder, dict[str, Any]]) -> None:
     """A tenth of a million where a visit runs code in Python, a hundredth where it looks at frames."""
     recorder, module = tiny

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nightly import every, nightly
 
 from fitgym.agents.base import agents
 from fitgym.instrument.transformer import instrument
@@ -313,7 +314,7 @@ def test_stages_share_the_time_of_the_parent_and_leave_the_methods_as_they_were(
     assert [getattr(*place) for place in places] == methods
 
 
-@pytest.mark.parametrize("search", ["whole_suite", "mosa", "dynamosa"])
+@pytest.mark.parametrize("search", every(3, ["whole_suite", "mosa", "dynamosa"]))
 def test_smart_selection_is_timed_on_fewer_targets_than_all_eight_functions_have(speed: Any, search: str) -> None:
     run = "numeric", speed.workload.BUNDLED, 3, search
     eight, targets = speed.smart.timed(*run, False, 1, 2)
@@ -383,6 +384,7 @@ def test_start_up_is_measured_with_byte_code(speed: Any, tmp_path: Path, monkeyp
     speed.startup.started(["-c", "import sys; assert not sys.dont_write_bytecode"], str(tmp_path))
 
 
+@nightly
 def test_the_command_prints_tables_and_writes_everything_as_json(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCHMARKS / "speed.py"), "--quick", "--no-peers", "--subject", "numeric"]
     command += ["--only", "collection", "environment", "--results", str(tmp_path)]
