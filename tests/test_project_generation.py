@@ -31,7 +31,7 @@ class Shelf:
         self.places = places
 
     def fits(self, books: int) -> bool:
-        return books <= self.places
+        return books <= self.places if self.places > 0 else not books
 """
 
 
