@@ -49,6 +49,16 @@ def test_the_commands_run_as_printed(tmp_path: Path) -> None:
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
+@pytest.mark.parametrize(
+    "line", [line for block in blocks("") for line in block.splitlines() if line.startswith("fitgym ")]
+)
+def test_every_command_of_the_readme_is_one_with_such_flags(line: str) -> None:
+    from fitgym.cli import app
+
+    command = line.partition("#")[0].split()[1:]
+    app.parse_args(command, exit_on_error=False, print_error=False)
+
+
 def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ROOT)}
 
