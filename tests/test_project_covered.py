@@ -10,8 +10,8 @@ from sample_project import GENERATED, make
 
 from fitgym.errors import InputError
 from fitgym.project.covered import Covered, Files, Ran, covered
-from fitgym.project.generated import generated_files
 from fitgym.project.layout import find
+from fitgym.suite.generated import generated_files
 
 Answer = tuple[dict[str, Covered], tuple[Ran, ...], dict[str, str]]
 

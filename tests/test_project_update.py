@@ -11,11 +11,11 @@ import pytest
 from fitgym.cli import main
 from fitgym.evolution.budget import Budget
 from fitgym.project.check import check
-from fitgym.project.generated import generated_files
 from fitgym.project.generation import ProjectRequest, generate_project
 from fitgym.project.layout import Project, find
 from fitgym.project.pruning import prune
 from fitgym.run.setting import Setting
+from fitgym.suite.generated import generated_files
 
 TILL = """
 def change(paid: int, price: int) -> int:

@@ -40,8 +40,8 @@ def check(
         File for the outcomes, JUnit XML.
     """
     from fitgym.project.check import check as checked
-    from fitgym.project.generated import generated_files
     from fitgym.project.layout import find
+    from fitgym.suite.generated import generated_files
 
     project = find(subject, path)
     folder = output or project.tests / "generated"

@@ -60,11 +60,11 @@ def update(
     from fitgym.commands.check import described
     from fitgym.commands.project_run import run_project
     from fitgym.project.check import check
-    from fitgym.project.generated import generated_files
     from fitgym.project.generation import ProjectRequest
     from fitgym.project.layout import find
     from fitgym.project.pruning import prune
     from fitgym.run.setting import Setting
+    from fitgym.suite.generated import generated_files
 
     keywords = {
         "env": DEFAULT_ENV,

@@ -23,7 +23,8 @@ from fitgym.project.versions import Edited, Versions, versions
 from fitgym.subject.source import locate
 from fitgym.subject.subject import Subject
 from fitgym.suite.assertions import FinishedTest, renamed
-from fitgym.suite.export import GENERATED, file_name, suite_text, write
+from fitgym.suite.export import file_name, suite_text, write
+from fitgym.suite.generated import GENERATED
 
 __all__ = ["Compared", "Comparison", "Request", "compare"]
 

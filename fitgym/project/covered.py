@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from fitgym.errors import InputError
-from fitgym.project.generated import generated_files
 from fitgym.project.layout import Project
 from fitgym.suite.export import write
+from fitgym.suite.generated import generated_files
 from fitgym.suite.measure import Arc
 from fitgym.suite.place import is_installed
 

@@ -18,13 +18,13 @@ from fitgym.errors import BudgetError, FitgymError
 from fitgym.evolution.budget import Budget
 from fitgym.generation import Request, filing_of
 from fitgym.project.existing import LIMIT_S, MUTANTS_S, measure
-from fitgym.project.generated import is_generated
 from fitgym.project.jobs import Jobs
 from fitgym.project.layout import Module, Project
 from fitgym.project.records import Records
 from fitgym.run.setting import GENERATED_GOAL, Setting
 from fitgym.suite.export import file_name
 from fitgym.suite.filing import Filing
+from fitgym.suite.generated import is_generated
 
 __all__ = ["LEAST_S", "Event", "Outcome", "ProjectRequest", "generate_project"]
 

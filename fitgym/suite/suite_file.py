@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fitgym.errors import InputError
 from fitgym.suite.dialects import WIDTH
-from fitgym.suite.export import GENERATED
+from fitgym.suite.generated import GENERATED
 from fitgym.testcase.layout import Bracket, laid_out
 
 __all__ = ["FileTest", "SuiteFile"]
