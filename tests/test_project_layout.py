@@ -86,6 +86,12 @@ def test_a_pattern_that_matches_nothing_is_refused(tmp_path: Path) -> None:
         find("shop", tmp_path, only=("shop.tills",))
 
 
+def test_the_root_of_a_project_is_named_without_a_slash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path / "project", "src/shop/__init__.py", "src/shop/till.py", pyproject_toml="")
+    monkeypatch.chdir(tmp_path)
+    assert names(find("project")) == ["shop.till"]
+
+
 def test_a_folder_without_source_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no package and no module is in"):
         find(str(tmp_path))

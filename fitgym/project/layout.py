@@ -115,7 +115,7 @@ def find(
 
 def _modules(text: str, path: str | os.PathLike[str] | None) -> tuple[Path, list[Module]]:
     """The folder that the modules are imported from, and all of them."""
-    if os.path.isdir(text) and ("/" in text or os.sep in text or "." in text or not _is_package(text, path)):
+    if _is_folder(text, path):
         folder = Path(os.path.abspath(text))
         if (folder / "__init__.py").is_file():
             source = _top(folder)
@@ -127,6 +127,14 @@ def _modules(text: str, path: str | os.PathLike[str] | None) -> tuple[Path, list
         return Path(reference.root), [Module(reference.module, Path(reference.path))]
     source = Path(source_text)
     return source, [module for folder in folders for module in _below(Path(folder), source)]
+
+
+def _is_folder(text: str, path: str | os.PathLike[str] | None) -> bool:
+    """The text names a folder rather than a package; a folder with a configuration is no namespace package."""
+    if not os.path.isdir(text):
+        return False
+    named = "/" in text or os.sep in text or "." in text
+    return named or any((Path(text) / marker).exists() for marker in MARKERS) or not _is_package(text, path)
 
 
 def _is_package(text: str, path: str | os.PathLike[str] | None) -> bool:
