@@ -495,8 +495,6 @@ def _budget(text: str | None) -> Budget | None:
     """
     budget = None if text is None else Budget.parse(text)
     if budget is not None and not budget.deterministic:
-        raise BudgetError(
-            f"budget '{text}' counts seconds, so no run could be repeated: give an environment generations "
-            "(200g) or executions (20000x)"
-        )
+        advice = "give an environment generations (200g) or executions (20000x)"
+        raise BudgetError(f"budget '{text}' counts seconds, so no run could be repeated: {advice}")
     return budget

@@ -21,6 +21,15 @@ def fitgym(*arguments, cwd, **options):
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, **options)
 
 
+def inside(capsys, *arguments):
+    """The command in this process, which costs no start: its exit code, standard output and standard error."""
+    from fitgym.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return ended.value.code, *capsys.readouterr()
+
+
 def write(folder, name, text):
     file = folder / name
     file.write_text(text)
@@ -45,7 +54,7 @@ BAD = {
     "negative seed": ([TRIANGLE, "--seed", "-1"], "seed is -1"),
     "no population": ([TRIANGLE, "--population", "0"], "population 0"),
     "option instead of a file": ([TRIANGLE, "--json", "-q"], "--json is followed by '-q'"),
-    "no subject": ([], "subject"),
+    "no project": ([], "no package and no module is in"),
 }
 
 
@@ -193,10 +202,10 @@ def test_a_suite_without_tests_is_said_to_be_none(tmp_path):
 
 
 @pytest.mark.parametrize("what", [*KINDS])
-def test_list_names_every_extension_with_a_line_about_it(tmp_path, what):
-    result = fitgym("list", what, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    rows = result.stdout.splitlines()
+def test_list_names_every_extension_with_a_line_about_it(capsys, what):
+    code, out, err = inside(capsys, "list", what)
+    assert code == 0, err
+    rows = out.splitlines()
     assert rows
     assert all(len(row.split(maxsplit=1)) == 2 for row in rows)
     width = len(max((row.split()[0] for row in rows), key=len))
@@ -272,10 +281,10 @@ def test_list_without_more_is_the_way_to_everything(tmp_path):
     ("search", "beginning"),
     [("mio", "mio:population=50,random_rate=0.5,"), ("mosa", "mosa:population=50,crossover=0.75,")],
 )
-def test_list_shows_options_with_their_defaults_as_they_are_typed(tmp_path, search, beginning):
-    result = fitgym("list", "search", search, cwd=tmp_path)
-    assert result.stdout.startswith(beginning)
-    first = result.stdout.splitlines()[0]
+def test_list_shows_options_with_their_defaults_as_they_are_typed(tmp_path, capsys, search, beginning):
+    _, out, _ = inside(capsys, "list", "search", search)
+    assert out.startswith(beginning)
+    first = out.splitlines()[0]
     made = fitgym("generate", "colorsys", "--search", first, "--budget", "2g", "--quiet", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
 
@@ -288,9 +297,9 @@ def test_list_shows_options_with_their_defaults_as_they_are_typed(tmp_path, sear
         (("agnts",), 'Did you mean "agents"?'),
     ],
 )
-def test_list_says_what_was_probably_meant(tmp_path, arguments, message):
-    result = fitgym("list", *arguments, cwd=tmp_path)
-    assert result.returncode == 2 and message in result.stderr and result.stdout == ""
+def test_list_says_what_was_probably_meant(capsys, arguments, message):
+    code, out, err = inside(capsys, "list", *arguments)
+    assert code == 2 and message in err and out == ""
 
 
 def test_the_package_itself_can_be_run(tmp_path):

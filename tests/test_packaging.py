@@ -51,7 +51,7 @@ def source_files() -> set[str]:
         str(path.relative_to(ROOT)) for kind in ("jinja", "css", "js") for path in (ROOT / "fitgym").rglob(f"*.{kind}")
     }
     found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym" / "policies").glob("*/*") if path.is_file()}
-    found.add("fitgym/py.typed")
+    found |= {"fitgym/py.typed", "fitgym/allocation/curves.json"}
     return found | {f"fitgym/{path.relative_to(ROOT)}" for name in LINKED for path in (ROOT / name).rglob("*.py")}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
@@ -86,6 +87,7 @@ def test_another_exception_and_another_message_are_differences(tmp_path: Path) -
         assert any(b.startswith("ValueError: share") and n.startswith(now) for _, b, n in outcomes(found))
 
 
+@nightly
 def test_a_changed_helper_shows_through_its_public_callers(tmp_path: Path) -> None:
     before = (
         "def _half(x: int) -> int:\n    return x // 2\ndef shared(x: int) -> list[int]:\n    return [_half(x), x]\n"
@@ -95,6 +97,7 @@ def test_a_changed_helper_shows_through_its_public_callers(tmp_path: Path) -> No
     assert all(one.function == "_half" and "shared(" in one.code[-1] for one in found.differences)
 
 
+@nightly
 def test_a_private_function_that_is_gone_is_no_difference(tmp_path: Path) -> None:
     before = "def _half(x: int) -> int:\n    return x // 2\ndef shared(x: int) -> int:\n    return _half(x)\n"
     after = "def shared(x: int) -> int:\n    return x // 2\n"
@@ -107,6 +110,7 @@ def test_a_public_function_that_is_gone_is_a_difference(tmp_path: Path) -> None:
     assert outcomes(found) == {("g", "is defined", "is not defined any more")}
 
 
+@nightly
 def test_a_new_optional_parameter_is_no_difference_and_a_required_one_is(tmp_path: Path) -> None:
     before = "def f(x: int) -> int:\n    return x + 1\n"
     optional = "def f(x: int, step: int = 1) -> int:\n    return x + step\n"
@@ -116,6 +120,7 @@ def test_a_new_optional_parameter_is_no_difference_and_a_required_one_is(tmp_pat
     assert {(function, now) for function, _, now in outcomes(found)} == {("f", "TypeError")}
 
 
+@nightly
 def test_a_new_function_is_told_but_not_compared(tmp_path: Path) -> None:
     before = "def f(x: int) -> int:\n    return x\n"
     found = compared(tmp_path, {"a": before}, {"a": before + "def g(x: int) -> int:\n    return x\n"})
@@ -123,12 +128,14 @@ def test_a_new_function_is_told_but_not_compared(tmp_path: Path) -> None:
     assert "new, nothing to compare with: shop.a.g" in account(found)
 
 
+@nightly
 def test_a_changed_constant_shows_in_the_functions_that_use_it(tmp_path: Path) -> None:
     before = "RATE = 20\ndef tax(x: int) -> int:\n    return x * RATE\ndef other(x: int) -> int:\n    return x\n"
     found = compared(tmp_path, {"a": before}, {"a": before.replace("20", "19")})
     assert {one.function for one in found.differences} == {"tax"}
 
 
+@nightly
 def test_state_that_calls_leave_behind_is_compared(tmp_path: Path) -> None:
     before = (
         "class Desk:\n    def __init__(self) -> None:\n        self.sold: list[int] = []\n"
@@ -149,11 +156,13 @@ def test_chance_is_no_difference(tmp_path: Path) -> None:
     assert compared(tmp_path, {"a": before}, {"a": after}).differences == ()
 
 
+@nightly
 def test_paths_of_the_source_are_no_difference(tmp_path: Path) -> None:
     before = "def f(x: int) -> str:\n    if x > 3:\n        raise ValueError(__file__)\n    return __file__\n"
     assert compared(tmp_path, {"a": before}, {"a": before.replace("x > 3", "3 < x")}).differences == ()
 
 
+@nightly
 def test_a_version_that_does_not_end_any_more_is_told_and_hides_no_other_difference(tmp_path: Path) -> None:
     before = (
         "def loop(x: int) -> int:\n    while x > 10:\n        x -= 1\n    return x\n"
@@ -170,6 +179,7 @@ def test_an_import_that_fails_now_is_a_difference(tmp_path: Path) -> None:
     assert [(one.function, one.before) for one in found.differences] == [("the module", "works")]
 
 
+@nightly
 def test_an_import_that_failed_before_is_told(tmp_path: Path) -> None:
     after = "def f(x: int) -> int:\n    return x\n"
     found = compared(tmp_path, {"a": "import nowhere\n" + after.replace("return x", "return 2 * x")}, {"a": after})
@@ -177,6 +187,7 @@ def test_an_import_that_failed_before_is_told(tmp_path: Path) -> None:
     assert "the old version cannot be imported" in account(found)
 
 
+@nightly
 def test_callers_of_a_changed_module_differ_too(tmp_path: Path) -> None:
     use = "from shop.a import double\ndef four(x: int) -> int:\n    return double(double(x))\n"
     before = "def double(x: int) -> int:\n    return 2 * x\n"
@@ -207,6 +218,7 @@ def test_a_file_that_somebody_wrote_is_not_replaced(tmp_path: Path) -> None:
     assert "test_mine" in (output / "test_differences_shop_a.py").read_text()
 
 
+@nightly
 def test_the_same_seed_gives_the_same_record(tmp_path: Path) -> None:
     after = DISCOUNT.replace("share < 1", "share < 2").replace(".title()", ".upper()")
     records = [compared(tmp_path / name, {"a": DISCOUNT}, {"a": after}).record() for name in ("one", "two")]

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 ROOT = Path(__file__).parent.parent
 CALLS = {
@@ -88,6 +89,7 @@ def test_a_result_is_correct_if_it_names_the_function_or_nothing(script: Any) ->
     assert found("f", "f", "f").line() == "ok     f; 3 tests agree; 1.0 s"
 
 
+@nightly
 def test_one_refactoring_is_measured_from_commit_to_line(script: Any, capsys: pytest.CaptureFixture[str]) -> None:
     script.main(["--budget", "600x", "--names", "2"])
     assert "seed 0: 1 of 1 changes found, 0 false alarms on 0 others" in capsys.readouterr().out

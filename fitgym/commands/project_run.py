@@ -77,14 +77,11 @@ def summary(outcomes: Mapping[str, Any], output: Path) -> str:
         return f"{output}: all {len(outcomes)} modules are up to date (--again searches for more)"
     added = sum(record["tests"] for record in records)
     lines = [f"{len(records)} of {len(outcomes)} modules searched, {added} tests added -> {output}"]
-    for noun, key in (("branches", "branches"), ("lines", "lines")):
-        measured = [record["measured"][key] for record in records if record["measured"] is not None]
-        if measured:
-            covered, total = (sum(one[name] for one in measured) for name in ("covered", "total"))
-            lines.append(f"{noun} {covered}/{total} by the tests that were added (coverage.py)")
-    mutants = [record["mutants"] for record in records if record["mutants"] is not None]
-    if mutants:
-        lines.append(f"mutants {sum(m['killed'] for m in mutants)}/{sum(m['total'] for m in mutants)} killed")
+    for noun in ("branches", "lines", "mutants"):
+        before, after, total = _total(records, noun)
+        if total:
+            verb = " killed" if noun == "mutants" else ""
+            lines.append(f"{noun} {before} -> {after} of {total}{verb}" if before else f"{noun} {after}/{total}{verb}")
     current = sum(outcome.current for outcome in outcomes.values())
     if current:
         lines.append(f"{current} up to date (--again searches for more)")
@@ -92,3 +89,21 @@ def summary(outcomes: Mapping[str, Any], output: Path) -> str:
         if outcome.error:
             lines.append(f"not tested: {name}: {outcome.error}")
     return "\n".join(lines)
+
+
+def _total(records: Sequence[Mapping[str, Any]], noun: str) -> tuple[int, int, int]:
+    """The sum over modules, see `_numbers`."""
+    numbers = [_numbers(record, noun) for record in records]
+    return sum(one[0] for one in numbers), sum(one[1] for one in numbers), sum(one[2] for one in numbers)
+
+
+def _numbers(record: Mapping[str, Any], noun: str) -> tuple[int, int, int]:
+    """What existing tests cover or kill of a module, what all tests do, and what there is."""
+    if existing := record.get("existing"):
+        before, after, total = (existing[noun][key] for key in ("before", "after", "total"))
+        return before, before if after is None else after, total
+    if noun == "mutants":
+        score = record["mutants"]
+        return (0, score["killed"], score["total"]) if score is not None else (0, 0, 0)
+    measured = record["measured"]
+    return (0, measured[noun]["covered"], measured[noun]["total"]) if measured is not None else (0, 0, 0)
