@@ -6,6 +6,7 @@ import inspect
 import json as json_format
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Literal, NoReturn
@@ -31,6 +32,8 @@ __all__ = ["app", "main"]
 START = """First steps:
   fitgym doctor                       does everything work here?
   fitgym generate textwrap            a suite for a module, in a minute
+  fitgym generate --jobs 2            suites for the project in this folder
+  fitgym report                       what its tests cover and miss
   fitgym list                         what there is to choose from
   fitgym COMMAND --help               with examples
   fitgym --install-completion         the tab key completes commands and options
@@ -45,19 +48,26 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-PROJECT_COMMANDS = {generate: GENERATE_EXAMPLES, check: CHECK_EXAMPLES, update: UPDATE_EXAMPLES}
-"""The commands that take their options from pyproject.toml too."""
+GENERATING: dict[Callable[..., int], str] = {
+    generate: GENERATE_EXAMPLES,
+    check: CHECK_EXAMPLES,
+    update: UPDATE_EXAMPLES,
+}
+"""The commands about generated tests; they take their options from pyproject.toml too."""
 
-_configuration = Configuration(name for command in PROJECT_COMMANDS for name in inspect.signature(command).parameters)
-for _command, _examples in PROJECT_COMMANDS.items():
-    app.command(_command, help_epilogue=_examples, config=_configuration)
+TELLING: dict[Callable[..., int], str] = {diff: DIFF_EXAMPLES, report: REPORT_EXAMPLES}
+"""Likewise, but what they write is no suite."""
+
+_known = {name for command in (*GENERATING, *TELLING) for name in inspect.signature(command).parameters}
+for _command, _examples in GENERATING.items():
+    app.command(_command, help_epilogue=_examples, config=Configuration(_known))
+for _command, _examples in TELLING.items():
+    app.command(_command, help_epilogue=_examples, config=Configuration(_known, without=("output", "json", "junit")))
 app.command(init, help_epilogue=INIT_EXAMPLES)
 app.command(study)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
-app.command(diff, help_epilogue=DIFF_EXAMPLES)
-app.command(report, help_epilogue=REPORT_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
 
 REPLAY_EXAMPLES = """Examples:

@@ -78,6 +78,22 @@ def test_paths_start_from_the_folder_of_the_file(tmp_path: Path, monkeypatch: py
     assert found["output"] == Path("../../checks")
 
 
+def test_a_command_does_not_take_what_means_something_else_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.fitgym]\noutput = "checks"\nseed = 3\n')
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {}
+    app = App(config=Configuration(["output", "seed"], without=["output"]))
+
+    @app.default
+    def report(*, output: Path = Path("page.html"), seed: int = 0) -> None:
+        found.update(output=output, seed=seed)
+
+    app([], exit_on_error=False, print_error=False, result_action="return_value")
+    assert found == {"output": Path("page.html"), "seed": 3}
+
+
 @pytest.mark.parametrize(
     ("toml", "message"),
     [

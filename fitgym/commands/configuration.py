@@ -34,10 +34,12 @@ class Configuration:
 
     Args:
         known: names of the options that any of the commands has; other keys are refused.
+        without: options that mean something else to a command, which it does not take from the file.
     """
 
-    def __init__(self, known: Iterable[str]) -> None:
+    def __init__(self, known: Iterable[str], without: Iterable[str] = ()) -> None:
         self._known = frozenset(known)
+        self._without = frozenset(without)
 
     def __call__(self, app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
         """Fill in what the user did not give.
@@ -55,7 +57,9 @@ class Configuration:
                 advice = f"; did you mean '{near[0]}'?" if near else "; `fitgym generate --help` lists the options"
                 raise InputError(f"[tool.fitgym] in '{file}' has no option '{name}'{advice}")
         have = {name for argument in arguments for name in _names(argument.names)}
-        values = {name: _value(name, value, file.parent) for name, value in given.items() if name in have}
+        values = {
+            name: _value(name, value, file.parent) for name, value in given.items() if name in have - self._without
+        }
         Dict(values, source=str(file), use_commands_as_keys=False)(app, commands, arguments)
 
 
