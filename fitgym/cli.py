@@ -58,7 +58,7 @@ GENERATING: dict[Callable[..., int], str] = {
 TELLING: dict[Callable[..., int], str] = {diff: DIFF_EXAMPLES, report: REPORT_EXAMPLES}
 """Likewise, but what they write is no suite."""
 
-_known = {name for command in (*GENERATING, *TELLING) for name in inspect.signature(command).parameters}
+_known = frozenset(name for command in (*GENERATING, *TELLING) for name in inspect.signature(command).parameters)
 for _command, _examples in GENERATING.items():
     app.command(_command, help_epilogue=_examples, config=Configuration(_known))
 for _command, _examples in TELLING.items():

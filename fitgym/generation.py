@@ -294,7 +294,7 @@ class _Job:
             tests = self.filing.path
         if not tests:
             return None, ()
-        from fitgym.project.existing import measure_one  # which needs this package for its other commands
+        from fitgym.project.existing.measurement import measure_one  # which needs this package for its other commands
 
         def tell(note: str) -> None:
             self.report(Progress("tests", 0.0, 0, 0, (), {}, 0.0, 0.0, note))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
-from fitgym.project.candidates import MOST, Candidate, candidates, focus
+from fitgym.project.diff.candidates import MOST, Candidate, candidates, focus
 from fitgym.subject.source import locate
 
 CODE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fitgym.execution.observation import NOT_RUN, Observed, observe
-from fitgym.project.contrast import VALUES, contrast
+from fitgym.project.diff.contrast import VALUES, contrast
 from fitgym.testcase.expression import Name
 
 

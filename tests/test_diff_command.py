@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fitgym.cli import main
-from fitgym.project import comparison
-from fitgym.project.comparison import Compared
+from fitgym.project.diff import comparison
+from fitgym.project.diff.comparison import Compared
 
 GIT = ("git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
 CODE = "def double(x: int) -> int:\n    return 2 * x\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fitgym.project.edits import Edits, edits, imported_from, is_public, users
+from fitgym.project.diff.edits import Edits, edits, imported_from, is_public, users
 
 BASE = '''
 """Prices."""

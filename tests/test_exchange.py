@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fitgym.execution.observation import Observation, Observed
-from fitgym.project.exchange import Exchange, binds
+from fitgym.project.diff.exchange import Exchange, binds
 from fitgym.subject.hints import ANY
 from fitgym.subject.subject import Class, Operation, Parameter, Reference, Subject
 from fitgym.testcase.expression import Collection, Lambda, Literal, Name, Ref

@@ -14,9 +14,9 @@ from fitgym.fitness.base import Fitness
 from fitgym.fitness.branch import Branch
 from fitgym.fitness.exception import ExceptionCount
 from fitgym.fitness.line import Line
-from fitgym.project.existing import ExistingTests, measure, measure_one, places
+from fitgym.project.existing.measurement import ExistingTests, measure, measure_one, places
+from fitgym.project.existing.probes import Probed
 from fitgym.project.layout import find
-from fitgym.project.probes import Probed
 from fitgym.subject.source import locate
 from fitgym.subject.subject import Subject
 

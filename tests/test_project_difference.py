@@ -12,10 +12,10 @@ from nightly import nightly
 
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
-from fitgym.project.account import account
-from fitgym.project.comparison import Comparison, Request, compare
+from fitgym.project.diff.account import account
+from fitgym.project.diff.comparison import Comparison, Request, compare
+from fitgym.project.diff.revision import revision
 from fitgym.project.layout import find
-from fitgym.project.revision import revision
 
 GIT = ("git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
 

@@ -15,11 +15,11 @@ import pytest
 from sample_project import TILL, make, record
 
 from fitgym.cli import main
-from fitgym.project.covered import Ran
 from fitgym.project.layout import find
-from fitgym.project.page import adds, change, counted, html, percent, write_page
-from fitgym.project.recorded import Recorded
-from fitgym.project.report import Addition, Growth, Line, Report, ReportedModule, ReportedTest, report
+from fitgym.project.report.covered import Ran
+from fitgym.project.report.page import adds, change, counted, html, percent, write_page
+from fitgym.project.report.recorded import Recorded
+from fitgym.project.report.report import Addition, Growth, Line, Report, ReportedModule, ReportedTest, report
 from fitgym.subject.mutants import mutants
 
 

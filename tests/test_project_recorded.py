@@ -9,7 +9,7 @@ import pytest
 from sample_project import AT_MOST, NEVER, SUBTRACT, TILL, make, record
 
 from fitgym.project.layout import Project, find
-from fitgym.project.recorded import Recorded, recorded
+from fitgym.project.report.recorded import Recorded, recorded
 
 
 def read(root: Path, source: str = TILL) -> Recorded:

@@ -8,7 +8,7 @@ import pytest
 from sample_project import TILL, make, record
 
 from fitgym.project.layout import find
-from fitgym.project.report import Growth, Report, ReportedModule, _functions, _starts, report
+from fitgym.project.report.report import Growth, Report, ReportedModule, _functions, _starts, report
 
 
 @pytest.fixture(scope="module")

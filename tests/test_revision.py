@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fitgym.errors import InputError
-from fitgym.project.revision import revision
+from fitgym.project.diff.revision import revision
 
 GIT = ("git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fitgym.errors import InputError
+from fitgym.project.diff.revision import revision
+from fitgym.project.diff.versions import Versions, versions
 from fitgym.project.layout import find
-from fitgym.project.revision import revision
-from fitgym.project.versions import Versions, versions
 
 GIT = ("git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
 DOUBLE = "def double(x: int) -> int:\n    return 2 * x\n"

@@ -69,10 +69,10 @@ def diff(
     """
     with held():
         from fitgym.evolution.budget import Budget
-        from fitgym.project.account import account
-        from fitgym.project.comparison import Request, compare
+        from fitgym.project.diff.account import account
+        from fitgym.project.diff.comparison import Request, compare
+        from fitgym.project.diff.revision import revision as named
         from fitgym.project.layout import find
-        from fitgym.project.revision import revision as named
         from fitgym.suite.export import write
 
     to_stdout = json is not None and str(json) == "-"

@@ -52,7 +52,7 @@ def run_project(
         Setting.from_keywords(**keywords),
         Budget.parse(budget) if budget else usual,
         project.tests / "generated" if output is None else output,
-        tests=tests or (project.tests if project.tests.exists() else None),
+        tests=project.tests if tests is None else tests,
         jobs=jobs,
         format=format,
         again=again,

@@ -13,7 +13,7 @@ from fitgym.errors import InputError
 from fitgym.interruption import held
 
 if TYPE_CHECKING:
-    from fitgym.project.report import Growth, Report
+    from fitgym.project.report.report import Growth, Report
 
 __all__ = ["REPORT_EXAMPLES", "report"]
 
@@ -69,14 +69,14 @@ def report(
         No progress on stderr.
     """
     with held():
-        from fitgym.project.covered import Files
         from fitgym.project.layout import find
-        from fitgym.project.report import report as reported
+        from fitgym.project.report.covered import Files
+        from fitgym.project.report.report import report as reported
 
     try:
         import jinja2  # noqa: F401  (before the tests run, which takes time)
 
-        from fitgym.project.page import write_page
+        from fitgym.project.report.page import write_page
     except ModuleNotFoundError as problem:
         raise InputError(f"a report needs {problem.name}: pip install 'fitgym[study]'") from None
 
@@ -101,7 +101,7 @@ def report(
 
 def _summary(found: Report) -> str:
     """The totals of a report, a line for each quantity."""
-    from fitgym.project.page import counted
+    from fitgym.project.report.page import counted
 
     generated = sum(test.ran.generated for test in found.tests)
     lines = [

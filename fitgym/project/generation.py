@@ -17,7 +17,7 @@ from fitgym.engine.existing import Existing
 from fitgym.errors import BudgetError, FitgymError
 from fitgym.evolution.budget import Budget
 from fitgym.generation import Request, filing_of
-from fitgym.project.existing import LIMIT_S, MUTANTS_S, measure
+from fitgym.project.existing.measurement import LIMIT_S, MUTANTS_S, measure, places
 from fitgym.project.jobs import Jobs
 from fitgym.project.layout import Module, Project
 from fitgym.project.records import Records
@@ -29,7 +29,7 @@ from fitgym.suite.generated import is_generated
 __all__ = ["LEAST_S", "Event", "Outcome", "ProjectRequest", "generate_project"]
 
 EXISTING_SHARE = 0.25
-"""Of a budget in seconds, what existing tests may take, and half of that their mutants."""
+"""Of a budget in seconds, what existing tests may take, and their mutants as much again."""
 
 MUTANT_GOALS = frozenset({"tests", "strong_mutation"})
 """Goals for which it matters which mutants existing tests kill."""
@@ -221,12 +221,15 @@ def _existing(run: _Run, modules: Sequence[Module], budget: Budget) -> Mapping[s
     """What the existing tests do in some modules; of a budget in seconds it takes a part of `EXISTING_SHARE` at most."""
     request = run.request
     assert request.tests is not None
+    project = replace(request.project, modules=tuple(modules), tests=request.tests)
+    if not places(project):
+        return {}
     seconds = math.inf if budget.deterministic else EXISTING_SHARE * budget.amount
     goal = request.setting.options.get("goal", GENERATED_GOAL)
     found = measure(
-        replace(request.project, modules=tuple(modules), tests=request.tests),
+        project,
         limit_s=min(LIMIT_S, seconds),
-        mutants_s=min(MUTANTS_S, seconds / 2) if goal in MUTANT_GOALS else 0.0,
+        mutants_s=(MUTANTS_S if budget.deterministic else seconds) if goal in MUTANT_GOALS else 0.0,
         generated=True,
         report=lambda note: run.report(Event("", note=note)),
     )

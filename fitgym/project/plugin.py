@@ -12,7 +12,11 @@ import pytest
 
 from fitgym.suite.generated import is_generated
 
-__all__ = ["Generated", "pytest_addoption", "pytest_configure"]
+__all__ = ["IMPORTED", "Generated", "pytest_addoption", "pytest_configure"]
+
+IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+"""Options of pytest for a process that has imported fitgym already: pytest would have rewritten the plugin's assertions, and
+says so by a warning, which a project may turn into an error."""
 
 CHOICES = ("run", "skip", "only")
 

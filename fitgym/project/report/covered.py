@@ -23,6 +23,7 @@ from xml.etree import ElementTree
 
 from fitgym.errors import InputError
 from fitgym.project.layout import Project
+from fitgym.project.plugin import IMPORTED
 from fitgym.suite.export import write
 from fitgym.suite.generated import generated_files
 from fitgym.suite.measure import Arc
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Covered", "Files", "Ran", "covered"]
 
-FITGYM = Path(__file__).parents[2]
+FITGYM = Path(__file__).parents[3]
 """The folder that `fitgym` is imported from."""
 
 # The path of fitgym comes last, so that nothing beside it is found before what is installed.
-START = "import sys; sys.path.append({root!r}); from fitgym.project.watched import main; main(sys.argv[1])"
+START = "import sys; sys.path.append({root!r}); from fitgym.project.report.watched import main; main(sys.argv[1])"
 
 NO_TESTS, BAD_CALL = 5, (3, 4)  # exit codes of pytest: nothing was collected; an internal error, wrong options
 
@@ -140,7 +141,7 @@ def covered(
                 "ignored": [os.path.realpath(file) for file in generated if name == "existing"],
                 "data": str(place / f"{name}.coverage"),
                 "result": str(place / f"{name}.json"),
-                "arguments": [*map(str, chosen), *(_junit(place, name) if files.junit else [])],
+                "arguments": [*map(str, chosen), *IMPORTED, *(_junit(place, name) if files.junit else [])],
             }
             answer = _run(project, name, request)
             ran += [Ran(id=key, generated=name == "generated", **_typed(one)) for key, one in answer["tests"].items()]
@@ -152,7 +153,7 @@ def covered(
 
 
 def _run(project: Project, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Run pytest in the root of the project, as `fitgym.project.watched.main` is asked to; its result."""
+    """Run pytest in the root of the project, as `fitgym.project.report.watched.main` is asked to; its result."""
     ours = ("PYTEST_XDIST", "COVERAGE_", "COV_")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     ended = subprocess.run(

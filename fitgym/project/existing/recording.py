@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from fitgym.project.fork import Send, forked
-from fitgym.project.probes import Probes, WireRecord
+from fitgym.project.existing.fork import Send, forked
+from fitgym.project.existing.probes import Probes, WireRecord
 
 __all__ = ["Ran", "Recording"]
 

@@ -15,13 +15,13 @@ from fitgym.execution.living import living
 from fitgym.execution.mutation import Mutation
 from fitgym.execution.sandbox import restrict
 from fitgym.fitness.strong_mutation import StrongMutation
-from fitgym.project.fork import Send, forked
-from fitgym.project.probes import Probes, trace_of
+from fitgym.project.existing.fork import Send, forked
+from fitgym.project.existing.probes import Probes, trace_of
 
 if TYPE_CHECKING:
     import pytest
 
-    from fitgym.project.recording import Ran, Runs
+    from fitgym.project.existing.recording import Ran, Runs
 
 __all__ = ["Killing"]
 

@@ -59,8 +59,8 @@ def main(reading: int, writing: int) -> None:
     sys.path[:] = [*job.path, *(entry for entry in sys.path if entry and entry not in job.path)]
     import pytest
 
-    from fitgym.project.probes import Probes
-    from fitgym.project.recording import Recording
+    from fitgym.project.existing.probes import Probes
+    from fitgym.project.existing.recording import Recording
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -69,7 +69,7 @@ def main(reading: int, writing: int) -> None:
 
     def mutants(items: Any, run: Any, ran: Any) -> None:
         if job.mutants_s > 0:
-            from fitgym.project.killing import Killing
+            from fitgym.project.existing.killing import Killing
 
             Killing(probes, tell, job.mutants_s, job.folder).run(items, run, ran)
 

@@ -1,6 +1,6 @@
 """The report of a project as data: modules line by line, tests by what they add, and what is missing.
 
-`fitgym.project.page` turns it into HTML. The same sources, tests and records give the same report.
+`fitgym.project.report.page` turns it into HTML. The same sources, tests and records give the same report.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fitgym.project.covered import Covered, Files, Ran, covered
 from fitgym.project.layout import Module, Project
-from fitgym.project.recorded import Recorded, recorded
+from fitgym.project.report.covered import Covered, Files, Ran, covered
+from fitgym.project.report.recorded import Recorded, recorded
 from fitgym.subject.mutant import Mutant
 from fitgym.suite.measure import Arc
 

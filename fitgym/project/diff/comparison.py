@@ -14,12 +14,12 @@ from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.execution.folder import Folder
-from fitgym.project.candidates import Candidate, candidates
-from fitgym.project.difference import Difference, Pair
-from fitgym.project.edits import is_public
+from fitgym.project.diff.candidates import Candidate, candidates
+from fitgym.project.diff.difference import Difference, Pair
+from fitgym.project.diff.edits import is_public
+from fitgym.project.diff.revision import Revision
+from fitgym.project.diff.versions import Edited, Versions, versions
 from fitgym.project.layout import Project
-from fitgym.project.revision import Revision
-from fitgym.project.versions import Edited, Versions, versions
 from fitgym.subject.source import locate
 from fitgym.subject.subject import Subject
 from fitgym.suite.assertions import FinishedTest, renamed

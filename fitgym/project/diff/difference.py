@@ -11,9 +11,9 @@ from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
 from fitgym.execution.observation import Observed, agreement
 from fitgym.instrument.trace import Trace
-from fitgym.project.candidates import Candidate, reached
-from fitgym.project.contrast import STOPPED, VALUES, Contrast, contrast
-from fitgym.project.exchange import Exchange, binds
+from fitgym.project.diff.candidates import Candidate, reached
+from fitgym.project.diff.contrast import STOPPED, VALUES, Contrast, contrast
+from fitgym.project.diff.exchange import Exchange, binds
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest, finished_test, renamed
 from fitgym.suite.dependencies import needed, without

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fitgym import __version__
-from fitgym.project.report import Addition, Growth, Line, Report, ReportedModule
+from fitgym.project.report.report import Addition, Growth, Line, Report, ReportedModule
 from fitgym.rendering.highlight import highlighted
 from fitgym.rendering.page import page
 from fitgym.subject.mutant import Mutant
@@ -51,7 +51,7 @@ def html(report: Report) -> str:
         return [Markup(line) for line in highlighted(source)]
 
     return page(
-        "fitgym.project",
+        "fitgym.project.report",
         "report.html.jinja",
         report=report,
         version=__version__,

@@ -1,6 +1,6 @@
 """A watched test run: pytest under coverage.py, which keeps the lines of each test apart.
 
-This file runs in an interpreter of its own, started by `fitgym.project.covered`. It obeys the project's own pytest
+This file runs in an interpreter of its own, started by `fitgym.project.report.covered`. It obeys the project's own pytest
 configuration, with three exceptions: pytest-cov stays off, pytest-xdist starts no workers, and no failure ends the run.
 """
 

@@ -22,9 +22,10 @@ from fitgym.execution.environment import MARKER, marked
 from fitgym.execution.folder import Folder
 from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, ProtocolError, dumps, read_untrusted
 from fitgym.instrument.trace import Trace
+from fitgym.project.existing.probes import trace_of
+from fitgym.project.existing.process import Job
 from fitgym.project.layout import MARKERS, Module, Project
-from fitgym.project.probes import trace_of
-from fitgym.project.process import Job
+from fitgym.project.plugin import IMPORTED
 from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 
@@ -39,10 +40,10 @@ MUTANTS_S = 60.0
 START_S = 60.0
 """Seconds to import and collect the tests."""
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 """The folder that `fitgym` is imported from."""
 
-START = "import sys; sys.path.append({root!r}); from fitgym.project.process import main; main({reading}, {writing})"
+START = "import sys; sys.path.append({root!r}); from fitgym.project.existing.process import main; main({reading}, {writing})"
 
 _NO_TESTS = 5  # exit code of pytest
 _RUNNING = frozenset({"fitgym", "pytest", "_pytest", "pluggy"})
@@ -139,7 +140,7 @@ def places(project: Project) -> list[Path]:
     """Where the existing tests of a project are: its tests folder, else folders and files of tests beside its modules."""
     if project.tests.exists():
         return [project.tests]
-    folders = list(dict.fromkeys(module.path.parent for module in project.modules))
+    folders = list(dict.fromkeys([project.root, *(module.path.parent for module in project.modules)]))
     inside = [folder / name for folder in folders for name in ("tests", "test") if (folder / name).is_dir()]
     beside = [file for folder in folders for file in sorted({*folder.glob("test_*.py"), *folder.glob("*_test.py")})]
     return [*inside, *beside]
@@ -341,6 +342,7 @@ def _arguments(private: Path) -> list[str]:
     off = [option for plugin, option in _OFF.items() if importlib.util.find_spec(plugin) is not None]
     return [
         *("-q", "--no-header", "--no-summary", "--tb=short", "--continue-on-collection-errors"),
+        *IMPORTED,
         *("-p", "no:cacheprovider", f"--basetemp={private / 'temporary'}", "--maxfail=1000000000"),
         *off,
     ]

@@ -11,9 +11,9 @@ from os import path
 from pathlib import Path
 
 from fitgym.errors import InputError
-from fitgym.project.edits import Edits, edits, imported_from, users
+from fitgym.project.diff.edits import Edits, edits, imported_from, users
+from fitgym.project.diff.revision import Revision
 from fitgym.project.layout import NO_MODULE, TESTS_INSIDE, Module, Project
-from fitgym.project.revision import Revision
 from fitgym.suite.place import is_installed
 
 __all__ = ["Edited", "Versions", "versions"]

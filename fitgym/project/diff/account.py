@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fitgym.project.comparison import Compared, Comparison
-from fitgym.project.difference import Difference
+from fitgym.project.diff.comparison import Compared, Comparison
+from fitgym.project.diff.difference import Difference
 
 __all__ = ["account"]
 
