@@ -58,13 +58,14 @@ class Check:
     failures: tuple[Failure, ...] = field(default_factory=tuple)
 
 
-def check(project: Project, files: Sequence[Path], junit: Path | None = None) -> Check:
+def check(project: Project, files: Sequence[Path], junit: Path | None = None, chosen: Sequence[str] = ()) -> Check:
     """Run generated tests with the project's own configuration of pytest.
 
     Args:
         project: whose tests they are.
         files: that fitgym made.
         junit: file for the outcomes as JUnit XML.
+        chosen: node ids of pytest, in order; by default all tests of the files.
 
     Raises:
         InputError: pytest cannot run them, or a file cannot be parsed.
@@ -73,7 +74,7 @@ def check(project: Project, files: Sequence[Path], junit: Path | None = None) ->
         return Check()
     with tempfile.TemporaryDirectory(prefix="fitgym-check-") as folder:
         outcomes = Path(folder) / "outcomes.xml"
-        _run(project, files, outcomes)
+        _run(project, chosen or [str(file) for file in files], outcomes)
         root = ElementTree.parse(outcomes).getroot()
         if junit is not None:
             junit.parent.mkdir(parents=True, exist_ok=True)
@@ -97,13 +98,13 @@ def check(project: Project, files: Sequence[Path], junit: Path | None = None) ->
     return Check(tuple(files), passed, edited_tests, tuple(failures))
 
 
-def _run(project: Project, files: Sequence[Path], outcomes: Path) -> None:
+def _run(project: Project, chosen: Sequence[str], outcomes: Path) -> None:
     path = [] if is_installed(str(project.source)) else [str(project.source)]
     ours = ("PYTEST_", "COVERAGE_", "COV_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     environment["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, [os.environ.get("PYTHONPATH", "")])])
     options = ["-q", "--tb=short", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--maxfail=0"]
-    arguments = [*options, "-o", "junit_family=xunit2", f"--junit-xml={outcomes}", *map(str, files)]
+    arguments = [*options, "-o", "junit_family=xunit2", f"--junit-xml={outcomes}", *chosen]
     try:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *arguments],

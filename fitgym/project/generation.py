@@ -20,6 +20,7 @@ from fitgym.generation import Request, filing_of
 from fitgym.project.existing.measurement import LIMIT_S, MUTANTS_S, measure, places
 from fitgym.project.jobs import Jobs
 from fitgym.project.layout import Module, Project
+from fitgym.project.order import untangle
 from fitgym.project.records import Records
 from fitgym.run.setting import GENERATED_GOAL, Setting
 from fitgym.suite.export import file_name
@@ -179,6 +180,8 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
             run.existing = _existing(run, [module for module, _ in waiting], budget)
         with Jobs(min(request.jobs, len(waiting))) as jobs:
             _work(run, jobs, waiting, budget)
+        if not run.interrupted:
+            _untangle(run)
     order = [module.name for module in request.project.modules]
     return {name: run.outcomes[name] for name in order if name in run.outcomes}
 
@@ -236,6 +239,16 @@ def _existing(run: _Run, modules: Sequence[Module], budget: Budget) -> Mapping[s
     for note in found.notes:
         run.report(Event("", 1.0, note))
     return found.modules
+
+
+def _untangle(run: _Run) -> None:
+    """See to it that the tests of all modules pass together, as pytest will run them."""
+    files = sorted({outcome.path.resolve() for outcome in run.outcomes.values() if outcome.path is not None})
+    if len(files) < 2:
+        return
+    run.report(Event("", note="running all generated tests together"))
+    for test in untangle(run.request.project, files):
+        run.report(Event("", 1.0, f"left out, because tests of other files fail behind it: {test}"))
 
 
 def _packed(existing: Existing | None) -> str:

@@ -1,0 +1,88 @@
+"""Order: generated tests that pass in their own file and fail behind those of another one.
+
+A test that leaves something behind (a language that it has set, a registry that it has filled) harms no test of its own file:
+that was tried in several orders before export. Tests of another file may be harmed, because pytest runs all files in one
+process. The test that leaves something behind is the one that goes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from fitgym.project.check import Failure, check
+from fitgym.project.layout import Project
+from fitgym.suite.export import write
+from fitgym.suite.suite_file import FileTest, SuiteFile
+
+__all__ = ["LIMIT_S", "untangle"]
+
+LIMIT_S = 60.0
+"""Seconds after which no further test is looked for."""
+
+
+def untangle(project: Project, files: Sequence[Path], limit_s: float = LIMIT_S) -> list[str]:
+    """Take out tests that make those of other files fail, until all generated tests pass together.
+
+    Tests that a person wrote or edited stay.
+
+    Args:
+        project: whose tests they are.
+        files: generated ones, in the order in which pytest runs them.
+        limit_s: seconds after which no further test is looked for.
+
+    Returns:
+        The tests that were taken out, as `test_x (file)`.
+
+    Raises:
+        InputError: pytest cannot run the files.
+    """
+    end = time.monotonic() + limit_s
+    removed: list[str] = []
+    while time.monotonic() < end:
+        victim = next((one for one in check(project, files).failures if one.name and not one.edited), None)
+        if victim is None:
+            break
+        file, tests = _guilty(project, files, victim, end)
+        suite = SuiteFile.read(file)
+        assert suite is not None, "it was run a moment ago"
+        write(suite.without(tests).text, file)
+        removed += [f"{test.name} ({file.name})" for test in tests]
+    return removed
+
+
+def _guilty(project: Project, files: Sequence[Path], victim: Failure, end: float) -> tuple[Path, list[FileTest]]:
+    """The file and its tests that make a test fail; the test itself if no single file does."""
+    for file in files[: files.index(victim.file)]:
+        tests = list(_own(file))
+        if time.monotonic() < end and tests and _fails_behind(project, file, tests, victim):
+            return file, _fewest(project, file, tests, victim)
+    return victim.file, [test for test in _own(victim.file) if test.name == victim.name]
+
+
+def _fewest(project: Project, file: Path, tests: list[FileTest], victim: Failure) -> list[FileTest]:
+    """Of tests behind which another one fails, few behind which it fails too, by halving."""
+    while len(tests) > 1:
+        half = len(tests) // 2
+        part = next((one for one in (tests[:half], tests[half:]) if _fails_behind(project, file, one, victim)), None)
+        if part is None:
+            break
+        tests = part
+    return tests
+
+
+def _fails_behind(project: Project, file: Path, tests: Sequence[FileTest], victim: Failure) -> bool:
+    """Whether a test fails when it runs behind some tests of another file."""
+    chosen = [*(_id(file, test.name) for test in tests), _id(victim.file, victim.name)]
+    found = check(project, [file, victim.file], chosen=chosen)
+    return any(one.file == victim.file and one.name == victim.name for one in found.failures)
+
+
+def _own(file: Path) -> Sequence[FileTest]:
+    suite = SuiteFile.read(file)
+    return () if suite is None else suite.own
+
+
+def _id(file: Path, name: str) -> str:
+    return f"{file}::{name.replace('.', '::')}"
