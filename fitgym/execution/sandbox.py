@@ -1,8 +1,9 @@
 """The sandbox: what code under test may not do to the machine it runs on.
 
-Three layers, each set once per process and free of charge for pure code: resource limits, an audit hook that refuses
-actions by name, and Landlock where the kernel has it. The hook guards against accidents, not against malice; Landlock
-holds against both, for what it covers (writing outside one folder, starting programs, TCP, signals to the outside).
+Each layer is set once per process and costs pure code nothing. Resource limits hold everywhere. The kernel's layers are
+namespaces, Landlock and a seccomp filter; which of them work is the level of the sandbox, see `fitgym.execution.level`.
+An audit hook refuses actions by name. Code under test can take the hook away: it is there for messages, and for machines
+without the other layers.
 
 `python -m fitgym.execution.sandbox FOLDER -- MODULE [ARGUMENT ...]` runs a module such as `pytest` under the same
 rules, able to write in FOLDER only.
@@ -24,9 +25,13 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Literal, NoReturn
 
-from fitgym.execution.landlock import confine, libc
+from fitgym.execution.kernel import libc
+from fitgym.execution.landlock import confine
+from fitgym.execution.level import Level, check
+from fitgym.execution.namespaces import drop_capabilities, isolate
 from fitgym.execution.overlay import Overlay
 from fitgym.execution.programs import executables, started
+from fitgym.execution.seccomp import filtered
 
 __all__ = [
     "Blocked",
@@ -71,6 +76,7 @@ class Guard:
         missed: what an import was not allowed to write, by path; only in the mode "polite".
         hints: what the user can do about programs that an import was not allowed to start.
         overlay: where writes beside the subject go instead, None if nowhere.
+        level: what the kernel refuses besides, whatever the mode.
 
     `programs` are the names of the programs that may be started in the mode "polite".
     """
@@ -81,6 +87,7 @@ class Guard:
         self.missed: list[str] = []
         self.hints: list[str] = []
         self.overlay: Overlay | None = None
+        self.level = Level.GUARD
         self.mode: Mode = "off"
         self.refused = ""
 
@@ -126,6 +133,9 @@ def restrict(
 
     Returns:
         The guard, whose mode can still be changed.
+
+    Raises:
+        ExecutionError: the level of the sandbox is lower than the required one.
     """
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_FSIZE, file_mb * _MIB)
@@ -135,10 +145,19 @@ def restrict(
     if processes is not None:
         lower(resource.RLIMIT_NPROC, processes)
     guard = Guard(folder, programs)
-    confine(guard.folder, _HARMLESS, executables(programs))
+    guard.level = _confined(guard)
+    check(guard.level)
     guard.install()
     guard.mode = mode
     return guard
+
+
+def _confined(guard: Guard) -> Level:
+    """Set the kernel's layers, in the only order in which none of them refuses another."""
+    namespaces = isolate(guard.folder)
+    landlock = confine(guard.folder, _HARMLESS, executables(guard.programs))
+    drop_capabilities()
+    return Level.of(landlock=landlock, seccomp=filtered(), namespaces=namespaces)
 
 
 def limit_sleep(guard: Guard) -> None:
