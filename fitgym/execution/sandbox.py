@@ -23,7 +23,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 from fitgym.execution.kernel import libc
 from fitgym.execution.landlock import confine
@@ -31,12 +31,14 @@ from fitgym.execution.level import Level, check
 from fitgym.execution.namespaces import drop_capabilities, isolate
 from fitgym.execution.overlay import Overlay
 from fitgym.execution.programs import executables, started
+from fitgym.execution.seal import seal
 from fitgym.execution.seccomp import filtered
 
 __all__ = [
     "Blocked",
     "Guard",
     "adopt_orphans",
+    "confined",
     "die_with_parent",
     "ended_by",
     "limit_sleep",
@@ -95,6 +97,12 @@ class Guard:
         """Watch every audit event of this process and its forks, for good; there is no way to take the hook away."""
         sys.addaudithook(_hook(self))
 
+    def watch_calls(self) -> None:
+        """Refuse also those functions of the module `os` that raise no audit event, where they would reach outside."""
+        for name, reaches in _WITHOUT_EVENT.items():
+            if hasattr(os, name):
+                setattr(os, name, _refusing(self, name, getattr(os, name), reaches))
+
     def lay_over(self, root: str) -> None:
         """From now on what is written below a folder, and among temporary files, goes to the guarded folder."""
         self.overlay = Overlay(self.folder, (root, "/tmp", "/var/tmp"))
@@ -145,17 +153,25 @@ def restrict(
     if processes is not None:
         lower(resource.RLIMIT_NPROC, processes)
     guard = Guard(folder, programs)
-    guard.level = _confined(guard)
+    guard.level = confined(guard.folder, guard.programs)
     check(guard.level)
     guard.install()
+    guard.watch_calls()
+    if guard.level < Level.NAMESPACES:
+        seal(guard.folder)
     guard.mode = mode
     return guard
 
 
-def _confined(guard: Guard) -> Level:
-    """Set the kernel's layers, in the only order in which none of them refuses another."""
-    namespaces = isolate(guard.folder)
-    landlock = confine(guard.folder, _HARMLESS, executables(guard.programs))
+def confined(folder: str, programs: Collection[str] = ()) -> Level:
+    """Set the layers of the kernel, in the only order in which none of them refuses another.
+
+    Args:
+        folder: real path of the only folder in which files may be written.
+        programs: names of programs that may be started.
+    """
+    namespaces = isolate(folder)
+    landlock = confine(folder, _HARMLESS, executables(programs))
     drop_capabilities()
     return Level.of(landlock=landlock, seccomp=filtered(), namespaces=namespaces)
 
@@ -279,6 +295,36 @@ def _advice(event: str, args: tuple[object, ...]) -> str:
     return f"; if the program '{name}' is harmless, allow it with --programs {name}" if name else ""
 
 
+def _refusing(guard: Guard, name: str, call: Callable[..., Any], reaches: Callable[..., bool]) -> Callable[..., Any]:
+    """A function of the module `os` that asks the guard first."""
+
+    @functools.wraps(call)
+    def guarded(*args: Any, **keywords: Any) -> Any:
+        if guard.mode != "off":
+            try:
+                refused = reaches(*args, **keywords)
+            except TypeError:  # of the wrong number of arguments, which the function itself complains about
+                refused = False
+            if refused and guard.mode == "strict":
+                guard.refused = f"os.{name}"
+                raise Blocked(f"os.{name} is not allowed in a test case")
+            if refused:
+                raise PermissionError(1, f"os.{name} is not allowed in the sandbox")
+        return call(*args, **keywords)
+
+    return guarded
+
+
+_WITHOUT_EVENT: dict[str, Callable[..., bool]] = {
+    "setpriority": lambda which, who, priority: (which, who) != (os.PRIO_PROCESS, 0),
+    "sched_setaffinity": lambda pid, mask: pid != 0,
+    "sched_setscheduler": lambda pid, policy, param: pid != 0,
+    "sched_setparam": lambda pid, param: pid != 0,
+    "memfd_create": lambda *args, **keywords: True,
+}
+"""Functions without an audit event, each with whether its arguments reach beyond the limits of this process."""
+
+
 def _always(guard: Guard, args: tuple[object, ...]) -> bool:
     return True
 
@@ -354,6 +400,12 @@ def _binds(guard: Guard, args: tuple[object, ...]) -> bool:
     return guard.mode == "strict" or not asks_kernel
 
 
+def _sends(guard: Guard, args: tuple[object, ...]) -> bool:
+    """A new socket that needs no connection to send; the kernel's answers about the network of this machine are harmless."""
+    _, family, kind, _ = args
+    return family != _NETLINK and isinstance(kind, int) and kind >= 0 and kind & 15 != socket.SOCK_STREAM
+
+
 def _starts_program(guard: Guard, args: tuple[object, ...]) -> bool:
     return guard.mode == "strict" or started(args) not in guard.programs
 
@@ -390,6 +442,7 @@ _CHECKS: dict[str, Check] = {
     "signal.pthread_kill": _always,
     "resource.setrlimit": _always,
     "resource.prlimit": _always,
+    "socket.__new__": _sends,
     "socket.connect": _always,
     "socket.bind": _binds,
     "socket.sendto": _always,

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from fitgym.execution.kernel import forbid_new_privileges, syscall
 
-__all__ = ["Rule", "Test", "filtered", "program", "supported"]
+__all__ = ["Condition", "Rule", "filtered", "program", "supported"]
 
 # The binding pyseccomp, like the one of libseccomp itself, needs the library libseccomp of the system, and code beside
 # the subject may import nothing but the standard library. What is needed of it is 40 lines.
 
 
-class Test(NamedTuple):
+class Condition(NamedTuple):
     """Whether an argument of a call, or some bits of it, is one of some numbers.
 
     Attributes:
@@ -48,7 +48,7 @@ class Rule:
         errno: the error that other calls end with.
     """
 
-    allowed: tuple[tuple[Test, ...], ...] = ()
+    allowed: tuple[tuple[Condition, ...], ...] = ()
     errno: int = 1  # EPERM
 
 
@@ -67,7 +67,7 @@ _MACHINES: Mapping[str, _Machine] = {
 
 _REFUSED = Rule()
 _ABSENT = Rule(errno=38)  # ENOSYS: the C library falls back to an older call
-_OWN = Rule(((Test(0, (0,)),),))  # the first argument is a process id: 0 is the caller itself
+_OWN = Rule(((Condition(0, (0,)),),))  # the first argument is a process id: 0 is the caller itself
 
 _STREAM, _SEQUENCE = 1, 5
 _KIND = 0xF  # the bits of the type of a socket that are no flags
@@ -94,27 +94,31 @@ _CALLS: Mapping[str, tuple[int, int, Rule]] = {
     "sched_setattr": (314, 274, _OWN),
     "migrate_pages": (256, 238, _OWN),
     "move_pages": (279, 239, _OWN),
-    "setpriority": (141, 140, Rule(((Test(0, (0,)), Test(1, (0,))),))),  # of a process, of the caller
-    "ioprio_set": (251, 30, Rule(((Test(0, (1,)), Test(1, (0,))),))),
-    "prlimit64": (302, 261, Rule(((Test(0, (0,)),), (Test(2, (0,)), Test(2, (0,), upper=True))))),  # reading is fine
-    "prctl": (157, 167, Rule(((Test(0, (_SCHED_CORE,), other=True),),))),
+    "setpriority": (141, 140, Rule(((Condition(0, (0,)), Condition(1, (0,))),))),  # of a process, of the caller
+    "ioprio_set": (251, 30, Rule(((Condition(0, (1,)), Condition(1, (0,))),))),
+    "prlimit64": (
+        302,
+        261,
+        Rule(((Condition(0, (0,)),), (Condition(2, (0,)), Condition(2, (0,), upper=True)))),
+    ),  # reading is fine
+    "prctl": (157, 167, Rule(((Condition(0, (_SCHED_CORE,), other=True),),))),
     # Sockets: a pair of them is what event loops need
     "socket": (
         *(41, 198),
         Rule(
             (
-                (Test(0, (_UNIX, _INET, _INET6)), Test(1, (_STREAM,), _KIND)),
-                (Test(0, (_NETLINK,)), Test(2, (0,))),  # routes and addresses of this machine
+                (Condition(0, (_UNIX, _INET, _INET6)), Condition(1, (_STREAM,), _KIND)),
+                (Condition(0, (_NETLINK,)), Condition(2, (0,))),  # routes and addresses of this machine
             )
         ),
     ),
     # A pair of datagrams could send to any socket by its path
-    "socketpair": (53, 199, Rule(((Test(1, (_STREAM, _SEQUENCE), _KIND),),))),
+    "socketpair": (53, 199, Rule(((Condition(1, (_STREAM, _SEQUENCE), _KIND),),))),
     "connect": (42, 203, _REFUSED),
     "listen": (50, 201, _REFUSED),
-    "sendto": (44, 206, Rule(((Test(3, (0,), _FAST_OPEN),),))),
-    "sendmsg": (46, 211, Rule(((Test(2, (0,), _FAST_OPEN),),))),
-    "sendmmsg": (307, 269, Rule(((Test(3, (0,), _FAST_OPEN),),))),
+    "sendto": (44, 206, Rule(((Condition(3, (0,), _FAST_OPEN),),))),
+    "sendmsg": (46, 211, Rule(((Condition(2, (0,), _FAST_OPEN),),))),
+    "sendmmsg": (307, 269, Rule(((Condition(3, (0,), _FAST_OPEN),),))),
     # Memory that no limit counts, and that stays when the process ends
     "memfd_create": (319, 279, _REFUSED),
     "memfd_secret": (447, 447, _REFUSED),
@@ -123,14 +127,18 @@ _CALLS: Mapping[str, tuple[int, int, Rule]] = {
     "msgget": (68, 186, _REFUSED),
     "mq_open": (240, 180, _REFUSED),
     # Ways around the other layers
-    "ioctl": (16, 29, Rule(((Test(1, (_TYPE_INTO_TERMINAL, _TERMINAL_CONTROL, _SET_FLAGS, _SET_ATTRIBUTES), other=True),),))),
+    "ioctl": (
+        16,
+        29,
+        Rule(((Condition(1, (_TYPE_INTO_TERMINAL, _TERMINAL_CONTROL, _SET_FLAGS, _SET_ATTRIBUTES), other=True),),)),
+    ),
     "io_uring_setup": (425, 425, _REFUSED),
     "io_uring_enter": (426, 426, _REFUSED),
     "io_uring_register": (427, 427, _REFUSED),
     "open_by_handle_at": (304, 265, _REFUSED),
     "userfaultfd": (323, 282, _REFUSED),
-    "personality": (135, 92, Rule(((Test(0, (0xFFFFFFFF,)),),))),  # asking for it
-    "clone": (56, 220, Rule(((Test(0, (0,), _NEW_NAMESPACES),),))),
+    "personality": (135, 92, Rule(((Condition(0, (0xFFFFFFFF,)),),))),  # asking for it
+    "clone": (56, 220, Rule(((Condition(0, (0,), _NEW_NAMESPACES),),))),
     "clone3": (435, 435, _ABSENT),  # its flags are in memory
     "unshare": (272, 97, _REFUSED),
     "setns": (308, 268, _REFUSED),
@@ -197,7 +205,7 @@ def filtered() -> bool:
     if not supported():
         return False
     machine = _MACHINES[platform.machine()]
-    rules = {calls[machine.column]: calls[2] for calls in _CALLS.values()}
+    rules = {(numbers[:2])[machine.column]: numbers[2] for numbers in _CALLS.values()}
     code = program(machine.audit, {number: rule for number, rule in rules.items() if number >= 0})
     buffer = ctypes.create_string_buffer(code, len(code))
     described = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
@@ -226,12 +234,12 @@ def _rule(rule: Rule) -> Iterable[_Instruction]:
     for tests in rule.allowed:
         group: list[_Instruction] = [(_RETURN, 0, 0, _ALLOW)]
         for test in reversed(tests):
-            group = [*_test(test), (_JUMP, 0, 0, len(group)), *group]
+            group = [*_condition(test), (_JUMP, 0, 0, len(group)), *group]
         yield from group
     yield (_RETURN, 0, 0, _ERRNO | rule.errno)
 
 
-def _test(test: Test) -> Iterable[_Instruction]:
+def _condition(test: Condition) -> Iterable[_Instruction]:
     """Skips the line that follows if the test holds."""
     yield (_LOAD, 0, 0, _ARGUMENTS + 8 * test.argument + (4 if test.upper else 0))
     if test.mask != 0xFFFFFFFF:
