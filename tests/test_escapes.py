@@ -160,6 +160,8 @@ def test_the_same_module_reaches_its_targets_outside_of_a_sandbox(
     before = state(reachable)
     command = [sys.executable, "-c", f"import hostile; hostile.{function}()"]
     subprocess.run(command, cwd=hostile.parent, capture_output=True, timeout=60, check=True)
+    if function == "python":
+        os.waitid(os.P_PID, reachable.process, os.WEXITED | os.WNOWAIT)
     after = state(reachable)
     if function == "python":
         assert after[3] == (False, ["udp", "stream", "datagram"])
