@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,8 +62,6 @@ def test_this_machine_reaches_what_it_reaches() -> None:
 
 
 def test_the_requirement_ends_with_its_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
     monkeypatch.setattr(requirement, "reached", lambda: Level.SECCOMP)
     monkeypatch.setenv(REQUIRED, "1")
     with required(2):
@@ -100,6 +99,26 @@ def test_a_program_in_the_sandbox_refuses_to_run_below_the_requirement(
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode != 0 and "Zen" not in done.stdout
     assert "expected a level of the sandbox" in done.stderr
+
+
+def test_existing_tests_run_in_the_sandbox_if_a_level_is_required(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A suite of an earlier run is run first, and imports the subject."""
+    from fitgym.generation import generate
+
+    if (level := reached()) < Level.SECCOMP:
+        pytest.skip("the sandbox does not keep the priority of processes here")
+    subject = tmp_path / "eager.py"
+    subject.write_text(SOURCE)
+    generate(str(subject), goal="coverage", agent="fixed:branch", budget="10g", output=tmp_path / "out")
+    attack = f"import os\ntry:\n    os.setpriority(os.PRIO_PROCESS, {os.getpid()}, 1)\nexcept OSError:\n    pass\n"
+    subject.write_text(attack + SOURCE)
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    monkeypatch.setenv(REQUIRED, str(int(level)))
+    run = generate(str(subject), goal="coverage", agent="fixed:branch", budget="10g", output=tmp_path / "out")
+    assert run.record["kept"] > 0
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 @pytest.mark.parametrize("level", [4, -1])

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from fitgym.errors import ExecutionError
 
-__all__ = ["REQUIRED", "Level", "check"]
+__all__ = ["REQUIRED", "Level", "check", "demanded"]
 
 REQUIRED = "FITGYM_REQUIRE_SANDBOX"
 """Environment variable: the lowest level at which code under test may run, 0 to 3. All processes of fitgym obey it."""
@@ -37,17 +37,27 @@ class Level(IntEnum):
         return cls.NAMESPACES
 
 
+def demanded() -> Level:
+    """The lowest level at which code under test may run.
+
+    Raises:
+        ExecutionError: the environment variable is not a level.
+    """
+    text = os.environ.get(REQUIRED, "0")
+    if text not in {str(one.value) for one in Level}:
+        raise ExecutionError(f"{REQUIRED} is '{text}', expected a level of the sandbox from 0 to 3")
+    return Level(int(text))
+
+
 def check(level: Level) -> None:
     """Refuse a level that is lower than the required one.
 
     Raises:
         ExecutionError: it is lower, or the environment variable is not a level.
     """
-    required = os.environ.get(REQUIRED, "0")
-    if required not in {str(one.value) for one in Level}:
-        raise ExecutionError(f"{REQUIRED} is '{required}', expected a level of the sandbox from 0 to 3")
-    if level < int(required):
+    required = demanded()
+    if level < required:
         raise ExecutionError(
-            f"the sandbox reaches level {level} of {max(Level)} on this machine, level {required} is required; "
+            f"the sandbox reaches level {level:d} of {max(Level):d} on this machine, level {required:d} is required; "
             "`fitgym doctor` tells what is missing"
         )
