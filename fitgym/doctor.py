@@ -70,8 +70,8 @@ def grade(points: int) -> str:
 MISSING = {
     Level.GUARD: "code under test can take away what is left; run fitgym in a container or on a kernel with Landlock",
     Level.LANDLOCK: "seccomp is known to fitgym on x86_64 and aarch64 only, and the container must allow it",
-    Level.SECCOMP: "allow user namespaces: kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu, or "
-    "--security-opt seccomp=unconfined for a container that runs nothing else",
+    Level.SECCOMP: "allow user namespaces, such as by kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu; Linux has to "
+    "be 5.12 or newer. Containers refuse them by default, and keep files outside of the container safe themselves",
 }
 """What the user can do to reach a higher level of the sandbox."""
 
