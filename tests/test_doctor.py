@@ -189,7 +189,7 @@ def nothing(*_: object, **__: object) -> None:
     [
         ("limit on memory", "restrict"),
         ("limit on files", "restrict"),
-        ("Landlock", "restrict"),
+        ("Landlock", "confine"),
         ("signals stay inside", "isolate_signals"),
         ("orphans are found", "adopt_orphans"),
     ],
