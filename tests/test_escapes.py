@@ -46,7 +46,7 @@ def test_at_the_highest_level_nothing_gets_out(reachable: Targets, name: str) ->
 def test_without_namespaces_permissions_and_times_get_out(
     reachable: Targets, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fitgym.execution.sandbox.isolate", lambda folder: False)
+    monkeypatch.setattr("fitgym.execution.confinement.isolate", lambda folder: False)
     assert succeeds(ESCAPES[name], reachable) == (Level.SECCOMP, name in ONLY_BY_NAMESPACES)
 
 
@@ -219,7 +219,7 @@ def test_without_namespaces_python_code_still_changes_no_file_outside(
     before = state(reachable)
     hostile.write_text(hostile.read_text() + "\n\npython()\nplain()\nprint('done')\n")
     script = (
-        "import sys; from fitgym.execution import sandbox; sandbox.isolate = lambda folder: False\n"
+        "import sys; from fitgym.execution import confinement, sandbox; confinement.isolate = lambda folder: False\n"
         f"sandbox.main([{reachable.inside!r}, '--', 'hostile'])"
     )
     done = subprocess.run(

@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from fitgym.execution.confinement import confined
 from fitgym.execution.kernel import libc, syscall
 from fitgym.execution.level import Level
-from fitgym.execution.sandbox import confined, die_with_parent
+from fitgym.execution.sandbox import die_with_parent
 
 __all__ = ["ESCAPES", "Targets", "succeeds", "targets"]
 

@@ -15,7 +15,7 @@ __all__ = ["reached", "required"]
 
 _LIMIT_S = 60.0
 _TRY = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from fitgym.execution.sandbox import confined; "
+    "import sys; sys.path.insert(0, sys.argv[1]); from fitgym.execution.confinement import confined; "
     "print(int(confined(sys.argv[2])))"
 )
 

@@ -25,20 +25,17 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Literal, NoReturn
 
+from fitgym.execution.confinement import HARMLESS, confined
 from fitgym.execution.kernel import libc
-from fitgym.execution.landlock import confine
 from fitgym.execution.level import Level, check
-from fitgym.execution.namespaces import drop_capabilities, isolate
 from fitgym.execution.overlay import Overlay
-from fitgym.execution.programs import executables, started
+from fitgym.execution.programs import started
 from fitgym.execution.seal import seal
-from fitgym.execution.seccomp import filtered
 
 __all__ = [
     "Blocked",
     "Guard",
     "adopt_orphans",
-    "confined",
     "die_with_parent",
     "ended_by",
     "limit_sleep",
@@ -163,19 +160,6 @@ def restrict(
     return guard
 
 
-def confined(folder: str, programs: Collection[str] = ()) -> Level:
-    """Set the layers of the kernel, in the only order in which none of them refuses another.
-
-    Args:
-        folder: real path of the only folder in which files may be written.
-        programs: names of programs that may be started.
-    """
-    namespaces = isolate(folder)
-    landlock = confine(folder, _HARMLESS, executables(programs))
-    drop_capabilities()
-    return Level.of(landlock=landlock, seccomp=filtered(), namespaces=namespaces)
-
-
 def limit_sleep(guard: Guard) -> None:
     """Let `time.sleep` refuse long sleeps of test cases, on versions of Python where it raises no audit event."""
     if sys.version_info >= (3, 13):
@@ -258,7 +242,6 @@ Check = Callable[[Guard, tuple[object, ...]], bool]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NETLINK = getattr(socket, "AF_NETLINK", -1)
-_HARMLESS = ("/dev/null", "/dev/zero", "/dev/full")
 
 
 def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
@@ -360,7 +343,7 @@ def _outside(guard: Guard, path: object, folder: object) -> bool:
         name = os.fsdecode(path)  # type: ignore[arg-type]
     except TypeError:
         return True
-    if name in _HARMLESS:
+    if name in HARMLESS:
         return False
     base = _of_descriptor(folder) if isinstance(folder, int) and folder >= 0 else os.getcwd()
     whole = os.path.join(base, name)

@@ -11,9 +11,10 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fitgym.execution.confinement import confined
 from fitgym.execution.level import REQUIRED, Level, check, demanded
 from fitgym.execution.protocol import dumps, frame, read_trusted
-from fitgym.execution.sandbox import confined, die_with_parent
+from fitgym.execution.sandbox import die_with_parent
 from fitgym.subject.subject import Reference
 from fitgym.suite.generated import is_generated
 
