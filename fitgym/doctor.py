@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from fitgym import __version__
 from fitgym.errors import FitgymError
+from fitgym.execution.escapes import ESCAPES
 from fitgym.execution.executor import Executor
 from fitgym.execution.folder import Folder
 from fitgym.execution.layers import LAYERS
+from fitgym.execution.level import Level
 from fitgym.execution.sandbox import same_layout
 from fitgym.instrument.factories import in_use, missing
 from fitgym.subject.source import locate
@@ -65,6 +67,14 @@ def grade(points: int) -> str:
     return "good" if points > 50 else "fair"
 '''
 
+MISSING = {
+    Level.GUARD: "code under test can take away what is left; run fitgym in a container or on a kernel with Landlock",
+    Level.LANDLOCK: "seccomp is known to fitgym on x86_64 and aarch64 only, and the container must allow it",
+    Level.SECCOMP: "allow user namespaces, such as by kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu; Linux has to "
+    "be 5.12 or newer. Containers refuse them by default, and keep files outside of the container safe themselves",
+}
+"""What the user can do to reach a higher level of the sandbox."""
+
 LIMIT_S = 120.0
 """Seconds for trying the layers."""
 
@@ -74,7 +84,7 @@ class Finding:
     """One thing that was looked at.
 
     Attributes:
-        topic: where it belongs: "versions", "probes", "safety", "worker" or "self-test".
+        topic: where it belongs: "versions", "probes", "safety", "sandbox", "worker" or "self-test".
         name: of the thing.
         state: "ok"; "weak" if fitgym works, but slower or less safe; "broken" if it does not work.
         value: what was found, in a few words.
@@ -94,6 +104,7 @@ def examine() -> list[Finding]:
     folder = Folder()
     try:
         findings += _layers(Path(folder.path))
+        findings += _escapes(Path(folder.path))
         findings += _run(Path(folder.path))
     finally:
         folder.remove()
@@ -172,15 +183,8 @@ def _probes() -> Finding:
 
 
 def _layers(folder: Path) -> list[Finding]:
-    place = folder / "layers"
-    place.mkdir()
-    command = [sys.executable, "-m", "fitgym.execution.layers", str(place)]
-    path = os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     try:
-        done = subprocess.run(
-            command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, timeout=LIMIT_S
-        )
-        problems: dict[str, str] = json.loads(done.stdout)
+        problems: dict[str, str] = _tried("layers", folder)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         return [Finding("safety", "all layers", "broken", f"cannot be tried: {error}")]
     found = []
@@ -189,6 +193,34 @@ def _layers(folder: Path) -> list[Finding]:
         advice = ADVICE.get(name, "fitgym runs no code without it") if problems[name] else ""
         found.append(Finding("safety", name, state, problems[name] or "works", advice))
     return found
+
+
+def _escapes(folder: Path) -> list[Finding]:
+    """The level of the sandbox, and what gets out all the same."""
+    try:
+        found = _tried("escapes", folder)
+        level, escapes = Level(found["level"]), list(found["escapes"])
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        return [Finding("sandbox", "level", "weak", f"cannot be tried: {error}", _REPORT)]
+    advice = MISSING.get(level, "")
+    refused = f"{len(ESCAPES) - len(escapes)} of {len(ESCAPES)} are refused"
+    remaining = f"; code under test can {', '.join(escapes)}" if escapes else ""
+    return [
+        Finding("sandbox", "level", "weak" if advice else "ok", f"{level} of {max(Level)}", advice),
+        Finding("sandbox", "escapes", "weak" if escapes else "ok", refused + remaining, _CONTAINER if escapes else ""),
+    ]
+
+
+def _tried(module: str, folder: Path) -> Any:
+    """What a module of `fitgym.execution` prints when it tries something in a process of its own."""
+    place = folder / module
+    place.mkdir()
+    command = [sys.executable, "-m", f"fitgym.execution.{module}", str(place)]
+    path = os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, timeout=LIMIT_S
+    )
+    return json.loads(done.stdout)
 
 
 def _run(folder: Path) -> list[Finding]:
@@ -235,4 +267,5 @@ def _self_test(subject: Path, output: Path) -> Finding:
     return Finding("self-test", "a small suite", "ok", f"{tests} tests cover {total} of {total} branches, {took:.1f} s")
 
 
+_CONTAINER = "run packages that you do not trust in a container, see the page about security"
 _REPORT = "please report this, with the output of fitgym doctor --json"

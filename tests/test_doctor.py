@@ -40,6 +40,7 @@ def test_this_machine_is_healthy(findings: list[Finding]) -> None:
         "versions",
         "probes",
         "safety",
+        "sandbox",
         "worker",
         "self-test",
     ]
@@ -47,6 +48,26 @@ def test_this_machine_is_healthy(findings: list[Finding]) -> None:
 
 def test_every_layer_is_looked_at(findings: list[Finding]) -> None:
     assert [finding.name for finding in findings if finding.topic == "safety"] == list(LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("printed", "states", "words"),
+    [
+        ('{"level": 3, "escapes": []}', ["ok", "ok"], "3 of 3"),
+        ('{"level": 2, "escapes": ["change times of a file"]}', ["weak", "weak"], "can change times of a file"),
+        ('{"level": 1, "escapes": []}', ["weak", "ok"], "1 of 3"),
+        ("", ["weak"], "cannot be tried"),
+        ('{"level": 7, "escapes": []}', ["weak"], "cannot be tried"),
+    ],
+)
+def test_the_level_of_the_sandbox_is_told_and_what_gets_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, printed: str, states: list[str], words: str
+) -> None:
+    monkeypatch.setattr(doctor, "_tried", lambda module, folder: json.loads(printed))
+    found = doctor._escapes(tmp_path)
+    assert [finding.state for finding in found] == states
+    assert words in " ".join(finding.value for finding in found)
+    assert all(bool(finding.advice) == (finding.state != "ok") for finding in found)
 
 
 def test_whoever_is_not_well_is_told_what_to_do(findings: list[Finding]) -> None:
@@ -168,7 +189,7 @@ def nothing(*_: object, **__: object) -> None:
     [
         ("limit on memory", "restrict"),
         ("limit on files", "restrict"),
-        ("Landlock", "restrict"),
+        ("Landlock", "confine"),
         ("signals stay inside", "isolate_signals"),
         ("orphans are found", "adopt_orphans"),
     ],

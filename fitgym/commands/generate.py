@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from fitgym.codes import DONE, FINDING, INTERRUPTED
 from fitgym.errors import InputError
+from fitgym.execution.requirement import required
 from fitgym.flags import Text, with_options
 from fitgym.interruption import held
 from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL
@@ -63,6 +64,7 @@ def generate(
     format: Literal["pytest", "unittest"] = "pytest",
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
+    require_sandbox: Literal[0, 1, 2, 3] = 0,
     options: Mapping[str, Any],
 ) -> int:
     """Generate pytest suites for a module, a class, a package or a project.
@@ -108,6 +110,9 @@ def generate(
         File for the run record, - for stdout.
     quiet
         No progress on stderr.
+    require_sandbox
+        Refuse to run code under test below this level of the sandbox: 0 audit hook, 1 Landlock, 2 seccomp, 3 namespaces.
+        `fitgym doctor` tells the level of this machine.
     """
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:
@@ -115,38 +120,39 @@ def generate(
     if jobs < 1:
         raise InputError(f"--jobs is {jobs}, expected a number of processes above 0")
     keywords = {"env": env, "agent": agent, "seed": seed, "path": None if path is None else str(path), **options}
-    if _is_project(subject, path):
-        from fitgym.commands.project_run import run_project
+    with required(require_sandbox):
+        if _is_project(subject, path):
+            from fitgym.commands.project_run import run_project
 
-        return run_project(
+            return run_project(
+                subject,
+                keywords,
+                budget=budget,
+                output=output,
+                only=only,
+                exclude=exclude,
+                tests=tests,
+                jobs=jobs,
+                again=again,
+                format=format,
+                json=json,
+                quiet=quiet,
+            )
+        if only or exclude:
+            flag = "--only" if only else "--exclude"
+            raise InputError(
+                f"{flag} chooses among the modules of a package or project, and '{subject}' is a single module"
+            )
+        return _generate_one(
             subject,
-            keywords,
-            budget=budget,
-            output=output,
-            only=only,
-            exclude=exclude,
+            keywords | {"budget": budget or "60s"},
+            output=output or Path("generated_tests"),
             tests=tests,
-            jobs=jobs,
             again=again,
             format=format,
             json=json,
             quiet=quiet,
         )
-    if only or exclude:
-        flag = "--only" if only else "--exclude"
-        raise InputError(
-            f"{flag} chooses among the modules of a package or project, and '{subject}' is a single module"
-        )
-    return _generate_one(
-        subject,
-        keywords | {"budget": budget or "60s"},
-        output=output or Path("generated_tests"),
-        tests=tests,
-        again=again,
-        format=format,
-        json=json,
-        quiet=quiet,
-    )
 
 
 def _is_project(subject: str, path: Path | None) -> bool:

@@ -7,12 +7,12 @@ import functools
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
-__all__ = ["confine", "isolate_signals", "landlock_version", "libc", "signal_rules"]
+from fitgym.execution.kernel import forbid_new_privileges, syscall
+
+__all__ = ["confine", "isolate_signals", "landlock_version", "signal_rules"]
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
-_PR_SET_NO_NEW_PRIVS = 38
 _RULE_PATH_BENEATH = 1
 
 _EXECUTE = 1 << 0
@@ -41,7 +41,7 @@ def landlock_version() -> int:
     """The version of the kernel's Landlock interface, 0 where there is none."""
     if not sys.platform.startswith("linux"):
         return 0
-    version = int(_syscall(_CREATE_RULESET, None, 0, 1))
+    version = syscall(_CREATE_RULESET, None, 0, 1)
     return max(version, 0)
 
 
@@ -76,7 +76,7 @@ def signal_rules() -> int:
     version = landlock_version()
     if version < 6:
         return -1
-    libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    forbid_new_privileges()
     return _ruleset(version, _Ruleset(0, 0, _SCOPES))
 
 
@@ -98,33 +98,20 @@ def _apply(version: int, ruleset: _Ruleset, rules: list[tuple[str, int]]) -> boo
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             rule = _PathBeneath(allowed, place)
-            _syscall(_ADD_RULE, descriptor, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
+            syscall(_ADD_RULE, descriptor, _RULE_PATH_BENEATH, ctypes.byref(rule), 0)
         finally:
             os.close(place)
-    libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    forbid_new_privileges()
     return _confine(descriptor)
 
 
 def _ruleset(version: int, ruleset: _Ruleset) -> int:
     size = 8 if version < 4 else 16 if version < 6 else 24
-    return _syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    return syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
 
 
 def _confine(rules: int) -> bool:
     try:
-        return _syscall(_RESTRICT_SELF, rules, 0) == 0
+        return syscall(_RESTRICT_SELF, rules, 0) == 0
     finally:
         os.close(rules)
-
-
-@functools.cache
-def libc() -> Any:
-    """The C library of this process."""
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def _syscall(number: int, *args: object) -> int:
-    call = libc().syscall
-    call.restype = ctypes.c_long
-    prepared = [ctypes.c_long(arg) if isinstance(arg, int) else arg for arg in args]
-    return int(call(ctypes.c_long(number), *prepared))

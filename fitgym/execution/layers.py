@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fitgym.execution.journal import Journal
-from fitgym.execution.landlock import isolate_signals, landlock_version
+from fitgym.execution.landlock import confine, isolate_signals, landlock_version
 from fitgym.execution.sandbox import Blocked, Guard, adopt_orphans, lower, restrict
 
 __all__ = ["LAYERS", "tried"]
@@ -91,7 +91,7 @@ def _landlock(folder: str) -> str:
         return "the kernel has none, or does not enable it"
     inside = os.path.join(folder, "inside")
     os.mkdir(inside)
-    restrict(inside, mode="off")
+    confine(os.path.realpath(inside), ())  # alone: namespaces would refuse the same
     Path(inside, "allowed").write_text("")
     try:
         Path(folder, "refused").write_text("")

@@ -1,8 +1,9 @@
 """The sandbox: what code under test may not do to the machine it runs on.
 
-Three layers, each set once per process and free of charge for pure code: resource limits, an audit hook that refuses
-actions by name, and Landlock where the kernel has it. The hook guards against accidents, not against malice; Landlock
-holds against both, for what it covers (writing outside one folder, starting programs, TCP, signals to the outside).
+Each layer is set once per process and costs pure code nothing. Resource limits hold everywhere. The kernel's layers are
+namespaces, Landlock and a seccomp filter; which of them work is the level of the sandbox, see `fitgym.execution.level`.
+An audit hook refuses actions by name. Code under test can take the hook away: it is there for messages, and for machines
+without the other layers.
 
 `python -m fitgym.execution.sandbox FOLDER -- MODULE [ARGUMENT ...]` runs a module such as `pytest` under the same
 rules, able to write in FOLDER only.
@@ -22,11 +23,14 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
-from fitgym.execution.landlock import confine, libc
+from fitgym.execution.confinement import HARMLESS, confined
+from fitgym.execution.kernel import libc
+from fitgym.execution.level import Level, check
 from fitgym.execution.overlay import Overlay
-from fitgym.execution.programs import executables, started
+from fitgym.execution.programs import started
+from fitgym.execution.seal import seal
 
 __all__ = [
     "Blocked",
@@ -71,6 +75,7 @@ class Guard:
         missed: what an import was not allowed to write, by path; only in the mode "polite".
         hints: what the user can do about programs that an import was not allowed to start.
         overlay: where writes beside the subject go instead, None if nowhere.
+        level: what the kernel refuses besides, whatever the mode.
 
     `programs` are the names of the programs that may be started in the mode "polite".
     """
@@ -81,12 +86,19 @@ class Guard:
         self.missed: list[str] = []
         self.hints: list[str] = []
         self.overlay: Overlay | None = None
+        self.level = Level.GUARD
         self.mode: Mode = "off"
         self.refused = ""
 
     def install(self) -> None:
         """Watch every audit event of this process and its forks, for good; there is no way to take the hook away."""
         sys.addaudithook(_hook(self))
+
+    def watch_calls(self) -> None:
+        """Refuse also those functions of the module `os` that raise no audit event, where they would reach outside."""
+        for name, reaches in _WITHOUT_EVENT.items():
+            if hasattr(os, name):
+                setattr(os, name, _refusing(self, name, getattr(os, name), reaches))
 
     def lay_over(self, root: str) -> None:
         """From now on what is written below a folder, and among temporary files, goes to the guarded folder."""
@@ -126,6 +138,9 @@ def restrict(
 
     Returns:
         The guard, whose mode can still be changed.
+
+    Raises:
+        ExecutionError: the level of the sandbox is lower than the required one.
     """
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_FSIZE, file_mb * _MIB)
@@ -135,8 +150,12 @@ def restrict(
     if processes is not None:
         lower(resource.RLIMIT_NPROC, processes)
     guard = Guard(folder, programs)
-    confine(guard.folder, _HARMLESS, executables(programs))
+    guard.level = confined(guard.folder, guard.programs)
+    check(guard.level)
     guard.install()
+    guard.watch_calls()
+    if guard.level < Level.NAMESPACES:
+        seal(guard.folder)
     guard.mode = mode
     return guard
 
@@ -223,7 +242,6 @@ Check = Callable[[Guard, tuple[object, ...]], bool]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NETLINK = getattr(socket, "AF_NETLINK", -1)
-_HARMLESS = ("/dev/null", "/dev/zero", "/dev/full")
 
 
 def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
@@ -258,6 +276,36 @@ def _advice(event: str, args: tuple[object, ...]) -> str:
     """What the user can do about a refused program, "" for everything else."""
     name = started(args) if event in ("subprocess.Popen", "os.posix_spawn") else ""
     return f"; if the program '{name}' is harmless, allow it with --programs {name}" if name else ""
+
+
+def _refusing(guard: Guard, name: str, call: Callable[..., Any], reaches: Callable[..., bool]) -> Callable[..., Any]:
+    """A function of the module `os` that asks the guard first."""
+
+    @functools.wraps(call)
+    def guarded(*args: Any, **keywords: Any) -> Any:
+        if guard.mode != "off":
+            try:
+                refused = reaches(*args, **keywords)
+            except TypeError:  # of the wrong number of arguments, which the function itself complains about
+                refused = False
+            if refused and guard.mode == "strict":
+                guard.refused = f"os.{name}"
+                raise Blocked(f"os.{name} is not allowed in a test case")
+            if refused:
+                raise PermissionError(1, f"os.{name} is not allowed in the sandbox")
+        return call(*args, **keywords)
+
+    return guarded
+
+
+_WITHOUT_EVENT: dict[str, Callable[..., bool]] = {
+    "setpriority": lambda which, who, priority: (which, who) != (os.PRIO_PROCESS, 0),
+    "sched_setaffinity": lambda pid, mask: pid != 0,
+    "sched_setscheduler": lambda pid, policy, param: pid != 0,
+    "sched_setparam": lambda pid, param: pid != 0,
+    "memfd_create": lambda *args, **keywords: True,
+}
+"""Functions without an audit event, each with whether its arguments reach beyond the limits of this process."""
 
 
 def _always(guard: Guard, args: tuple[object, ...]) -> bool:
@@ -295,7 +343,7 @@ def _outside(guard: Guard, path: object, folder: object) -> bool:
         name = os.fsdecode(path)  # type: ignore[arg-type]
     except TypeError:
         return True
-    if name in _HARMLESS:
+    if name in HARMLESS:
         return False
     base = _of_descriptor(folder) if isinstance(folder, int) and folder >= 0 else os.getcwd()
     whole = os.path.join(base, name)
@@ -335,6 +383,12 @@ def _binds(guard: Guard, args: tuple[object, ...]) -> bool:
     return guard.mode == "strict" or not asks_kernel
 
 
+def _sends(guard: Guard, args: tuple[object, ...]) -> bool:
+    """A new socket that needs no connection to send; the kernel's answers about the network of this machine are harmless."""
+    _, family, kind, _ = args
+    return family != _NETLINK and isinstance(kind, int) and kind >= 0 and kind & 15 != socket.SOCK_STREAM
+
+
 def _starts_program(guard: Guard, args: tuple[object, ...]) -> bool:
     return guard.mode == "strict" or started(args) not in guard.programs
 
@@ -371,6 +425,7 @@ _CHECKS: dict[str, Check] = {
     "signal.pthread_kill": _always,
     "resource.setrlimit": _always,
     "resource.prlimit": _always,
+    "socket.__new__": _sends,
     "socket.connect": _always,
     "socket.bind": _binds,
     "socket.sendto": _always,

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from fitgym.errors import SubjectError
+from fitgym.errors import ExecutionError, SubjectError
 from fitgym.execution.journal import Journal
 from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, dumps, frame, read_trusted
 from fitgym.execution.runner import Runner
@@ -50,15 +50,18 @@ def main(arguments: list[str]) -> NoReturn:
     reference, limits, infection, home, path = read_trusted(payload)
     sys.path[:] = list(dict.fromkeys(path))
     adopt_orphans()
+    try:
+        guard = restrict(
+            home,
+            memory_mb=4096,
+            file_mb=limits.file_mb,
+            files=limits.files,
+            mode="polite",
+            programs=reference.programs,
+        )
+    except ExecutionError as error:
+        raise SystemExit(str(error)) from None  # the parent reads what is written to stderr
     _silence()
-    guard = restrict(
-        home,
-        memory_mb=4096,
-        file_mb=limits.file_mb,
-        files=limits.files,
-        mode="polite",
-        programs=reference.programs,
-    )
     limit_sleep(guard)
     if reference.writes:
         guard.lay_over(reference.root)

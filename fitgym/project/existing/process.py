@@ -11,6 +11,8 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fitgym.execution.confinement import confined
+from fitgym.execution.level import REQUIRED, Level, check, demanded
 from fitgym.execution.protocol import dumps, frame, read_trusted
 from fitgym.execution.sandbox import die_with_parent
 from fitgym.subject.subject import Reference
@@ -50,6 +52,9 @@ def main(reading: int, writing: int) -> None:
     with os.fdopen(reading, "rb") as pipe:
         job = Job(*read_trusted(pipe.read()))
     os.set_inheritable(writing, False)
+    if demanded() > Level.GUARD:
+        check(confined(os.path.realpath(job.folder)))
+        del os.environ[REQUIRED]  # the kernel confines forks as well, and none can enter namespaces once more
 
     def tell(message: Any) -> None:
         data = frame(job.token, dumps(message))
