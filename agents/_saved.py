@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 from zipfile import BadZipFile
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,19 @@ __all__ = ["FORMAT", "arrays_of", "description_of", "same_environment", "write"]
 
 FORMAT = 1
 """Version of the saved form; any other is refused."""
+
+_KINDS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "agent": str,
+        "space": dict[str, Any],
+        "action_names": list[str],
+        "environment": dict[str, str],
+        "hyper_parameters": dict[str, Any],
+        "made": dict[str, Any],
+        "generators": list[dict[str, Any]],
+    }
+)
+"""The types of what `agent.json` holds; earlier versions lack some of it."""
 
 
 def write(folder: Path, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Path:
@@ -38,10 +53,19 @@ def description_of(folder: Path) -> dict[str, Any]:
     """
     try:
         description: dict[str, Any] = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"no saved agent in '{folder}': {error}") from None
+    if not isinstance(description, dict):
+        kind = type(description).__name__
+        raise InputError(f"no saved agent in '{folder}': agent.json holds a {kind}, expected an object; train it again")
     if description.get("format") != FORMAT:
         raise InputError(f"'{folder}' holds format {description.get('format')}, this version reads {FORMAT}")
+    for name, kind in _KINDS.items():
+        try:
+            if name in description or name == "agent":
+                msgspec.convert(description.get(name), kind)
+        except msgspec.ValidationError as error:
+            raise InputError(f"no saved agent in '{folder}': {name} in agent.json: {error}; train it again") from None
     return description
 
 

@@ -79,7 +79,7 @@ def make(
         if reseed:
             agent.rng, agent._predict_rng = _generators(seed)
         return agent
-    name, _, argument = text.partition(":")
+    name, argument = _split(text)
     cls = agents().load(name)
     agent = cls(action_space, action_names=action_names, seed=seed, **cls.options(argument))
     agent.environment = dict(environment or {})
@@ -100,10 +100,22 @@ def kind(text: str) -> type[Agent]:
     """
     if is_saved(text):
         return agents().load(str(description_of(Path(text))["agent"]))
-    name, _, argument = text.partition(":")
+    name, argument = _split(text)
     cls = agents().load(name)
     cls.options(argument)
     return cls
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The name of an agent, and what follows the colon.
+
+    Raises:
+        InputError: nothing follows it.
+    """
+    name, colon, argument = text.partition(":")
+    if colon and not argument.strip():
+        raise InputError(f"agent '{text}' ends in a colon: write '{name}', or options behind the colon")
+    return name, argument
 
 
 def trained(agent: Agent) -> Agent:
@@ -474,14 +486,26 @@ class Agent(ABC):
         found = agents().load(name) if cls is Agent else cls
         if _name(found) != name or not issubclass(found, cls):
             raise InputError(f"'{folder}' holds the agent '{name}', not '{_name(cls)}'")
-        names, known = description["action_names"], description.get("environment", {})
+        known = description.get("environment", {})
         same_environment(f"the policy in '{folder}'", known, environment)
-        # Files of earlier versions do not name the space: it is Discrete.
-        space = read(description.get("space", {"kind": "Discrete", "n": len(names)}))
-        agent = found(space, names, description["seed"], **{**found.earlier, **description["hyper_parameters"]})
-        agent.environment, agent.made = dict(known), dict(description.get("made", {}))
+        try:
+            agent = found._restored(description, arrays)
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:
+            raise InputError(
+                f"the agent in '{folder}' is damaged: {type(error).__name__} {error}; train it again"
+            ) from None
         if action_space is not None:
             agent.check(action_space, action_names)
+        return agent
+
+    @classmethod
+    def _restored(cls, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The agent of this class that a saved form describes."""
+        names = description["action_names"]
+        # Files of earlier versions do not name the space: it is Discrete.
+        space = read(description.get("space", {"kind": "Discrete", "n": len(names)}))
+        agent = cls(space, names, description["seed"], **{**cls.earlier, **description["hyper_parameters"]})
+        agent.environment, agent.made = dict(description.get("environment", {})), dict(description.get("made", {}))
         agent.restore(arrays)
         agent._n_updates = description["n_updates"]
         for generator, state in zip((agent.rng, agent._predict_rng), description["generators"], strict=True):

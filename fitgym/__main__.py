@@ -11,6 +11,12 @@ __all__ = ["main"]
 
 def main() -> None:
     """The command line of `fitgym.cli`; whoever interrupts before that is loaded gets no traceback either."""
+    if sys.flags.optimize > 1:
+        sys.stderr.write(
+            "fitgym: Python runs with -OO or PYTHONOPTIMIZE=2, which removes the docstrings that the options come from; "
+            "unset it\n"
+        )
+        sys.exit(2)
     try:
         with held():
             from fitgym.cli import main as run

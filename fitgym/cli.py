@@ -113,8 +113,10 @@ VALIDATE_EXAMPLES = """Examples:
 
 
 @app.command(help_epilogue=VALIDATE_EXAMPLES)
-def validate(*records: Path, path: Path | None = None, board: Path | None = None) -> int:
-    """See whether records are what they claim: repeat every run, and run its suite in a fresh interpreter.
+def validate(*records: Path, path: Path | None = None, board: Path | None = None, limit: float = 1800.0) -> int:
+    """See whether records are what they claim: make every run again, agent and all, and compare every field.
+
+    What cannot be compared is named as unchecked.
 
     Parameters
     ----------
@@ -124,10 +126,13 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
         A folder that is searched first for the subjects.
     board
         File for the leaderboard, Markdown: the agents of the valid records by goal, on stdlib-v1:test.
+    limit
+        Seconds for each record; one that takes longer is not valid.
     """
     from fitgym.leaderboard import boards, markdown
+    from fitgym.run.repetition import UNCHECKED
     from fitgym.run.validation import claims
-    from fitgym.run.validation import validate as validated
+    from fitgym.run.validator import Validator
     from fitgym.suite.export import write
 
     if not records:
@@ -135,13 +140,14 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
             "no records are named: give the folder of a study or a file that fitgym generate --json has written"
         )
     answers = []
-    for claim in claims(records, None if path is None else str(path)):
-        found = validated(claim)
-        answers.append(found)
-        sys.stdout.write(f"{'✓' if found.valid else '✗'} {claim.name}{''.join(f'; {r}' for r in found.reasons)}\n")
-        sys.stdout.flush()
+    with Validator(limit) as validator:
+        for claim in claims(records, None if path is None else str(path)):
+            answers.append(validator.validate(claim))
+            sys.stdout.write(f"{answers[-1]}\n")
+            sys.stdout.flush()
     wrong = sum(not found.valid for found in answers)
-    sys.stdout.write(f"{len(answers) - wrong} of {len(answers)} records are valid\n")
+    never = ", ".join(UNCHECKED)
+    sys.stdout.write(f"{len(answers) - wrong} of {len(answers)} records are valid (unchecked in each: {never})\n")
     if board is not None:
         write(markdown(boards(answers)), board)
     return FINDING if wrong else DONE

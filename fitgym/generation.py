@@ -407,6 +407,7 @@ class _Job:
             "suite_path": None if finished.path is None else finished.path.name,
             "made_for": self.filing.made_for if self.filing is not None else "",
             "kept": len(self.filing.standing.tests) if self.filing is not None and self.filing.standing else 0,
+            "format": self.request.format,
         }
 
 

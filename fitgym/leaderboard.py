@@ -1,4 +1,4 @@
-"""The leaderboard: agents by goal on `stdlib-v1:test`, from records that were found valid and from nothing else."""
+"""The leaderboard: agents by goal on `stdlib-v1:test`, from what validation has measured again and from nothing else."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fitgym.run.setting import DEFAULT_ENV, EngineOptions, defaults
 from fitgym.run.validation import Validity
 from fitgym.study.null_arms import missing, notice
 from fitgym.study.statistics import Interval, iqm
+from fitgym.study.trials.episode import Episode
 from fitgym.study.verdict import Judged, Verdict, judge
 from fitgym.subject.corpus import Corpus
 
@@ -85,19 +86,22 @@ def boards(validities: Iterable[Validity]) -> list[Board]:
     """A board for each goal and each set of conditions, of the valid runs of agents on the corpus.
 
     Args:
-        validities: of records of studies; those that are not valid, have failed, or are about something else do not count.
+        validities: of records of studies. Those that are not valid, have failed, were not made again (budgets in seconds,
+            saved agents that are not here) or are about something else do not count. An agent has the name of what was run,
+            whatever the study calls the arm.
     """
     subjects = Corpus.load(CORPUS).subjects
     found: dict[tuple[str, str], Values] = {}
     settings: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
     for one in validities:
         record = one.claim.record
-        if not one.valid or record.get("trial") != "episode" or record["error"] or record["subject"] not in subjects:
+        if not one.valid or not one.made or record.get("trial") != "episode" or record["subject"] not in subjects:
             continue
         key = record["settings"].get("goal", ""), _conditions(record)
-        runs = found.setdefault(key, {}).setdefault(record["arm"], {}).setdefault(record["subject"], {})
-        runs[record["seed"]] = record["measures"]["value"]
-        settings[key][record["arm"]] = record["settings"]
+        agent = _agent(record, one.made)
+        runs = found.setdefault(key, {}).setdefault(agent, {}).setdefault(record["subject"], {})
+        runs[record["seed"]] = one.made["measures"]["value"]
+        settings[key][record["arm"]] = record["settings"]  # which says of a constant whether it is the best one
     return [Board(*key, values, subjects, missing(settings[key])) for key, values in sorted(found.items())]
 
 
@@ -134,6 +138,16 @@ def markdown(found: list[Board]) -> str:
     if not found:
         parts.append("No valid record is about an agent on this corpus.")
     return "\n\n".join(parts) + "\n"
+
+
+def _agent(record: Mapping[str, Any], made: Mapping[str, Any]) -> str:
+    """The agent that was run, with its settings that the conditions of the board do not tell and that are not usual."""
+    settings = record["settings"]
+    usual = Episode.settings(settings)
+    told = {"agent", "env", "goal", "suite", "reward", "generations_per_step", *defaults(EngineOptions)}
+    own = {name: value for name, value in settings.items() if name not in told and value != usual.get(name)}
+    text = str(made["run"]["agent"])
+    return text + (f" ({', '.join(f'{name} {value}' for name, value in sorted(own.items()))})" if own else "")
 
 
 def _conditions(record: Mapping[str, Any]) -> str:

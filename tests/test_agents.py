@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,7 @@ from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.agents.base import Agent, Transition, agents, agents_for, make
+from fitgym.agents.base import Agent, Transition, agents, agents_for, kind, make
 from fitgym.agents.fixed import Fixed
 from fitgym.agents.ucb import UCB
 from fitgym.agents.uniform import Uniform
@@ -365,3 +366,41 @@ def test_every_agent_of_the_folder_can_be_made_by_its_name(space: spaces.Space[A
 def test_every_agent_acts_in_some_space() -> None:
     kinds = (spaces.Discrete, spaces.MultiBinary, spaces.Box)
     assert {name for kind in kinds for name in agents_for(kind)} == set(agents().names())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(
+            {"action_names": 5},
+            {"agent": 3},
+            {"agent": "../ucb"},
+            {"hyper_parameters": []},
+            {"hyper_parameters": {"q": 1}},
+        ),
+        *({"generators": 1}, {"generators": []}, {"generators": [{}, {}]}, {"space": []}, {"space": {"kind": "Moon"}}),
+        *({"seed": "x"}, {"seed": None}, {"environment": [1]}, {"made": 3}, {"hyper_parameters": {"c": "x"}}),
+        *({"action_names": []}, {"n_actions": -1, "space": {"kind": "Discrete", "n": "x"}}),
+    ],
+)
+def test_what_was_changed_in_a_saved_agent_is_one_sentence(change: dict[str, Any], tmp_path: Path) -> None:
+    file = UCB(2).save(tmp_path / "agent") / "agent.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(InputError) as caught:
+        Agent.load(tmp_path / "agent")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", '"text"', "[" * 100_000])
+def test_what_is_no_description_of_an_agent_is_one_sentence(text: str, tmp_path: Path) -> None:
+    file = UCB(2).save(tmp_path / "agent") / "agent.json"
+    file.write_text(text)
+    with pytest.raises(InputError, match="no saved agent in"):
+        Agent.load(tmp_path / "agent")
+
+
+@pytest.mark.parametrize("text", ["fixed:", "ucb:", "uniform: "])
+def test_a_colon_without_options_is_refused(text: str) -> None:
+    for use in (lambda: make(text, 2), lambda: kind(text)):
+        with pytest.raises(InputError, match="ends in a colon: write '"):
+            use()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ def answer(
         **{"trial": "episode", "arm": arm, "subject": subject, "seed": seed, "budget": "100x", "error": ""},
         **{"settings": {**Episode.settings(), **changes}, "measures": {"value": value}},
     }
-    return Validity(Claim(arm, record), (why,) if why else ())
+    made = {"measures": {"value": value}, "run": {"agent": changes.get("agent", arm)}}
+    return Validity(Claim(arm, record), (why,) if why else (), made=made)
 
 
 def test_agents_stand_in_the_order_of_their_shares() -> None:
@@ -74,7 +76,7 @@ def test_one_seed_has_no_interval() -> None:
 
 
 def test_what_is_not_valid_failed_or_elsewhere_does_not_count() -> None:
-    failed = answer("ucb", 9.0)
+    failed = dataclasses.replace(answer("ucb", 9.0), made={})
     failed.claim.record["error"] = "it broke"  # type: ignore[index]
     others = [answer("ucb", 9.0, why="the reward is another one"), answer("ucb", 9.0, subject="my.own.module"), failed]
     assert boards(others) == []
@@ -91,3 +93,19 @@ def test_only_runs_under_the_same_conditions_stand_together() -> None:
 def test_a_subject_on_which_nobody_reached_anything_is_reached_by_all() -> None:
     (board,) = boards([answer("ucb", 0.0), answer("uniform", 0.0)])
     assert [share.value for _, share, _, _ in board.lines()] == [1.0, 1.0]
+
+
+def test_an_agent_stands_by_what_was_run_whatever_the_arm_is_called() -> None:
+    answers = [answer("mybest", 6.0, agent="ucb"), answer("theirs", 5.0, agent="uniform", features="core-v1")]
+    (board,) = boards(answers)
+    assert [agent for agent, *_ in board.lines()] == ["ucb", "uniform (features core-v1)"]
+
+
+def test_the_value_is_the_one_that_was_measured_again() -> None:
+    claimed = answer("ucb", 6.0)
+    claimed.claim.record["measures"]["value"] = 99.0
+    assert boards([claimed])[0].values == {"ucb": {SUBJECTS[0]: {0: 6.0}}}
+
+
+def test_a_run_that_was_not_made_again_is_on_no_board() -> None:
+    assert boards([dataclasses.replace(answer("ucb", 6.0), made={})]) == []

@@ -244,3 +244,8 @@ def test_the_tests_of_the_shelf_are_named_apart() -> None:
 def test_an_operation_with_one_test_is_named_by_its_effect() -> None:
     (test,) = finished([(NEW_SHELF, Statement(FIND, 0, (text(""),)))])
     assert test.name == "test_shelf_find_returns_none"
+
+
+@pytest.mark.parametrize("text", ["PWN", "__import__('os')", "float(", "float('x')", "1 +", "[" * 10_000, "\0", ""])
+def test_a_text_that_is_no_literal_has_no_words_and_is_no_error(text: str) -> None:
+    assert "PWN" not in details_of(Statement(THICKNESS, args=(Literal(text),)))

@@ -115,12 +115,12 @@ def test_a_record_that_lacks_something_is_an_error(recorded: Recorded) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"options": []}, "options of the record is a list, expected a table"),
-        ({"actions": None}, "actions of the record is a NoneType, expected a list"),
+        ({"options": []}, "options of the record does not fit: expected a table, got a list"),
+        ({"actions": None}, "actions of the record is None, expected a list, got null"),
         ({"rewards": []}, "actions and 0 rewards, expected one reward for each action"),
         ({"options": {"executor": 1}}, "'executor' is no option of an environment"),
         ({"options": {"budget": "5g"}}, "'budget' is no option of an environment"),
-        ({"seed": "four"}, "seed is 'four', expected a whole number of at least 0"),
+        ({"seed": "four"}, "seed of the record is 'four', expected a whole number"),
         ({"env": "fitgym/Nope-v0"}, "no environment named 'fitgym/Nope-v0'"),
     ],
 )

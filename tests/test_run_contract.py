@@ -84,7 +84,7 @@ def test_an_episode_of_a_study_can_be_checked_again(env: str) -> None:
     subject, budget = (TRIANGLE, "20g") if has_subject(env) else ("", "300x")
     found = json.loads(study_record(Cell("episode", "arm", subject, 2, budget, settings)))
     assert found["error"] == ""
-    assert Episode.of(found["settings"]).check_again(found, None) == []
+    assert Episode.of(found["settings"]).check_again(found, None).differences == ()
 
 
 @pytest.mark.parametrize("env", all_but(IDS, ALIKE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,9 @@ def test_lists_become_tuples_so_that_options_stay_what_they_are() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"population": 0}, "population is 0, expected a whole number of at least 1"),
-        ({"population": True}, "population is True, expected a whole number of at least 1"),
-        ({"population": "5"}, "population is '5', expected a whole number of at least 1"),
+        ({"population": 0}, "population is 0, expected a whole number of at least 1 and at most 100000"),
+        ({"population": True}, "population is True, expected a whole number of at least 1 and at most 100000"),
+        ({"population": "5"}, "population is '5', expected a whole number of at least 1 and at most 100000"),
         ({"smart": 1}, "smart is 1, expected true or false"),
         ({"timeout_s": 0}, "timeout_s is 0, expected a number above 0"),
         ({"populations": "own"}, "populations is 'own', expected 'shared' or 'per-action'"),
@@ -77,3 +78,20 @@ def test_an_option_that_is_not_given_has_its_default() -> None:
 
 def test_records_hold_nothing_of_the_machine() -> None:
     assert not {"path", "timeout_s"} & set(FitnessOptions(path="somewhere").recorded())
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"seed": 10**40},
+            "seed is a number of 133 bits, expected a whole number of at least 0, at most 9223372036854775807",
+        ),
+        ({"seed": 10**5000}, "seed is a number of"),
+        ({"population": 10**7}, "population is 10000000, expected a whole number of at least 1 and at most 100000"),
+    ],
+)
+def test_a_number_that_no_run_could_use_is_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        setting = Setting.from_keywords(**values)
+        read(FitnessOptions, setting.options, "env")

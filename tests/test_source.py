@@ -208,3 +208,25 @@ def test_a_class_inside_a_condition_is_found(folder):
 def test_what_is_read_can_be_parsed_by_the_same_python(folder):
     reference = locate("pack.part", folder)
     assert ast.dump(parse(reference, read(reference))) == ast.dump(ast.parse(read(reference)))
+
+
+@pytest.mark.parametrize("codec", ["rot13", "hex", "base64", "no-such-codec"])
+def test_a_codec_that_is_no_encoding_of_text_is_refused_in_one_sentence(folder, codec):
+    path = folder / "encoded.py"
+    path.write_text(f"# coding: {codec}\nx = 1\n")
+    with pytest.raises(SubjectError, match=r"^cannot read '.*encoded\.py': .+$"):
+        locate(str(path))
+
+
+def test_null_bytes_are_told_without_a_line_that_there_is_not(folder):
+    path = folder / "nulls.py"
+    path.write_bytes(b"x = 1\n\0\0\ny = 2\n")
+    with pytest.raises(SubjectError) as caught:
+        locate(str(path))
+    assert "nulls.py" in str(caught.value) and "None" not in str(caught.value)
+
+
+def test_a_pipe_is_no_module_and_nobody_waits_for_it(folder):
+    os.mkfifo(folder / "fifo.py")
+    with pytest.raises(SubjectError, match=r"'.*fifo\.py' is a pipe, a socket or a device: name a file"):
+        locate(str(folder / "fifo.py"))

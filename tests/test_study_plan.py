@@ -123,6 +123,12 @@ def arms(**settings: Any) -> list[dict[str, Any]]:
         ({"sizes": {"tiny": {"arms": []}}}, ["sizes.tiny.arms is no key"]),
         ({"published": {"UBC": 1.0}}, ["published.UBC is no key", "did you mean 'UCB'?"]),
         ({"name": ""}, ["name is ''", "expected text"]),
+        ({"name": "../../evil"}, ["name is '../../evil'", "the name of a folder"]),
+        ({"name": "/etc"}, ["name is '/etc'"]),
+        ({"name": ".."}, ["name is '..'"]),
+        ({"name": "a\\b"}, ["name is 'a", "no slash"]),
+        ({"name": "a\0b"}, ["name is 'a", "the name of a folder"]),
+        ({"name": 101 * "n"}, ["name is 'nnn", "at most 100 bytes"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_the_key_the_value_and_the_nearest_one(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_type_hints
 
 from fitgym.errors import InputError
 from fitgym.fitness.base import Fitness
 from fitgym.registry import Registry, keywords, parse_options
+from fitgym.run.setting import checked
 from fitgym.search.base import Search
 from fitgym.secondary.base import SecondaryObjective
 
@@ -26,13 +27,28 @@ def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
 
     Raises:
         UnknownName: no algorithm has this name.
-        InputError: the algorithm does not have such an option.
+        InputError: the algorithm does not have such an option, or its value is of another type or out of range.
     """
     name, _, argument = text.partition(":")
     algorithm = SEARCH.load(name)
     known = keywords(algorithm)
     words = [option for option, default in known.items() if isinstance(default, str)]
-    return algorithm, parse_options(argument, list(known), f"search algorithm '{name}'", words)
+    who = f"search algorithm '{name}'"
+    given = parse_options(argument, list(known), who, words)
+    kinds = _kinds(algorithm)
+    return algorithm, {
+        key: value if key in words else checked(f"{who}: {key}", value, kinds[key]) for key, value in given.items()
+    }
+
+
+def _kinds(algorithm: type[Search]) -> dict[str, Any]:
+    """The types of the options, those that the constructor hands on to its base included."""
+    return {
+        name: kind
+        for cls in reversed(algorithm.__mro__)
+        if "__init__" in vars(cls)
+        for name, kind in get_type_hints(vars(cls)["__init__"], include_extras=True).items()
+    }
 
 
 def check_variants(variants: Variants) -> Variants:

@@ -63,15 +63,15 @@ def atom(value: Any) -> Literal | None:
     if cls is int:
         if value.bit_length() > 3 * MAX_TEXT or is_fleeting_number(value):
             return None
-        return Literal(repr(value))
+        return Literal(f"{value!r}")  # `repr` may be the subject's
     if cls is float:
         return None if is_fleeting_number(value) else Literal(_float_text(value))
     if cls is complex:
         finite = math.isfinite(value.real) and math.isfinite(value.imag)
-        return Literal(repr(value)) if finite else None
+        return Literal(f"{value!r}") if finite else None
     if cls is bytearray:
         value = bytes(value[: MAX_TEXT + 1])
-    if len(value) > MAX_TEXT or len(text := repr(value)) > MAX_TEXT:
+    if len(value) > MAX_TEXT or len(text := f"{value!r}") > MAX_TEXT:
         return None
     if is_fleeting_text(value if cls is str else value.decode("latin-1")):
         return None
@@ -114,7 +114,7 @@ def is_flat_numbers(expression: Expression) -> bool:
 def _expression(value: Any, home: str, depth: int) -> Expression | None:
     cls = type(value)
     if value is None or cls is bool:
-        return Literal(repr(value))
+        return Literal(f"{value!r}")
     if among(cls, ATOMS):
         return None if cls is float and math.isnan(value) else atom(value)
     if among(cls, CONTAINERS):
@@ -138,7 +138,7 @@ def _expression(value: Any, home: str, depth: int) -> Expression | None:
 
 
 def _float_text(value: float) -> str:
-    return repr(value) if math.isfinite(value) else f'float("{value!r}")'
+    return f"{value!r}" if math.isfinite(value) else f'float("{value!r}")'
 
 
 def _is_inexact(text: str) -> bool:

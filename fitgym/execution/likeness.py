@@ -59,7 +59,7 @@ class Likeness:
 
     def _item(self, value: object) -> Expression | None:
         if value is None or value is True or value is False:
-            return Literal(repr(value))
+            return Literal(f"{value!r}")
         if among(type(value), ATOMS):
             return None if type(value) in (float, complex) else atom(value)
         return Ref(self._known[id(value)]) if id(value) in self._known else self._equal(value)

@@ -197,7 +197,7 @@ def _message(error: BaseException, home: str) -> str:
     owner = owner_of(type(error), "__str__")
     if owner is None or not among(owner, _PLAIN_ERRORS):
         return ""
-    text = repr(given[0]) if owner is KeyError else given[0]
+    text = f"{given[0]!r}" if owner is KeyError else given[0]
     return "" if is_fleeting_text(without_addresses(text)) else text[:MAX_TEXT]
 
 
@@ -205,7 +205,7 @@ def _facts(value: Any, position: int, path: str, home: str, depth: int) -> Itera
     """All facts about one value, lazily; at most one level of stored objects is looked into."""
     cls = type(value)
     if value is None or value is True or value is False:
-        yield Observation(position, path, "is", Literal(repr(value)))
+        yield Observation(position, path, "is", Literal(f"{value!r}"))
     elif among(cls, ATOMS):
         yield from _atom_facts(value, position, path)
     elif (member := enum_member(value, home)) is not None:
@@ -223,7 +223,7 @@ def _facts(value: Any, position: int, path: str, home: str, depth: int) -> Itera
         if name is not None:
             yield Observation(position, path, "is", name)
     elif (text := _standard_text(value)) is not None:
-        yield Observation(position, path, "text", Literal(repr(text)))
+        yield Observation(position, path, "text", Literal(f"{text!r}"))
     else:
         yield from _object_facts(value, position, path, home, depth)
 

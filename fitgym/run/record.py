@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from fitgym import __version__
 from fitgym.envs.base import SearchEnv
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
+from fitgym.run.schema import parsed, read_text
 from fitgym.run.setting import Setting
 
 __all__ = ["read", "record"]
@@ -68,13 +68,8 @@ def read(file: str | Path) -> dict[str, Any]:
     Raises:
         InputError: there is none.
     """
-    try:
-        found = json.loads(Path(file).read_text("utf-8"))
-    except json.JSONDecodeError as problem:
-        several = "; `fitgym validate` repeats a file with a record in each line" if problem.msg == "Extra data" else ""
-        raise InputError(f"the record '{file}' cannot be read: {problem}{several}") from None
-    except (OSError, ValueError, RecursionError) as problem:
-        raise InputError(f"the record '{file}' cannot be read: {problem}") from None
+    source = f"the record '{file}'"
+    found = parsed(read_text(Path(file), source), source)
     if not isinstance(found, dict):
         raise InputError(f"'{file}' holds a {type(found).__name__}, expected a record: an object")
     return found

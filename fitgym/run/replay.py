@@ -12,14 +12,13 @@ from fitgym import __version__
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
 from fitgym.run.environment import make
+from fitgym.run.schema import check
 from fitgym.run.setting import Setting
 from fitgym.subject.source import locate
 from fitgym.subject.source import read as read_source
 from fitgym.suite.rerun import Rerun
 
-__all__ = ["Replay", "replay"]
-
-_NEEDED = ("env", "options", "subject", "seed", "budget", "actions", "rewards")
+__all__ = ["Replay", "replay", "rerun", "setting_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
         InputError: the record lacks something, it is of a run that subtracted existing tests, or the suite is not there.
         SubjectError: the subject cannot be found, imported or tested.
     """
-    setting = _setting(record, path)
+    setting = setting_of(record, path)
     differences, notes = _beforehand(record, setting)
     actions, rewards = list(record["actions"]), list(record["rewards"])
     timed = bool(setting.budget) and not Budget.parse(setting.budget).deterministic
@@ -83,25 +82,28 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
     tests = None
     text = record.get("suite", "") if suite is None else _text(record, Path(suite))
     if text:
-        tests, failures = _rerun(record, path, text)
+        tests, failures = rerun(record, path, text)
         differences += failures
     return Replay(len(actions), tuple(differences), tuple(notes), tests)
 
 
-def _setting(record: dict[str, Any], path: str | None) -> Setting:
-    """The setting of a recorded run, on this machine."""
-    missing = [key for key in _NEEDED if key not in record]
-    if missing:
-        raise InputError(f"the record has no '{missing[0]}', expected one that `fitgym generate --json` has written")
-    values: dict[str, Any] = {key: record[key] for key in ("env", "subject", "agent", "seed") if key in record}
-    for key, kind, noun in (("options", dict, "a table"), ("actions", list, "a list"), ("rewards", list, "a list")):
-        if not isinstance(record[key], kind):
-            raise InputError(f"{key} of the record is a {type(record[key]).__name__}, expected {noun}")
-    if len(record["actions"]) != len(record["rewards"]):
+def setting_of(record: Mapping[str, Any], path: str | None = None) -> Setting:
+    """The setting of a recorded run, on this machine.
+
+    Args:
+        record: as `fitgym generate --json` writes it.
+        path: a folder to look in first for the subject.
+
+    Raises:
+        InputError: the record does not fit its schema; or the run subtracted existing tests, so it cannot be repeated.
+    """
+    check(record)
+    if record.get("existing") or record.get("kept"):
         raise InputError(
-            f"the record has {len(record['actions'])} actions and {len(record['rewards'])} rewards, expected one reward "
-            "for each action"
+            "the run subtracted what existing tests cover, which the record does not hold, so it cannot be repeated; "
+            "replay a run without --tests"
         )
+    values = {key: record[key] for key in ("env", "subject", "agent", "seed")}
     options = {**record["options"], **({} if path is None else {"path": path})}
     return Setting.of({**values, "budget": record["budget"] or "", "options": options})
 
@@ -113,11 +115,6 @@ def _beforehand(record: dict[str, Any], setting: Setting) -> tuple[list[str], li
         source = read_source(locate(setting.subject, setting.options.get("path")))
         if hashlib.sha256(source.encode()).hexdigest() != record.get("source_sha256"):
             differences.append(f"the source of '{setting.subject}' is not the recorded one")
-    if record.get("existing"):
-        raise InputError(
-            "the run subtracted what existing tests cover, which the record does not hold, so it cannot be repeated; "
-            "replay a run without --tests"
-        )
     if record.get("fitgym_version") != __version__:
         notes.append(f"recorded by fitgym {record.get('fitgym_version')}, replayed by {__version__}")
     return differences, notes
@@ -147,8 +144,17 @@ def _text(record: dict[str, Any], suite: Path) -> str:
         raise InputError(f"the suite '{suite}' cannot be read: {problem}") from None
 
 
-def _rerun(record: dict[str, Any], path: str | None, text: str) -> tuple[int, list[str]]:
-    """How many tests of a suite pass in a fresh interpreter, and what is wrong with the others."""
+def rerun(record: Mapping[str, Any], path: str | None, text: str) -> tuple[int, list[str]]:
+    """How many tests of a suite pass in a fresh interpreter, and what is wrong with the others.
+
+    Args:
+        record: of the run that gave the suite.
+        path: a folder to look in first for the subject.
+        text: of the suite.
+
+    Raises:
+        SubjectError: the subject is not there.
+    """
     rerun = Rerun(text, locate(record["subject"], path, record["options"].get("programs", "")))
     try:
         rerun.wait()

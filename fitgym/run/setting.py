@@ -23,11 +23,13 @@ from fitgym.errors import InputError
 __all__ = [
     "DEFAULT_ENV",
     "GENERATED_GOAL",
+    "MOST",
     "EngineOptions",
     "FitnessOptions",
     "GuidedOptions",
     "Options",
     "SearchOptions",
+    "Seed",
     "Setting",
     "checked",
     "defaults",
@@ -43,8 +45,18 @@ DEFAULT_ENV = "fitgym/FitnessSelection-v0"
 GENERATED_GOAL = "tests"
 """The goal of `fitgym generate` when the user names neither a goal nor an environment."""
 
-WholeNumber = Annotated[int, Meta(ge=1)]
+MOST = 2**63 - 1
+"""The largest whole number that a setting or a record may hold."""
+
+LARGEST_POPULATION = 100_000
+"""Individuals; a population beyond this size fills the memory before the first generation."""
+
+WholeNumber = Annotated[int, Meta(ge=1, le=MOST)]
+PopulationSize = Annotated[int, Meta(ge=1, le=LARGEST_POPULATION)]
+Seed = Annotated[int, Meta(ge=0, le=MOST)]
 Name = Annotated[str, Meta(min_length=1)]
+
+_LONGEST = 200  # characters of a value in a message
 
 K = TypeVar("K", bound="Options")
 T = TypeVar("T")
@@ -86,7 +98,7 @@ class EngineOptions(Options):
     search: Name = "whole_suite"
     smart: bool = False
     secondary: Name = "length"
-    population: WholeNumber = 50
+    population: PopulationSize = 50
     combination: Literal["scaled", "raw"] = "scaled"
     private: Literal["late", "never"] = "late"
     mined: Literal["use", "ignore"] = "use"
@@ -169,7 +181,7 @@ class Setting:
     env: str = DEFAULT_ENV
     subject: str = ""
     agent: str = ""
-    seed: Annotated[int, Meta(ge=0)] = 0
+    seed: Seed = 0
     budget: str = ""
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -270,9 +282,9 @@ def checked(name: str, value: Any, kind: Any) -> Any:
     """
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        shown = f"'{value}'" if isinstance(value, str) else value
-        raise InputError(f"{name} is {shown}, expected {_noun(kind)}") from None
+    except (msgspec.ValidationError, OverflowError):
+        limit = f", at most {MOST}" if type(value) is int and value > MOST else ""
+        raise InputError(f"{name} is {_shown(value)}, expected {_noun(kind)}{limit}") from None
 
 
 def _build(kind: type[T], given: Mapping[str, Any], who: str) -> T:
@@ -285,13 +297,22 @@ def _build(kind: type[T], given: Mapping[str, Any], who: str) -> T:
     return kind(**{name: checked(name, value, known[name]) for name, value in given.items()})
 
 
+def _shown(value: Any) -> str:
+    """A value for a message, cut where it is long."""
+    if isinstance(value, int) and abs(value) > MOST:  # Python refuses to write numbers of thousands of digits
+        return f"a number of {value.bit_length()} bits"
+    text = f"'{value}'" if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def _noun(kind: Any) -> str:
     """What values of a type are called, for messages."""
     if get_origin(kind) is Annotated:
         base, *rest = get_args(kind)
         least = next((m for m in rest if isinstance(m, Meta)), Meta())
         if least.ge is not None:
-            return f"{_noun(base)} of at least {least.ge}"
+            most = "" if least.le in (None, MOST) else f" and at most {least.le}"
+            return f"{_noun(base)} of at least {least.ge}{most}"
         return f"{_noun(base)} above {least.gt}" if least.gt is not None else _noun(base)
     if get_origin(kind) is Literal:
         return " or ".join(repr(value) for value in get_args(kind))

@@ -5,16 +5,23 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from fitgym.evolution.individual import Individual
 from fitgym.subject.patterns import Chance
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["Covering", "Evaluation", "Search", "Variation"]
+__all__ = ["Amount", "Covering", "Evaluation", "Probability", "Search", "Variation"]
+
+Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
+"""Of an option: a share or a probability."""
+
+Amount = Annotated[int, Meta(ge=0, le=100_000)]
+"""Of an option: how many."""
 
 
 class Variation(Protocol):
@@ -110,7 +117,7 @@ class Search(ABC):
     tracks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self, factory: Variation, archive: Covering, rng: np.random.Generator, *, population: int = 50
+        self, factory: Variation, archive: Covering, rng: np.random.Generator, *, population: Amount = 50
     ) -> None:
         if population < self.least_population:
             raise ValueError(f"population is {population}, expected at least {self.least_population}")

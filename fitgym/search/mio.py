@@ -11,7 +11,7 @@ import numpy as np
 from fitgym.evolution.individual import Individual
 from fitgym.fitness.base import Floats
 from fitgym.search._testcases import TestCaseSearch
-from fitgym.search.base import Covering, Evaluation, Variation
+from fitgym.search.base import Amount, Covering, Evaluation, Probability, Variation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["MIO"]
@@ -111,11 +111,11 @@ class MIO(TestCaseSearch):
         archive: Covering,
         rng: np.random.Generator,
         *,
-        population: int = 50,
-        random_rate: float = 0.5,
-        kept: int = 10,
-        mutations: int = 10,
-        focus: float = 0.5,
+        population: Amount = 50,
+        random_rate: Probability = 0.5,
+        kept: Amount = 10,
+        mutations: Amount = 10,
+        focus: Probability = 0.5,
         feedback: bool = True,
         distinct: bool = False,
     ) -> None:

@@ -14,7 +14,7 @@ from fitgym.evolution.individual import Individual
 from fitgym.evolution.selection import rank_selection
 from fitgym.fitness.base import Floats
 from fitgym.search._testcases import TestCaseSearch
-from fitgym.search.base import Covering, Evaluation, Variation
+from fitgym.search.base import Amount, Covering, Evaluation, Probability, Variation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["MOSA"]
@@ -58,11 +58,11 @@ class MOSA(TestCaseSearch):
         archive: Covering,
         rng: np.random.Generator,
         *,
-        population: int = 50,
-        crossover: float = 0.75,
-        tournament: int = 10,
-        fresh: float = 0.1,
-        clone_mutations: int = 2,
+        population: Amount = 50,
+        crossover: Probability = 0.75,
+        tournament: Amount = 10,
+        fresh: Probability = 0.1,
+        clone_mutations: Amount = 2,
         distance: Literal["subvector", "epsilon"] = "subvector",
         distinct: bool = True,
         neutral: bool = True,

@@ -11,7 +11,7 @@ from fitgym.evolution.individual import Individual
 from fitgym.evolution.selection import rank_selection
 from fitgym.fitness.base import Floats
 from fitgym.search._testcases import TestCaseSearch
-from fitgym.search.base import Covering, Evaluation, Variation
+from fitgym.search.base import Amount, Covering, Evaluation, Probability, Variation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["OneGoal"]
@@ -48,10 +48,10 @@ class OneGoal(TestCaseSearch):
         archive: Covering,
         rng: np.random.Generator,
         *,
-        population: int = 50,
-        elite: int = 1,
-        crossover: float = 0.75,
-        patience: int = 20,
+        population: Amount = 50,
+        elite: Amount = 1,
+        crossover: Probability = 0.75,
+        patience: Amount = 20,
     ) -> None:
         super().__init__(factory, archive, rng, population=population)
         self.elite = elite

@@ -8,7 +8,7 @@ import numpy as np
 
 from fitgym.evolution.individual import Individual
 from fitgym.evolution.selection import rank_selection
-from fitgym.search.base import Covering, Evaluation, Search, Variation
+from fitgym.search.base import Amount, Covering, Evaluation, Probability, Search, Variation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["WholeSuite"]
@@ -57,14 +57,14 @@ class WholeSuite(Search):
         archive: Covering,
         rng: np.random.Generator,
         *,
-        population: int = 50,
-        elite: int = 1,
-        crossover: float = 0.75,
-        insertion: float = 0.1,
-        clone: float = 0.2,
-        clone_mutations: int = 2,
-        initial_tests: int = 10,
-        max_tests: int = 100,
+        population: Amount = 50,
+        elite: Amount = 1,
+        crossover: Probability = 0.75,
+        insertion: Probability = 0.1,
+        clone: Probability = 0.2,
+        clone_mutations: Amount = 2,
+        initial_tests: Amount = 10,
+        max_tests: Amount = 100,
         use_archive: bool = True,
     ) -> None:
         super().__init__(factory, archive, rng, population=population)

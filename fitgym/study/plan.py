@@ -57,6 +57,7 @@ _KEYS = (
     *("name", "question", "trial", "metric", "baseline", "subjects", "path", "seeds", "budget"),
     *("settings", "arms", "sizes", "published"),
 )
+_LONGEST_NAME = 100  # bytes
 _OF_A_SIZE = ("subjects", "path", "seeds", "budget", "settings")
 
 
@@ -187,7 +188,7 @@ class Plan:
             except FitgymError as problem:
                 raise InputError(f"{with_key}: {problem}") from None
         return cls(
-            _text(document, "name"),
+            _name(document),
             _text(document, "question", ""),
             _text(document, "trial"),
             metric,
@@ -332,6 +333,17 @@ def _text(table: Mapping[str, Any], key: str, default: str | None = None, where:
     return found
 
 
+def _name(document: Mapping[str, Any]) -> str:
+    """The name of the study, which is the name of a folder too."""
+    name = _text(document, "name")
+    if name.startswith(".") or len(name.encode()) > _LONGEST_NAME or not name.isprintable() or {"/", "\\"} & set(name):
+        raise InputError(
+            f"name is {name[:60]!r}, expected the name of a folder for the results: at most {_LONGEST_NAME} bytes, no slash, "
+            "no dot at its beginning"
+        )
+    return name
+
+
 def _table(document: Mapping[str, Any], key: str, where: str = "") -> Mapping[str, Any]:
     found = document.get(key, {})
     if not isinstance(found, dict):
@@ -342,7 +354,8 @@ def _table(document: Mapping[str, Any], key: str, where: str = "") -> Mapping[st
 def _known(table: Iterable[str], known: Sequence[str] | Mapping[str, Any], where: str) -> None:
     for key in table:
         if key not in known:
-            raise InputError(f"{where}{key} is no key{_nearest(key, known)}")
+            shown = key if key.isprintable() else repr(key)
+            raise InputError(f"{where}{shown[:60]} is no key{_nearest(key, known)}")
 
 
 def _one_of(name: str, known: Iterable[str], key: str) -> str:

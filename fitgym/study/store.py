@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from fitgym.errors import InputError
+from fitgym.run.schema import parsed, read_text
 from fitgym.study.cell import place, save
 from fitgym.study.plan import Cell, Plan
 
@@ -99,7 +100,7 @@ class Store:
         file = Path(folder) / "plan.json"
         try:
             return cls(Path(folder), Plan.from_json(json.loads(file.read_text("utf-8"))))
-        except (OSError, ValueError, KeyError, TypeError) as problem:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, AttributeError) as problem:
             raise InputError(f"'{folder}' holds no study that can be read: {problem}") from None
 
     @contextlib.contextmanager
@@ -158,10 +159,15 @@ class Store:
         return Status(*(states.count(state) for state in ("done", "failed", "open")))
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """The records of the runs that have ended, in the order of the plan, one at a time."""
+        """The records of the runs that have ended, in the order of the plan, one at a time.
+
+        Raises:
+            InputError: a record cannot be read.
+        """
         for cell in self.plan.cells():
-            with contextlib.suppress(FileNotFoundError):
-                yield json.loads(place(self.folder, cell.id).read_text("utf-8"))
+            file = place(self.folder, cell.id)
+            if file.exists():
+                yield _read(file)
 
     def close(self) -> None:
         """Close the index; harmless when called twice."""
@@ -176,7 +182,7 @@ class Store:
             reason = str(json.loads(file.read_text("utf-8"))["error"])
         except FileNotFoundError:
             return "open", ""
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             file.unlink(missing_ok=True)
             return "open", ""
         return ("failed", reason) if reason else ("done", "")
@@ -191,6 +197,15 @@ class Store:
                     part.unlink(missing_ok=True)
                 self._index = _connected(file)
         return self._index
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """The record in a file of its own."""
+    source = f"the record '{file}'"
+    found = parsed(read_text(file, source), source)
+    if not isinstance(found, dict):
+        raise InputError(f"{source} is a {type(found).__name__}, expected an object; remove it and resume the study")
+    return found
 
 
 def _connected(file: Path) -> sqlite3.Connection:

@@ -91,7 +91,7 @@ def read(reference: Reference) -> str:
             return file.read()
     except FileNotFoundError:
         raise SubjectError(f"no such file: '{reference.path}'") from None
-    except (OSError, SyntaxError, UnicodeDecodeError) as problem:
+    except (OSError, SyntaxError, LookupError, ValueError) as problem:  # rot13 is a codec, and no text encoding
         raise SubjectError(f"cannot read '{reference.path}': {problem}") from None
 
 
@@ -106,7 +106,7 @@ def parse(reference: Reference, source: str) -> ast.Module:
     except SyntaxError as problem:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise SubjectError(
-            f"'{reference.path}', line {problem.lineno}, is not valid Python {version}: {problem.msg}"
+            f"'{reference.path}'{'' if problem.lineno is None else f', line {problem.lineno},'} is not valid Python {version}: {problem.msg}"
         ) from None
     except (ValueError, RecursionError, MemoryError) as problem:
         raise SubjectError(f"'{reference.path}' cannot be parsed: {problem}") from None
@@ -139,6 +139,8 @@ def _file(place: str) -> tuple[str, str, str]:
         near = sorted(entry for entry in os.listdir(file) if entry.endswith(".py") and not entry.startswith("_"))
         offer = f", for example '{os.path.join(place, near[0])}'" if near else ""
         raise SubjectError(f"'{place}' is a folder: name one of its modules{offer}")
+    if not os.path.isfile(file) and os.path.exists(file):
+        raise SubjectError(f"'{place}' is a pipe, a socket or a device: name a file with Python source")
     if not os.path.isfile(file):
         folder, name = os.path.split(file)
         known = os.listdir(folder) if os.path.isdir(folder) else []

@@ -309,8 +309,11 @@ def _collection_words(collection: Collection) -> Iterator[str]:
 
 def _literal_words(text: str) -> str:
     if text.startswith("float("):
-        return {"n": "nan", "i": "infinity", "-": "minus_infinity"}[text[7]]
-    value = ast.literal_eval(text)
+        return {"n": "nan", "i": "infinity", "-": "minus_infinity"}.get(text[7:8], "float")
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # a worker may say anything
+        return ""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

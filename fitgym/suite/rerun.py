@@ -214,7 +214,8 @@ class Rerun:
         return ["coverage", "run", *options, "-m", *pytest]
 
     def _environment(self) -> dict[str, str]:
-        ours = ("PYTEST_", "COVERAGE_", "COV_", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS", "PYTHONSTARTUP")
+        ours: tuple[str, ...] = ("PYTEST_", "COVERAGE_", "COV_", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS")
+        ours += ("PYTHONSTARTUP", "PYTHONOPTIMIZE")  # with the latter, tests would lose their assertions
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         path = [import_root(self.reference), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         return inherited | {

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Self
 from fitgym.errors import FitgymError, InputError
 from fitgym.evolution.budget import Budget
 from fitgym.registry import Registry
+from fitgym.run.repetition import TIMED, Repetition, differences
 from fitgym.run.setting import checked, hints
 
-__all__ = ["Measured", "Trial", "about", "convert", "trials"]
+__all__ = ["Measured", "Trial", "about", "compared", "convert", "trials"]
 
 _START_S = 0.5
 _EXECUTION_S = 0.002
@@ -95,8 +96,8 @@ class Trial(ABC):
             FitgymError: there is nothing to measure, and why.
         """
 
-    def check_again(self, record: Mapping[str, Any], path: str | None) -> list[str]:
-        """What is not as a record says, a sentence each: the run is made again and compared.
+    def check_again(self, record: Mapping[str, Any], path: str | None) -> Repetition:
+        """Make the run again and compare every field with the record.
 
         Args:
             record: of `fitgym.study.cell`.
@@ -105,12 +106,10 @@ class Trial(ABC):
         Raises:
             FitgymError: the run cannot be made again.
         """
-        found = self.measure(record["subject"], record["seed"], record["budget"], path)
-        return [
-            f"{name} is {found.measures.get(name)!r}, recorded was {value!r}"
-            for name, value in record["measures"].items()
-            if found.measures.get(name) != value
-        ]
+        if not Budget.parse(record["budget"]).deterministic:
+            raise InputError(f"{TIMED}, and a trial '{record['trial']}' has none")
+        made = dataclasses.asdict(self.measure(record["subject"], record["seed"], record["budget"], path))
+        return compared(record, made)
 
     @classmethod
     def settings(cls, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -143,6 +142,19 @@ def convert(name: str, value: Any, kind: Any) -> Any:
         return checked(name, value, kind)
     except InputError as problem:
         raise InputError(f"{name}: {str(problem).removeprefix(f'{name} is ')}") from None
+
+
+def compared(record: Mapping[str, Any], made: Mapping[str, Any]) -> Repetition:
+    """What `Measured` says of the new run beside the record of the old one; no field of `UNCHECKED` counts.
+
+    Args:
+        record: of `fitgym.study.cell`.
+        made: the fields of `Measured`, as a table.
+    """
+    said = []
+    for name in ("measures", "series", "run"):
+        said += differences(record[name], made[name])
+    return Repetition(tuple(said), {}, made)
 
 
 @contextmanager

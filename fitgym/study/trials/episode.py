@@ -12,7 +12,10 @@ from fitgym.evolution.budget import Budget
 from fitgym.run.environment import agent_of, make
 from fitgym.run.episode import Curve, Deadline, Hook, play
 from fitgym.run.record import record as written
+from fitgym.run.repeat import is_absent
+from fitgym.run.repetition import TIMED, Repetition, differences
 from fitgym.run.replay import replay
+from fitgym.run.setting import plain
 from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials._setting import SettingTrial
 from fitgym.study.trials.base import Measured
@@ -82,36 +85,52 @@ class Episode(SettingTrial):
         finally:
             env.close()
 
-    def check_again(self, record: Mapping[str, Any], path: str | None) -> list[str]:
-        """The actions are taken again, whoever chose them, and the suite, if there is one, is run in a fresh interpreter."""
-        return [*replay(record["run"], path=path).differences, *self._claims(record)]
+    def check_again(self, record: Mapping[str, Any], path: str | None) -> Repetition:
+        """Play the episode again, with the same agent.
+
+        With a budget in seconds, or an agent whose folder is gone, the recorded decisions are taken again. The suite, if
+        there is one, is then run in a fresh interpreter, and the series stay unchecked.
+        """
+        timed = not Budget.parse(record["budget"]).deterministic
+        if not timed and not is_absent(self.agent):
+            return super().check_again(record, path)
+        found = replay(record["run"], path=path)
+        agent = f"the saved agent '{self.agent}' is not here, so it cannot decide again"
+        why = TIMED if timed else agent
+        unchecked = dict.fromkeys(
+            ("agent", "measures.area", "measures.executions", "measures.generations", "series"), why
+        )
+        return Repetition((*found.differences, *self._claims(record)), unchecked)
 
     def _claims(self, record: Mapping[str, Any]) -> list[str]:
         """Differences between what a record claims and its own run."""
-        run, measures = record["run"], record["measures"]
-        meant = self.setting(record["subject"], record["seed"], record["budget"], None)
-        claimed = dict(record["settings"])
-        if "features" in claimed:  # a trained agent brings its own
-            claimed["features"] = meant.options.get("features", claimed["features"])
-        said = [
-            f"{key} of the run is {run[key]!r}, claimed is {value!r}"
-            for key, value in (
-                ("env", meant.env),
-                ("subject", meant.subject),
-                ("seed", meant.seed),
-                ("agent", meant.agent),
-                ("budget", meant.budget),
-            )
-            if run[key] != value and (key != "budget" or value)  # an environment without a budget has its own end
-        ]
-        said += [
-            f"{name} of the run is {run['options'][name]!r}, claimed is {value!r}"
-            for name, value in claimed.items()
-            if value is not None and name in run["options"] and run["options"][name] != value
-        ]
-        found = {"value": run["goal_value"], "rewards": float(sum(run["rewards"])), "steps": len(run["actions"])}
-        return said + [
-            f"{name} is {value!r} in the run, claimed is {measures[name]!r}"
-            for name, value in found.items()
-            if measures[name] != value
-        ]
+        run, measures, series = record["run"], record["measures"], record["series"]
+        claimed = {
+            "subject": record["subject"],
+            "seed": record["seed"],
+            "measures.value": measures["value"],
+            "measures.rewards": measures["rewards"],
+            "measures.steps": measures["steps"],
+            "series.action": series["action"],
+            "series.reward": series["reward"],
+        }
+        found = {
+            "subject": run["subject"],
+            "seed": run["seed"],
+            "measures.value": run["goal_value"],
+            "measures.rewards": float(sum(run["rewards"])),
+            "measures.steps": len(run["actions"]),
+            "series.action": run["actions"],
+            "series.reward": run["rewards"],
+        }
+        if not is_absent(self.agent):
+            meant = self.setting(record["subject"], record["seed"], record["budget"], None)
+            for name in ("env", "agent", "budget"):
+                claimed[name], found[name] = getattr(meant, name), run[name]
+            if not meant.budget:  # an environment without a budget has its own end
+                del claimed["budget"], found["budget"]
+            options = {**self.settings(record["settings"]), **plain(dict(meant.options))}
+            for name, value in run["options"].items():
+                if name in options and options[name] is not None:
+                    claimed[f"options.{name}"], found[f"options.{name}"] = options[name], value
+        return differences(claimed, found)

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fitgym.errors import InputError, UnknownName
+from fitgym.evolution.budget import Budget
 from fitgym.generation import Request, generate_request
 from fitgym.run.environment import has_subject
+from fitgym.run.repetition import TIMED, Repetition
 from fitgym.run.replay import replay
 from fitgym.study.faults import Fault as Pair
 from fitgym.study.faults import cache_folder, detect, load
@@ -80,15 +82,22 @@ class Fault(SettingTrial):
             {"install": ready - began, "generate": generated - ready, "detect": time.monotonic() - generated},
         )
 
-    def check_again(self, record: Mapping[str, Any], path: str | None) -> list[str]:
-        """The actions are taken again on the fixed version, and the suite is run on both."""
+    def check_again(self, record: Mapping[str, Any], path: str | None) -> Repetition:
+        """Generate the suite again and run it on both versions.
+
+        With a budget in seconds the recorded decisions are taken again on the fixed version, and the recorded suite is run
+        on both.
+        """
+        if Budget.parse(record["budget"]).deterministic:
+            return super().check_again(record, path)
         pair, run = _pair(record["subject"], path), record["run"]
         fixed, buggy = pair.folders(cache_folder())
         said = list(replay(run, path=str(fixed)).differences)
         found = detect(run["suite"], locate(pair.subject, fixed), locate(pair.subject, buggy))
         if found.detected != bool(record["measures"]["detected"]):
             said.append(f"the suite {'detects' if found.detected else 'does not detect'} the fault")
-        return said
+        others = [f"measures.{name}" for name in record["measures"] if name != "detected"]
+        return Repetition(tuple(said), dict.fromkeys(("agent", *others, "series"), TIMED))
 
 
 def _pair(subject: str, path: str | None) -> Pair:
