@@ -16,6 +16,7 @@ from typing import Literal
 
 from fitgym import __version__
 from fitgym.errors import FitgymError
+from fitgym.execution.bound import bound
 from fitgym.execution.executor import Executor
 from fitgym.execution.folder import Folder
 from fitgym.execution.layers import LAYERS
@@ -174,7 +175,7 @@ def _probes() -> Finding:
 def _layers(folder: Path) -> list[Finding]:
     place = folder / "layers"
     place.mkdir()
-    command = [sys.executable, "-m", "fitgym.execution.layers", str(place)]
+    command = bound("fitgym.execution.layers", str(place))
     path = os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     try:
         done = subprocess.run(

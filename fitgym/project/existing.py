@@ -42,7 +42,7 @@ START_S = 60.0
 ROOT = Path(__file__).parents[2]
 """The folder that `fitgym` is imported from."""
 
-START = "import sys; sys.path.append({root!r}); from fitgym.project.process import main; main({reading}, {writing})"
+START = "import sys; sys.path.append({root!r}); from fitgym.project.process import main; main({reading}, {writing}, {parent})"
 
 _NO_TESTS = 5  # exit code of pytest
 _RUNNING = frozenset({"fitgym", "pytest", "_pytest", "pluggy"})
@@ -273,7 +273,11 @@ def _run(
     try:
         with (Path(private.path) / "output").open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-c", START.format(root=str(ROOT), reading=job_in, writing=writing)],
+                [
+                    sys.executable,
+                    "-c",
+                    START.format(root=str(ROOT), reading=job_in, writing=writing, parent=os.getpid()),
+                ],
                 cwd=project.root,
                 env=_environment(marker, private.path),
                 pass_fds=(job_in, writing),
