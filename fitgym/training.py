@@ -20,7 +20,6 @@ all other options), seeds and version of fitgym. An agent that goes on learning 
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shutil
 import sys
@@ -47,7 +46,6 @@ from fitgym.cluster import check_executor
 from fitgym.envs.across_subjects import AcrossSubjects
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
-from fitgym.execution.sandbox import die_with_parent
 from fitgym.run.environment import has_subject, make, options_of
 from fitgym.run.setting import DEFAULT_ENV, Setting, plain
 from fitgym.subject.corpus import Corpus
@@ -374,7 +372,7 @@ def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> An
     if request.executor == "local" and request.envs == 1:
         return makers[0]()
     try:
-        from stable_baselines3.common.vec_env import SubprocVecEnv
+        import stable_baselines3  # noqa: F401
     except ImportError as problem:
         raise InputError(
             "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
@@ -386,19 +384,9 @@ def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> An
         return Rollouts(makers, request.address)
     if env := _at_once(request.setting):
         return _batched(env, request)
-    return SubprocVecEnv([_Bound(make, os.getpid()) for make in makers], start_method="spawn")
+    from fitgym.subprocesses import Subprocesses
 
-
-@dataclass(frozen=True)
-class _Bound:
-    """Makes an environment in a process of its own, which ends with the process of the training."""
-
-    make: Callable[[], _Env]
-    parent: int
-
-    def __call__(self) -> _Env:
-        die_with_parent(self.parent)
-        return self.make()
+    return Subprocesses(makers)
 
 
 def _at_once(setting: Setting) -> str:

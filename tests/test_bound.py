@@ -56,3 +56,15 @@ def test_it_ends_at_once_if_the_parent_has_ended_before_it_could_be_bound() -> N
     script = "from fitgym.execution.sandbox import die_with_parent; die_with_parent(1 << 22); print('still here')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "")
+
+
+def test_a_function_is_called_in_a_bound_process() -> None:
+    script = "import os, pickle; from fitgym.execution.bound import call; call(os.getppid(), pickle.dumps(print), 1, 2)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "1 2\n")
+
+
+def test_nothing_is_unpickled_in_a_process_whose_parent_has_ended() -> None:
+    script = "from fitgym.execution.bound import call; call(1 << 22, b'no pickle')"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")

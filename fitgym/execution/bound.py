@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
 import runpy
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fitgym.execution.sandbox import die_with_parent
 
-__all__ = ["bound", "main"]
+__all__ = ["bound", "call", "main"]
 
 _ROOT: Final = Path(__file__).parents[2]
 
@@ -37,3 +38,15 @@ def main(parent: int, module: str) -> None:
     """
     die_with_parent(parent)
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def call(parent: int, function: bytes, *arguments: Any) -> None:
+    """Call a function in a process that ends when its parent does.
+
+    Args:
+        parent: process id of the parent.
+        function: pickled, so that nothing it needs is imported before the process is bound.
+        arguments: of the function.
+    """
+    die_with_parent(parent)
+    pickle.loads(function)(*arguments)
