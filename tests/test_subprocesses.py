@@ -25,7 +25,7 @@ def test_they_step_as_environments_in_this_process() -> None:
         assert np.array_equal(here.reset(), there.reset())
         for _ in range(12):
             for one, other in zip(here.step([1, 2]), there.step([1, 2]), strict=True):
-                assert str(one) == str(other)
+                assert str(list(one)) == str(list(other))
     finally:
         there.close()
         here.close()
@@ -33,5 +33,5 @@ def test_they_step_as_environments_in_this_process() -> None:
 
 
 def test_an_environment_that_cannot_be_made_is_an_error_and_no_hang() -> None:
-    with pytest.raises(EOFError):
+    with pytest.raises((EOFError, ConnectionResetError)):
         Subprocesses([partial(Toy, "many")])
