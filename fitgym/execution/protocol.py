@@ -247,6 +247,8 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
             _check(direct)
         if infected is not None:
             _check((*infected, b""))
+        if type(failure) is not str or type(fuel) is not int:
+            raise TypeError("failure or fuel is of another type")
         return Trace(
             reached,
             direct,

@@ -26,6 +26,7 @@ from fitgym.execution.environment import environment, marked
 from fitgym.execution.folder import Folder
 from fitgym.execution.journal import Journal
 from fitgym.execution.limits import Limits
+from fitgym.execution.news import read_news
 from fitgym.execution.protocol import (
     BROKEN,
     COMMAND,
@@ -39,7 +40,6 @@ from fitgym.execution.protocol import (
     ProtocolError,
     dumps,
     frame,
-    read_untrusted,
 )
 from fitgym.execution.sandbox import same_layout
 from fitgym.execution.timekeeper import LOOK_S, Timekeeper
@@ -54,6 +54,7 @@ __all__ = ["Zygote"]
 _MOST_IMPORTED = 5000  # modules
 _MOST_MADE = 100  # mutants, which take some milliseconds each
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
+_FLOOD_S = 1.0  # for messages that have arrived when the time is over; a hostile import may never stop sending
 _LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
 _RECEIVE = 1 << 16  # bytes; room for more is mapped and unmapped each time
 
@@ -280,7 +281,7 @@ class Zygote:
         if child is None:
             return
         child.connection.close()
-        if child.pid not in self._gone:
+        if self._gone.pop(child.pid, None) is None:
             with contextlib.suppress(ExecutionError):  # whoever asks next will find out
                 self._send(COMMAND.pack(KILL, child.pid))
             self._ending.add(child.pid)  # nobody waits for one that nobody was told to end
@@ -314,8 +315,9 @@ class Zygote:
         """Hang up on all children, the parked ones too."""
         for child in (*self._parked, *([] if self.child is None else [self.child])):
             child.connection.close()
-        self._parked.clear()
-        self.child = None
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+        self._parked, self.child = [], None
 
     # ---------------------------------------------------------------------------------------------------- starting
 
@@ -379,15 +381,16 @@ class Zygote:
         """
         while True:
             payload = self._reader.next()
-            if payload is not None:
-                message = read_untrusted(payload)
-                if not isinstance(message, tuple) or len(message) < 2:
-                    raise ProtocolError("not a message")
-                return message
-            if not readable([self._control.fileno()], deadline - time.monotonic()):
+            if payload is not None and time.monotonic() <= deadline + _FLOOD_S:
+                return read_news(payload)
+            if time.monotonic() > deadline + _FLOOD_S or not readable(
+                [self._control.fileno()], deadline - time.monotonic()
+            ):
                 raise TimeoutError
             data, descriptors, _, _ = socket.recv_fds(self._control, _RECEIVE, 1)
             self._descriptors += descriptors
+            if len(self._descriptors) > 1:
+                raise ProtocolError("more descriptors than children")
             if not data:
                 return None
             self._reader.feed(data)
@@ -432,7 +435,7 @@ class Zygote:
                     return payload
             elif zygotes in ready:
                 with contextlib.suppress(TimeoutError):
-                    self._hear(0.0, news=True)
+                    self._hear(time.monotonic(), news=True)
                 if child.pid in self._gone:
                     raise self._broken(child, "crash")
             now = time.monotonic()
