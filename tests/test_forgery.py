@@ -55,7 +55,7 @@ def nested() -> None:
     say(b"\\x80\\x05N" + b"\\x85" * 5_000_000 + b".")
 
 def shared() -> None:
-    say(b"\\x80\\x05N" + b"\\x85\\x94h\\x00\\x86\\x94" + b"".join(b"h" + bytes([n]) * 1 + b"\\x86\\x94" for n in range(1, 60)) + b".")
+    say(b"\\x80\\x05N\\x85\\x94" + b"".join(b"h%ch%c\\x86\\x94" % (n, n) for n in range(60)) + b".")
 
 def huge() -> None:
     say(b"", 1 << 31)
@@ -70,6 +70,19 @@ def blank() -> None:
             if type(value) in (list, dict):
                 value.clear()
         frame = frame.f_back
+
+def swap() -> None:
+    frame = sys._getframe()
+    while "seal" not in frame.f_locals:
+        frame = frame.f_back
+    frame.f_locals["results"].reverse()
+    frame.f_locals["fresh"].reverse()
+
+def forget() -> None:
+    frame = sys._getframe()
+    while not hasattr(frame.f_locals.get("self"), "_known"):
+        frame = frame.f_back
+    frame.f_locals["self"]._known.clear()
 '''
 
 
@@ -107,3 +120,16 @@ def test_a_forger_is_banned_and_its_neighbours_are_as_they_are_alone(
         assert [*traces[:4], *traces[5:]] == known
         assert traces[4].failure in ("crash", "timeout") and list(executor.banned) == [forger]
         assert executor.run([forger], calls.table) == [traces[4]]
+
+
+@pytest.mark.parametrize("known_there", [True, False])
+@pytest.mark.parametrize("attack", ["blank", "swap", "forget"])
+def test_what_is_recorded_of_neighbours_cannot_be_changed(executor: Executor, attack: str, known_there: bool) -> None:
+    with executor:
+        calls = Calls(executor)
+        honest = [calls(("keep", n)) for n in range(8)]
+        known = executor.run(honest, calls.table)
+        if not known_there:
+            executor._retire()  # in a fresh process all traces are new
+        traces = executor.run([*honest[:4], calls((attack,)), *honest[4:]], calls.table)
+        assert [*traces[:4], *traces[5:]] == known
