@@ -18,12 +18,15 @@ modules with 10,000 lines, have some 100,000."""
 MOST_DEPTH: Final = 100
 """Containers around each other; an honest message has some 20."""
 
-_ATOM, _TEXT, _MEMO, _TUPLE, _MARK, _MARKED, _EMPTY, _GET, _PUT, _PUTS, _CALL, _NAME, _SKIP, _STOP = range(1, 15)
+_ATOM, _TEXT, _MEMO, _TUPLE, _MARK, _MARKED, _EMPTY, _GET, _PUT, _PUTS, _CALL, _NAME, _SKIP, _STOP, _SHORT = range(
+    1, 16
+)
 
 _KINDS: Final = bytes(
     {
         **dict.fromkeys(b"N\x88\x89KMJG)", _ATOM),
-        **dict.fromkeys(b"\x8cXCB\x8a", _TEXT),
+        **dict.fromkeys(b"\x8cC\x8a", _SHORT),  # its length is one byte
+        **dict.fromkeys(b"XB", _TEXT),
         **dict.fromkeys(b"\x85\x86\x87", _TUPLE),
         **dict.fromkeys(b"t\x91", _MARKED),  # a tuple or a frozenset of what follows the mark
         **dict.fromkeys(b"]}\x8f", _EMPTY),
@@ -46,8 +49,8 @@ _WIDTHS: Final = bytes(
 )
 """Bytes of the argument of an atom, and of what is skipped."""
 
-_PREFIXES: Final = {0x8C: 1, ord("X"): 4, ord("C"): 1, ord("B"): 4, 0x8A: 1, ord("h"): 1, ord("j"): 4}
-"""Bytes of the length of a text, and of an index of the memo."""
+_PREFIX: Final = 4
+"""Bytes of the length of a text that is not short."""
 
 _SET: Final = 0x8F
 _SET_WEIGHT: Final = 3  # an empty set takes as much memory as three other objects
@@ -70,7 +73,7 @@ def check(payload: bytes) -> None:
     memo: list[list[int]] = []
     marks: list[int] = []
     total = at = 0
-    kinds, widths, prefixes, push = _KINDS, _WIDTHS, _PREFIXES, stack.append
+    kinds, widths, push = _KINDS, _WIDTHS, stack.append
     while total <= MOST_OBJECTS:
         code = payload[at]
         kind = kinds[code]
@@ -81,16 +84,20 @@ def check(payload: bytes) -> None:
             push(atom)
         elif kind == _MEMO:
             memo.append(stack[-1])
+        elif kind == _SHORT:
+            at += 1 + payload[at]
+            total += 1
+            push(atom)
         elif kind == _TEXT:
-            width = prefixes[code]
-            at += width + int.from_bytes(payload[at : at + width], "little")
+            at += _PREFIX + int.from_bytes(payload[at : at + _PREFIX], "little")
             total += 1
             push(atom)
         elif kind == _TUPLE:
             total += 1
-            stack[0x84 - code :] = [_around(stack[0x84 - code :])]
+            start = 0x84 - code
+            stack[start:] = [_around(stack[start:])]
         elif kind == _GET:
-            width = prefixes[code]
+            width = 1 if code == ord("h") else 4
             found = memo[int.from_bytes(payload[at : at + width], "little")]
             at += width
             found[2] = 1
@@ -132,10 +139,10 @@ def check(payload: bytes) -> None:
 def _around(items: list[list[int]]) -> list[int]:
     """A container of items."""
     size, depth = 1, 0
-    for item in items:
-        size += item[0]
-        if item[1] > depth:
-            depth = item[1]
+    for inside, deep, _ in items:
+        size += inside
+        if deep > depth:
+            depth = deep
     if depth >= MOST_DEPTH:
         raise ValueError(f"it is nested more than {MOST_DEPTH} times")
     return [size, depth + 1, 0]
