@@ -6,7 +6,7 @@
 
 Honest messages are recorded while a subject is searched, mutated at random and read as the parent reads them. A message
 may be read or refused with `ProtocolError`, nothing else. The exit code is 1 if another error came, if one message took
-longer than a second, or if the process needed more than 500 MB.
+longer than 5 seconds, or if the process needed more than 500 MB.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fitgym.execution.protocol import FrameReader, ProtocolError, frame, read_un
 from fitgym.execution.traces import Traces
 from fitgym.generation import generate
 
-MOST_S, MOST_MB = 1.0, 500
+MOST_S, MOST_MB = 5.0, 500
 TOKEN = b"a token of frame"
 _SOURCE = """
 def price(weight: int, name: str, sizes: list[float]) -> int:

@@ -69,7 +69,7 @@ def test_an_expensive_pickle_is_refused(payload: bytes, why: str) -> None:
 def test_sharing_counts_as_often_as_it_is_used() -> None:
     level = b"\x80\x05N\x85\x94" + b"".join(b"h" + bytes([n]) + b"h" + bytes([n]) + b"\x86\x94" for n in range(60))
     start = time.process_time()
-    with pytest.raises(ValueError, match="more than"):
+    with pytest.raises(ValueError, match="objects again"):
         check(level + b".")
     assert time.process_time() - start < 60  # reading it and hashing it takes years
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["MOST_DEPTH", "MOST_OBJECTS", "check"]
+__all__ = ["MOST_COPIES", "MOST_DEPTH", "MOST_OBJECTS", "check"]
 
-MOST_OBJECTS: Final = 1_000_000
-"""Objects in a message, where each use of a shared object counts as a copy. The largest honest messages, descriptions of
-modules with 10,000 lines, have some 100,000."""
+MOST_OBJECTS: Final = 2_000_000
+"""Objects in a message. The description of `_pydecimal` (6,300 lines) has 82,000, that of 12,000 lines 530,000."""
 
-MOST_DEPTH: Final = 100
-"""Containers around each other; an honest message has some 20."""
+MOST_COPIES: Final = 16_000_000
+"""Objects that are used again, each as often as it is used: what a walk through the message meets beyond its objects."""
+
+MOST_DEPTH: Final = 500
+"""Containers around each other. The deepest honest message found, the description of `inspect`, has 50."""
 
 _ATOM, _TEXT, _MEMO, _TUPLE, _MARK, _MARKED, _EMPTY, _GET, _PUT, _PUTS, _CALL, _NAME, _SKIP, _STOP, _SHORT = range(
     1, 16
@@ -65,14 +67,14 @@ def check(payload: bytes) -> None:
         payload: as `pickle.dumps` writes built-in values and dataclasses with protocol 5.
 
     Raises:
-        ValueError, IndexError: it has too many objects, is nested too deeply, contains itself, is cut off, or has an
+        ValueError, IndexError: it has too many objects, uses them too often, is nested too deeply, contains itself, is cut off, or has an
             opcode that no honest message has.
     """
     atom = [1, 0, 1]  # objects in it, containers around each other, whether it was fetched from the memo
     stack: list[list[int]] = []
     memo: list[list[int]] = []
     marks: list[int] = []
-    total = at = 0
+    total = copies = at = 0
     kinds, widths, push = _KINDS, _WIDTHS, stack.append
     while total <= MOST_OBJECTS:
         code = payload[at]
@@ -101,7 +103,9 @@ def check(payload: bytes) -> None:
             found = memo[int.from_bytes(payload[at : at + width], "little")]
             at += width
             found[2] = 1
-            total += found[0]
+            copies += found[0]
+            if copies > MOST_COPIES:
+                raise ValueError(f"it uses more than {MOST_COPIES} objects again")
             stack.append(found)
         elif kind == _MARK:
             marks.append(len(stack))

@@ -70,7 +70,7 @@ BROKEN: Final = 77
 """Exit status of a child that can no longer answer."""
 
 MAX_FRAME: Final = 32 << 20
-"""Bytes in one frame at most. The largest honest one, the description of a module with 10,000 lines, has less than 2 MB."""
+"""Bytes in one frame at most. The largest honest one, the description of a module with 12,000 lines, has 2 MB."""
 
 _NOTHING = (b"", b"", b"")
 _LENGTH = struct.Struct("<I")
