@@ -211,13 +211,11 @@ class Deep(Agent):
                 _load(model.policy, self._parameters)
             self.prepare(model)
             watcher = _watcher(self, callback, steps, episodes)
-            if formats:
-                model.set_logger(_logger(log, formats))
+            model.set_logger(_logger(log, formats))
             model.learn(steps, callback=watcher)
             _learn_from_the_rest(model, watcher)
-            if formats:
-                model.logger.dump(model.num_timesteps)  # what came after the last round that was written
-                model.logger.close()
+            model.logger.dump(model.num_timesteps)  # what came after the last round that was written
+            model.logger.close()
             self._keep(_parameters_of(model.policy))
         return self
 
@@ -316,9 +314,14 @@ def _formats(log: str | Path | None, tensorboard: bool) -> list[str]:
 
 
 def _logger(log: str | Path | None, formats: Sequence[str]) -> Any:
-    """Writes what the library and our watcher have to say."""
+    """A logger for the values of the library and of our watcher.
+
+    Without a logger of ours the library makes a folder `SB3-*` among the temporary files, and leaves it there.
+    """
     from stable_baselines3.common import logger
 
+    if not formats:
+        return logger.Logger(folder=None, output_formats=[])
     folder = Path(str(log))
     folder.mkdir(parents=True, exist_ok=True)
     outputs = [logger.JSONOutputFormat(str(folder / "progress.jsonl"))]

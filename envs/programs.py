@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from fitgym.envs.pool import Pool
 from fitgym.envs.recorded import Observation
 from fitgym.envs.tasks import LARGEST, drawn, numbers, task_of
 from fitgym.execution.executor import Executor, Limits
+from fitgym.execution.folder import Folder
 from fitgym.programs.knobs import EASY, HARD, Knobs
 from fitgym.programs.program import Program, generate
 from fitgym.run.setting import Name, WholeNumber
@@ -139,7 +138,7 @@ class Programs(Focus):
         self._times = 0  # how many of them there were before this one
         self.program: Program | None = None
         self._pool = Pool()
-        self._folder = ""
+        self._folder: Folder | None = None
         self._possible: NDArray[np.bool_] = np.zeros(0, dtype=bool)
         self._first = self._last = 0  # covered branches after `reset`, and after the last step
         self._told = -1  # a part that `informed` has named for the next step
@@ -168,7 +167,7 @@ class Programs(Focus):
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """As of every environment with a search."""
-        if self._folder:
+        if self._folder is not None:
             self._written()
         return super().step(action)
 
@@ -188,8 +187,8 @@ class Programs(Focus):
         """End all worker processes."""
         super().close()
         self._pool.close()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            self._folder.remove()
 
     def informed(self) -> int:
         """What somebody would do who knows which locks open: of these stay with one, then take the least deep.
@@ -212,17 +211,15 @@ class Programs(Focus):
         return self.action_names.index("first")
 
     def _worker(self) -> Executor:
-        if not self._folder:
-            self._folder = tempfile.mkdtemp(prefix="fitgym-programs-")
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return Executor(locate(str(self._written())), Limits(seconds=self.options.timeout_s))
 
     def _written(self) -> Path:
-        """The file of the program, which is written again if a copy of this environment has removed it at its end."""
+        """The file of the program; a new one if this environment was closed, or came from a process that has ended."""
         assert self.program is not None
-        path = Path(self._folder) / f"program_{self.program.number}.py"
+        if self._folder is None or not os.path.isdir(self._folder.path):
+            self._folder = Folder("" if self._folder is None else self._folder.path)
+        path = Path(self._folder.path) / f"program_{self.program.number}.py"
         if not path.exists():
-            path.parent.mkdir(exist_ok=True)
             path.write_text(self.program.source, "utf-8")
         return path
 

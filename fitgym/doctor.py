@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from fitgym import __version__
 from fitgym.errors import FitgymError
+from fitgym.execution.bound import bound
 from fitgym.execution.escapes import ESCAPES
 from fitgym.execution.executor import Executor
 from fitgym.execution.folder import Folder
@@ -215,7 +216,7 @@ def _tried(module: str, folder: Path) -> Any:
     """What a module of `fitgym.execution` prints when it tries something in a process of its own."""
     place = folder / module
     place.mkdir()
-    command = [sys.executable, "-m", f"fitgym.execution.{module}", str(place)]
+    command = bound(f"fitgym.execution.{module}", str(place))
     path = os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, timeout=LIMIT_S

@@ -222,7 +222,8 @@ def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:
 def _parallel(settings: Sequence[Setting], jobs: int) -> Iterator[Row]:
     # Spawned, not forked: a fork of a process with threads (of a progress display, of torch) may hang.
     # Without an end of their own they would wait for work for ever if this process is killed.
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=die_with_parent) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn, initializer=die_with_parent, initargs=(os.getpid(),)) as pool:
         futures: list[Future[Row]] = [pool.submit(run, setting) for setting in settings]
         try:
             for future in as_completed(futures):

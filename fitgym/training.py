@@ -372,7 +372,7 @@ def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> An
     if request.executor == "local" and request.envs == 1:
         return makers[0]()
     try:
-        from stable_baselines3.common.vec_env import SubprocVecEnv
+        import stable_baselines3  # noqa: F401
     except ImportError as problem:
         raise InputError(
             "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
@@ -384,7 +384,9 @@ def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> An
         return Rollouts(makers, request.address)
     if env := _at_once(request.setting):
         return _batched(env, request)
-    return SubprocVecEnv(list(makers), start_method="spawn")
+    from fitgym.subprocesses import Subprocesses
+
+    return Subprocesses(makers)
 
 
 def _at_once(setting: Setting) -> str:

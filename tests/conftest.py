@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -25,6 +26,14 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if nextitem is None or nextitem.path != item.path:
         gc.collect()
         gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _logs_of_others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Models that tests make with Stable-Baselines3 itself write their logs here, not to a folder that stays."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SB3_LOGDIR", str(tmp_path_factory.mktemp("logs")))
+        yield
 
 
 @pytest.fixture(params=["python", "c"])

@@ -378,3 +378,13 @@ def test_observations_that_are_no_row_of_numbers_are_refused(space: spaces.Space
     env.observation_space = space  # type: ignore[assignment]
     with pytest.raises(InputError, match=r"the observations are .*, expected a row of numbers: Box of shape \(n,\)"):
         make("ppo", 2).learn(env, 4)
+
+
+@pytest.mark.parametrize("name", ["ppo:n_steps=16,batch_size=16", "dqn", "recurrent_ppo:memory=4,n_steps=16"])
+def test_learning_without_a_log_leaves_no_folder(
+    torch: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SB3_LOGDIR", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    make(name, 5, seed=0).learn(Toy(10), 40, seed=0)
+    assert list(tmp_path.iterdir()) == []

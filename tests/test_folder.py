@@ -1,8 +1,10 @@
-"""Private folders are removed by whoever made them, or by the next one if that was killed."""
+"""Private folders are removed by their last user, or by the next new folder if that user was killed."""
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import signal
 import stat
 import subprocess
@@ -25,7 +27,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def killed(place: Path) -> Path:
     """The folder of a process that was killed; it holds a file."""
-    script = "from fitgym.execution.folder import Folder; print(Folder().path, flush=True); input()"
+    script = "from fitgym.execution.folder import Folder; folder = Folder(); print(folder.path, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", script],
         env=os.environ | {"TMPDIR": str(place)},
@@ -110,6 +112,55 @@ def test_a_folder_in_use_stays(place: Path) -> None:
     sweep()
     assert os.listdir(place) == [os.path.basename(other.path)]
     other.remove()
+
+
+def test_the_last_of_several_users_removes_it(place: Path) -> None:
+    folder = Folder()
+    Path(folder.path, "file").write_text("x")
+    twin, third = copy.deepcopy(folder), Folder(folder.path)
+    folder.remove()
+    third.remove()
+    assert os.listdir(twin.path) == ["file"]
+    twin.remove()
+    assert os.listdir(place) == []
+
+
+def test_a_folder_that_is_gone_is_made_again_for_a_copy_that_comes_late(place: Path) -> None:
+    folder = Folder()
+    sent = pickle.dumps(folder)
+    folder.remove()
+    with pickle.loads(sent) as path:
+        assert path == folder.path and os.listdir(place) == [os.path.basename(path)]
+    assert os.listdir(place) == []
+
+
+def test_a_fork_of_its_user_leaves_it_where_it_is(place: Path) -> None:
+    folder = Folder()
+    pid = os.fork()
+    if pid == 0:
+        folder.remove()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    sweep()
+    assert os.path.isdir(folder.path)
+    folder.remove()
+    assert os.listdir(place) == []
+
+
+def test_it_goes_with_the_object_and_with_the_block() -> None:
+    folder = Folder()
+    path = folder.path
+    del folder
+    assert not os.path.exists(path)
+    with Folder() as other:
+        assert os.path.isdir(other)
+    assert not os.path.exists(other)
+
+
+def test_a_file_in_its_place_is_an_error_and_no_endless_loop(place: Path) -> None:
+    (place / "file").write_text("x")
+    with pytest.raises(NotADirectoryError):
+        Folder(str(place / "file"))
 
 
 def test_nothing_of_anybody_else_is_touched(place: Path) -> None:

@@ -54,6 +54,7 @@ ROOMS = {
     "fitgym.cluster": 11,
     "fitgym.remote_env": 11,
     "fitgym.rollouts": 11,
+    "fitgym.subprocesses": 11,
     "fitgym.study": 11,
     "fitgym.leaderboard": 11,
     "fitgym.headroom": 11,

@@ -131,7 +131,7 @@ def test_a_file_by_hand_of_the_same_name_stays_and_the_other_is_renamed(root: Pa
 def test_a_module_that_kills_its_process_harms_no_other(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The job itself dies, as if the kernel had ended it for its memory."""
     fatal = "import os, sys; sys.stdin = (os._exit(9) if 'shelf' in line else line for line in sys.stdin); "
-    real = "from fitgym.project.job import main; main()"
+    real = "from fitgym.project.job import main; main(int(sys.argv[1]))"
     monkeypatch.setattr("fitgym.project.jobs.COMMAND", [sys.executable, "-c", fatal + real])
     outcomes = generate_project(request(root, jobs=1))
     assert outcomes["shop.stock.shelf"].error == "its process ended with code 9"

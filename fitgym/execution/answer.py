@@ -9,6 +9,9 @@ from fitgym.execution.protocol import ProtocolError, read_untrusted
 __all__ = ["Answer", "read_answer"]
 
 
+_TYPES = (list, list, bool, int, tuple, tuple, list)
+
+
 class Answer(NamedTuple):
     """The parts of an answer, see `fitgym.execution.runner.Runner.answer`.
 
@@ -35,11 +38,18 @@ def read_answer(payload: bytes, n_items: int) -> Answer:
     """Read the answer about so many items.
 
     Raises:
-        ProtocolError, TypeError, ValueError: it is none.
+        ProtocolError: it is none.
     """
-    answer = Answer(*read_untrusted(payload))
+    parts = read_untrusted(payload)
+    if type(parts) is not tuple or tuple(map(type, parts)) != _TYPES:
+        raise ProtocolError("an answer of other types")
+    answer = Answer(*parts)
     if answer.redo not in (0, 1, 2) or (not answer.redo and not 0 < len(answer.results) <= n_items):
         raise ProtocolError(f"{len(answer.results)} results for {n_items} test cases")
-    if len(answer.found) != 2 or not all(type(name) is str and len(name) < 200 for name in answer.imported):
+    if (
+        len(answer.found) != 2
+        or len(answer.lessons) != 3
+        or not all(type(name) is str and len(name) < 200 for name in answer.imported)
+    ):
         raise ProtocolError("an answer of another shape")
     return answer

@@ -8,6 +8,7 @@ from typing import Any
 
 from fitgym.execution.journal import IDLE
 from fitgym.execution.protocol import FrameReader, WireStatement, encode_statement
+from fitgym.execution.segment import ALONE
 from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
 from fitgym.testcase.statement import StatementTable, TestCase
@@ -23,14 +24,27 @@ class Broken(Exception):
         running: index in the batch of the test case that ran, `IDLE` if none did.
         last: index of the test case that was started last.
         position: index of the statement that ran.
+        forged: it wrote what no honest child writes, into the journal or as an answer, so nobody knows what ran.
     """
 
-    def __init__(self, failure: Failure, running: int = IDLE, last: int = IDLE, position: int = 0) -> None:
+    def __init__(
+        self, failure: Failure, running: int = IDLE, last: int = IDLE, position: int = 0, *, forged: bool = False
+    ) -> None:
         super().__init__(f"the worker's child ended: {failure}")
         self.failure = failure
         self.running = running
         self.last = last
         self.position = position
+        self.forged = forged
+
+    @property
+    def unborn(self) -> bool:
+        """It ended before its first test case began."""
+        return self.last == IDLE and self.failure != "timeout" and not self.forged
+
+    def more(self, care: int) -> int:
+        """The care with which to repeat the batch if nobody is known to be guilty."""
+        return ALONE if self.forged else min(ALONE, care + 1)
 
     def guilty(self, n_testcases: int, care: int, *, fresh: bool) -> tuple[int, bool]:
         """Index of the test case that broke the child, `IDLE` if it is not known, and whether that is certain.

@@ -436,7 +436,7 @@ class Executor(Host):
             self._first = child.fresh
             definitions = child.introduced(testcases, table)
             request = dumps((mode, needs, definitions, items, care, tuple(self._allowance), child.watched.wire()))
-            payload = zygote.ask(request, self.deadline, self._allowance.seconds)
+            payload = zygote.ask(request, len(items), self.deadline, self._allowance.seconds)
             if mode != "mutate":  # of which nothing is kept
                 child.exchanged += len(request) + len(payload)
             try:
@@ -454,7 +454,7 @@ class Executor(Host):
                 self._run.lessons.add(*answer.lessons)
             except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
                 zygote.retire()
-                raise Broken("crash") from None
+                raise Broken("crash", forged=True) from None
             self._restarts = self._stillborn = 0
             if answer.last or child.exchanged > _MOST_EXCHANGED:
                 zygote.retire()
@@ -479,7 +479,7 @@ class Executor(Host):
         self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int
     ) -> list[Segment]:
         """Ban the test case that broke the child if it is known; what is to be done again."""
-        if self._first and broken.last == IDLE and broken.failure != "timeout" and self._stillborn < _MOST_STILLBORN:
+        if self._first and broken.unborn and self._stillborn < _MOST_STILLBORN:
             # A child that stood by may die of anything, up to the moment when it begins. But reading a statement is
             # enough to end some, so there is an end to that.
             self._stillborn += 1
@@ -487,7 +487,7 @@ class Executor(Host):
         self._window = max(1, self._window // 2)
         guilty, certain = broken.guilty(len(batch), care, fresh=self._first)
         if guilty == IDLE:
-            return [Segment(batch, min(ALONE, care + 1))]
+            return [Segment(batch, broken.more(care))]
         testcase = testcases[batch[guilty]]
         if not certain:
             before, after = batch[:guilty], batch[guilty + 1 :]

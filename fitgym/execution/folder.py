@@ -1,4 +1,4 @@
-"""Private folders: each belongs to one process, and goes with it even if that is killed."""
+"""Private folders: a folder is removed by its last user, or by the next new folder if that user was killed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import re
 import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Collection
+from typing import Self
 
 from fitgym.execution.chance import PRIVATE
 
@@ -20,35 +22,70 @@ _OURS = re.compile(PRIVATE + "[0-9a-f]{16}")
 
 
 class Folder:
-    """A new folder among the temporary files, in memory where there is room, that only this user can enter.
+    """A folder among the temporary files, in memory where there is room, that only this user can enter.
 
-    Its owner holds a lock on it, which nobody has to let go of: where the lock is free, the owner is gone. Whoever makes
-    a folder removes those first.
+    Whoever uses the folder holds a shared lock on it, which the kernel releases when the process ends. The last user
+    removes the folder. A folder without a lock belongs to a process that was killed, so each new folder sweeps these
+    first. A copy of a folder, also in another process, is one more user of the same folder.
+
+    Args:
+        path: of an existing folder to use; a new one is made if it is "" or gone.
 
     Attributes:
         path: of the folder, without symbolic links.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = "") -> None:
         sweep()
-        place = _place()
-        made = tempfile.mkdtemp(prefix=".fitgym-", dir=place)  # nobody sweeps it before it is locked
-        self._lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self.path = os.path.join(place, PRIVATE + os.urandom(8).hex())
-        os.rename(made, self.path)
+        self.path = path or os.path.join(_place(), PRIVATE + os.urandom(8).hex())
+        self._lock = _locked(self.path)
+        self._leave = weakref.finalize(self, _leave, self.path, self._lock, os.getpid())
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it; removing twice is harmless."""
-        if self._lock >= 0:
-            _remove(self.path)
-            self.forget()
+        """Remove the folder with all that is in it, unless somebody else uses it; removing twice is harmless."""
+        self._leave()
 
     def forget(self) -> None:
         """Let go of the folder but leave it where it is: in a fork of the process that it belongs to."""
-        if self._lock >= 0:
+        if self._leave.detach() is not None:
             os.close(self._lock)
-            self._lock = -1
+
+    def __enter__(self) -> str:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        return type(self), (self.path,)
+
+
+def _locked(path: str) -> int:
+    """A descriptor with a shared lock on a folder, which is made if there is none."""
+    while True:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, stat.S_IRWXU)
+        with contextlib.suppress(FileNotFoundError):  # swept before it was locked: once more
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH)
+                if os.path.samestat(os.fstat(lock), os.stat(path)):
+                    return lock
+            except BaseException:
+                os.close(lock)
+                raise
+            os.close(lock)
+
+
+def _leave(path: str, lock: int, owner: int) -> None:
+    """Let go of a folder; the last user removes it. A fork of the owner shares its lock, so it removes nothing."""
+    try:
+        if os.getpid() == owner:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(path)
+    finally:
+        os.close(lock)
 
 
 def sweep() -> None:

@@ -151,5 +151,5 @@ def _suspects(broken: Broken, batch: list[int], care: int) -> list[tuple[list[in
     if len(batch) == 1:
         guilty = 0
     if not 0 <= guilty < len(batch):
-        return [(batch, min(_ALONE, care + 1))]
+        return [(batch, broken.more(care))]
     return [(batch[:guilty], care), ([batch[guilty]], _ALONE), (batch[guilty + 1 :], care)]

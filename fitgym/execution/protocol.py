@@ -15,6 +15,7 @@ import struct
 from typing import Any, Final
 
 from fitgym.errors import FitgymError
+from fitgym.execution.opcodes import check
 from fitgym.instrument.trace import Call, Infected, Raised, Reached, Stop, Trace
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -68,8 +69,8 @@ WARM: Final = b"W"
 BROKEN: Final = 77
 """Exit status of a child that can no longer answer."""
 
-MAX_FRAME: Final = 256 << 20
-"""Bytes in one frame at most."""
+MAX_FRAME: Final = 32 << 20
+"""Bytes in one frame at most. The largest honest one, the description of a module with 12,000 lines, has 2 MB."""
 
 _NOTHING = (b"", b"", b"")
 _LENGTH = struct.Struct("<I")
@@ -163,12 +164,13 @@ def read_trusted(payload: bytes) -> Any:
 def read_untrusted(payload: bytes) -> Any:
     """A message from a worker, read in the parent; no code of anyone's choosing runs.
 
-    What is made up with care can still ask for more memory than there is (an index for the unpickler's memo).
+    A message of bounded size also takes bounded time and memory, see `opcodes.check`.
 
     Raises:
-        ProtocolError: it cannot be read or asks for a class that is not ours.
+        ProtocolError: it cannot be read, is too expensive to read, or asks for a class that is not ours.
     """
     try:
+        check(payload)
         return _Reader(io.BytesIO(payload)).load()
     except Exception as error:
         raise ProtocolError(f"a message cannot be read: {type(error).__name__}: {error}") from error
@@ -245,6 +247,8 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
             _check(direct)
         if infected is not None:
             _check((*infected, b""))
+        if type(failure) is not str or type(fuel) is not int:
+            raise TypeError("failure or fuel is of another type")
         return Trace(
             reached,
             direct,

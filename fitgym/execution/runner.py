@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import SubjectError
 from fitgym.execution import preparation
+from fitgym.execution.chain import OPEN, holds, sealed
 from fitgym.execution.chance import PRIVATE, Chance
 from fitgym.execution.endings import TimeUp
 from fitgym.execution.fleeting import is_fleeting
@@ -90,6 +91,7 @@ class Runner:
         self._processor_s = _PROCESSOR_S
         self._chance = chance
         self._known: dict[object, int] = {}
+        self._numbers = 0  # of traces that are known
         self._watchdog = Watchdog(limits, journal, recorder)
         self._interval = 0.0
         self._fuel = limits.fuel
@@ -209,7 +211,8 @@ class Runner:
             The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
             case up to the first that left something behind, or to where `_LONGEST_S` had passed; or none, when some test
             case did but it is not known which, and then how much has to be compared to find out. Then what was found
-            changed, and the names of the modules that were imported since the last answer.
+            changed, and the names of the modules that were imported since the last answer. If a test case has changed
+            what was recorded of others, the answer is none, so that the parent runs each of them in another process.
         """
         mode, needs, definitions, testcases, care, allowance, watched = request
         self._around.watch(watched)
@@ -228,18 +231,22 @@ class Runner:
         trials = self._trials(*needs) if mode == "mutate" else None
         if mode == "check":
             needs, self._checked = needs
-        for index, testcase in enumerate(testcases):
+        seal = OPEN
+        for index, testcase in enumerate(tuple(testcases)):
             if trials is None:
                 results.append(self._run(index, testcase, needs, mode, fresh))
             else:
                 results.append(self._try(index, trials, *testcase))
-                if results[-1] is None:
-                    continue
+            seal = sealed(seal, results, fresh)
+            if results[-1] is None:
+                continue
             if care == 3 or self._is_dirty(index, care) or self._around.unknown_came():
                 last = True
                 break
             if monotonic() > end:
                 break
+        if not holds(seal, results, fresh) or len(self._known) != self._numbers:
+            return dumps("a test case has changed what others have recorded"), True
         redo, found = 0, _NOTHING
         if not last:
             if care < 0:
@@ -349,7 +356,8 @@ class Runner:
         key = (reached, direct, outcome.calls, raised, stops, failure, infected)
         number = self._known.get(key)
         if number is None:
-            number = self._known[key] = len(self._known)
+            number = self._known[key] = self._numbers
+            self._numbers += 1
             plain = raised and tuple(raised), tuple(map(tuple, stops))
             fresh.append((reached, direct, outcome.calls, *plain, failure, recorder.burnt, infected))
         return number

@@ -181,9 +181,15 @@ def adopt_orphans() -> None:
     libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def die_with_parent() -> None:
-    """Be killed when the parent ends."""
+def die_with_parent(parent: int | None = None) -> None:
+    """Have the kernel kill this process when the thread ends that started it.
+
+    Args:
+        parent: process id of the parent. If the parent has ended before this call, this process is killed at once.
+    """
     libc().prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if parent is not None and os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from fitgym.execution.protocol import decode_trace
+from fitgym.execution.protocol import ProtocolError, decode_trace
 from fitgym.instrument.trace import Call, Trace
 
 __all__ = ["Traces"]
@@ -22,7 +22,10 @@ class Traces:
 
     def decoded(self, wire: Any) -> Trace:
         """The trace that a worker described; raises `ProtocolError` if that is none."""
-        trace = self._traces.get(wire)
+        try:
+            trace = self._traces.get(wire)
+        except TypeError as error:
+            raise ProtocolError(f"not a trace: {error}") from error
         if trace is None:
             if len(self._calls) >= _MOST_CALLS:
                 self._calls.clear()

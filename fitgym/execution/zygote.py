@@ -24,8 +24,9 @@ from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
 from fitgym.execution.child import Broken, Child, Writes
 from fitgym.execution.environment import environment, marked
 from fitgym.execution.folder import Folder
-from fitgym.execution.journal import IDLE, Journal
+from fitgym.execution.journal import Journal
 from fitgym.execution.limits import Limits
+from fitgym.execution.news import read_news
 from fitgym.execution.protocol import (
     BROKEN,
     COMMAND,
@@ -39,10 +40,10 @@ from fitgym.execution.protocol import (
     ProtocolError,
     dumps,
     frame,
-    read_untrusted,
 )
 from fitgym.execution.sandbox import same_layout
-from fitgym.execution.waiting import readable, signal_name, waited
+from fitgym.execution.timekeeper import LOOK_S, Timekeeper
+from fitgym.execution.waiting import readable, signal_name
 from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
 from fitgym.subject.subject import Reference, Subject
@@ -53,8 +54,7 @@ __all__ = ["Zygote"]
 _MOST_IMPORTED = 5000  # modules
 _MOST_MADE = 100  # mutants, which take some milliseconds each
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
-_LOOK_S = 0.004  # between two looks at a child that has not answered yet; most batches are answered before the first
-_GLANCE_S = 0.001  # the same while its time seems to be over, but for what it has waited for a processor
+_FLOOD_S = 1.0  # for messages that have arrived when the time is over; a hostile import may never stop sending
 _LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
 _RECEIVE = 1 << 16  # bytes; room for more is mapped and unmapped each time
 
@@ -241,18 +241,19 @@ class Zygote:
     def resume(self, parked: Child) -> None:
         """End the child that works now and go on with one that was parked."""
         self.retire()
-        if parked in self._parked:
+        if parked in self._parked:  # and was not ended meanwhile
             self._parked.remove(parked)
-        if self._closed or parked.pid in self._gone:
-            parked.connection.close()
-        else:
-            self.child = parked
+            if parked.pid in self._gone:
+                parked.connection.close()
+            else:
+                self.child = parked
 
-    def ask(self, payload: bytes, deadline: float | None = None, seconds: float | None = None) -> bytes:
+    def ask(self, payload: bytes, n_items: int, deadline: float | None = None, seconds: float | None = None) -> bytes:
         """Send a request to the child and wait for its answer.
 
         Args:
             payload: the request.
+            n_items: test cases in it.
             deadline: of `time.monotonic`; nobody waits longer.
             seconds: that one test case may take; None for `Limits.seconds`.
 
@@ -268,8 +269,10 @@ class Zygote:
         self.journal.reset()
         try:
             child.connection.sendall(frame(self._seal, payload))
-            return self._answer(child, deadline, self._limits.seconds if seconds is None else seconds)
-        except (ProtocolError, ExecutionError, OSError):
+            return self._answer(child, deadline, self._limits.seconds if seconds is None else seconds, n_items)
+        except ProtocolError:
+            raise self._broken(child, "crash", forged=True) from None
+        except (ExecutionError, OSError):
             raise self._broken(child, "crash") from None
 
     def retire(self) -> None:
@@ -278,7 +281,7 @@ class Zygote:
         if child is None:
             return
         child.connection.close()
-        if child.pid not in self._gone:
+        if self._gone.pop(child.pid, None) is None:
             with contextlib.suppress(ExecutionError):  # whoever asks next will find out
                 self._send(COMMAND.pack(KILL, child.pid))
             self._ending.add(child.pid)  # nobody waits for one that nobody was told to end
@@ -312,8 +315,9 @@ class Zygote:
         """Hang up on all children, the parked ones too."""
         for child in (*self._parked, *([] if self.child is None else [self.child])):
             child.connection.close()
-        self._parked.clear()
-        self.child = None
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+        self._parked, self.child = [], None
 
     # ---------------------------------------------------------------------------------------------------- starting
 
@@ -377,15 +381,16 @@ class Zygote:
         """
         while True:
             payload = self._reader.next()
-            if payload is not None:
-                message = read_untrusted(payload)
-                if not isinstance(message, tuple) or len(message) < 2:
-                    raise ProtocolError("not a message")
-                return message
-            if not readable([self._control.fileno()], deadline - time.monotonic()):
+            if payload is not None and time.monotonic() <= deadline + _FLOOD_S:
+                return read_news(payload)
+            if time.monotonic() > deadline + _FLOOD_S or not readable(
+                [self._control.fileno()], deadline - time.monotonic()
+            ):
                 raise TimeoutError
             data, descriptors, _, _ = socket.recv_fds(self._control, _RECEIVE, 1)
             self._descriptors += descriptors
+            if len(self._descriptors) > 1:
+                raise ProtocolError("more descriptors than children")
             if not data:
                 return None
             self._reader.feed(data)
@@ -411,16 +416,13 @@ class Zygote:
             if news:
                 return message
 
-    def _answer(self, child: Child, deadline: float | None, limit: float) -> bytes:
+    def _answer(self, child: Child, deadline: float | None, limit: float, n_items: int) -> bytes:
         """Wait for the child's frame with an eye on the journal."""
-        journal = self.journal
         ours, zygotes = child.connection.fileno(), self._control.fileno()
         poll = select.poll()
         poll.register(ours, select.POLLIN)
         poll.register(zygotes, select.POLLIN)
-        count, since = journal.count, time.monotonic()
-        noted, before = since, waited(child.pid)
-        look = _LOOK_S
+        keeper, look = Timekeeper(self.journal, child.pid, limit, n_items), LOOK_S
         while True:
             ready = [descriptor for descriptor, _ in poll.poll(1000 * look)]
             if ours in ready:
@@ -431,30 +433,25 @@ class Zygote:
                 payload = child.reader.next()
                 if payload is not None:
                     return payload
-                continue
-            if zygotes in ready:
+            elif zygotes in ready:
                 with contextlib.suppress(TimeoutError):
-                    self._hear(0.0, news=True)
+                    self._hear(time.monotonic(), news=True)
                 if child.pid in self._gone:
                     raise self._broken(child, "crash")
             now = time.monotonic()
             if deadline is not None and now >= deadline:
                 raise OutOfBudget("the deadline has passed")
-            if journal.count != count:
-                count, since = journal.count, now
-                if now - noted > limit / 10:
-                    noted, before = now, waited(child.pid)
-            # Between test cases a child compares state and packs results, which takes milliseconds; code of the subject
-            # runs only where objects die.
-            left = since + (limit if journal.running != IDLE else 2 * limit + 2) - now
-            if left <= 0.0 and left + waited(child.pid) - before <= 0.0:
-                raise self._broken(child, "timeout")
-            look = min(_LOOK_S, max(_GLANCE_S, left))
+            wrong, look = keeper.look(now)
+            if wrong:
+                raise self._broken(child, "timeout", forged=wrong == "forged")
 
-    def _broken(self, child: Child, failure: Failure) -> Broken:
-        """End the child, find out how it ended itself, and say what it was doing."""
+    def _broken(self, child: Child, failure: Failure, *, forged: bool = False) -> Broken:
+        """End the child, find out how it ended itself, and say what it was doing, unless the journal is forged."""
         running, last, position = self.journal.running, self.journal.last, self.journal.position
-        status = self._end_child(child, patience=0.0 if failure == "timeout" else _LAST_WORDS_S)
+        status = self._end_child(child, patience=0.0 if failure == "timeout" or forged else _LAST_WORDS_S)
+        if forged:
+            self._end_parked()  # a thread in one of them can have written into the journal as well
+            return Broken(failure, forged=True)
         if failure != "timeout" and status is not None:
             if os.WIFEXITED(status) and os.WEXITSTATUS(status) != BROKEN:
                 failure = "exit"
@@ -475,6 +472,11 @@ class Zygote:
         except (TimeoutError, ProtocolError, ExecutionError, OSError):
             self.close()
             return None
+
+    def _end_parked(self) -> None:
+        while self._parked:
+            self.child = self._parked.pop()
+            self.retire()
 
     def _wait_gone(self, child: Child, deadline: float) -> int:
         while child.pid not in self._gone:

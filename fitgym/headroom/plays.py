@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -73,7 +74,8 @@ def play_all(setting: Setting, plays: Sequence[Play], jobs: int = 1) -> Iterator
         for batch in batches:
             yield from _played(setting, batch)
         return
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=die_with_parent) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn, initializer=die_with_parent, initargs=(os.getpid(),)) as pool:
         for values in pool.map(_played, [setting] * len(batches), batches):
             yield from values
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
 from fitgym.errors import InputError
+from fitgym.execution.bound import bound
+from fitgym.execution.folder import Folder
 from fitgym.project.layout import Project
 from fitgym.suite.place import is_installed
 from fitgym.suite.suite_file import FileTest, SuiteFile
@@ -72,7 +72,7 @@ def check(project: Project, files: Sequence[Path], junit: Path | None = None, ch
     """
     if not files:
         return Check()
-    with tempfile.TemporaryDirectory(prefix="fitgym-check-") as folder:
+    with Folder() as folder:
         outcomes = Path(folder) / "outcomes.xml"
         _run(project, chosen or [str(file) for file in files], outcomes)
         root = ElementTree.parse(outcomes).getroot()
@@ -107,7 +107,7 @@ def _run(project: Project, chosen: Sequence[str], outcomes: Path) -> None:
     arguments = [*options, "-o", "junit_family=xunit2", f"--junit-xml={outcomes}", *chosen]
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", *arguments],
+            bound("pytest", *arguments),
             cwd=project.root,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -28,9 +28,13 @@ TELLING_S = 0.25
 """Seconds between two lines of progress."""
 
 
-def main() -> None:
-    """Serve requests until the input ends."""
-    die_with_parent()
+def main(parent: int) -> None:
+    """Serve requests until the input or the parent ends.
+
+    Args:
+        parent: process id of the parent.
+    """
+    die_with_parent(parent)
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(2, 1)  # whatever else is printed must not be taken for an answer
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -75,4 +79,4 @@ def answer(given: Mapping[str, Any], answers: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from fitgym.errors import InputError
+from fitgym.execution.bound import bound
+from fitgym.execution.folder import Folder
 
 __all__ = ["Cost", "Quantity", "cost"]
 
@@ -110,9 +110,9 @@ def cost(suite: str | Path, *, runs: int = 15, path: str | Path | None = None, l
 
 def _run(file: Path, path: str | Path | None, limit_s: float, *more: str) -> dict[str, float]:
     """What the plugin `fitgym.suite.spending` wrote down."""
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         written = Path(folder, "spending.json")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "fitgym.suite.spending"]
+        command = bound("pytest", "-q", "-p", "no:cacheprovider", "-p", "fitgym.suite.spending")
         before = [str(Path(path).resolve())] if path is not None else []
         search = os.pathsep.join([*before, str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH", "")])])
         environment = {**os.environ, "PYTHONPATH": search, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -40,7 +40,7 @@ ROOT = Path(__file__).parents[2]
 # The path of fitgym comes last, so that nothing beside it is found before what is installed.
 START = (
     "import sys; sys.path.append({root!r}); from fitgym.execution.sandbox import die_with_parent, main; "
-    "die_with_parent(); main(sys.argv[1:])"
+    "die_with_parent({parent}); main(sys.argv[1:])"
 )
 
 
@@ -127,7 +127,7 @@ class Rerun:
                     [
                         sys.executable,
                         "-c",
-                        START.format(root=str(ROOT)),
+                        START.format(root=str(ROOT), parent=os.getpid()),
                         str(self._folder),
                         *self._options(),
                         "--",

@@ -45,12 +45,13 @@ def forked(work: Callable[[Send], None], limit_s: float, heard: Send = lambda _:
         heard: called here with each message.
     """
     reading, writing = os.pipe()
+    parent = os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tests may have started threads
         pid = os.fork()
     if pid == 0:
         os.close(reading)
-        _be_forked(work, writing)
+        _be_forked(work, writing, parent)
     os.close(writing)
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)  # here too: who of the two comes first is a matter of chance
@@ -64,12 +65,12 @@ def forked(work: Callable[[Send], None], limit_s: float, heard: Send = lambda _:
             os.waitpid(pid, 0)
 
 
-def _be_forked(work: Callable[[Send], None], writing: int) -> NoReturn:
+def _be_forked(work: Callable[[Send], None], writing: int, parent: int) -> NoReturn:
     """Work, and end without a word of the process that this is a copy of."""
     code = 1
     try:
         os.setpgid(0, 0)
-        die_with_parent()
+        die_with_parent(parent)
 
         me = os.getpid()
 

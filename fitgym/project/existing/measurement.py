@@ -43,7 +43,10 @@ START_S = 60.0
 ROOT = Path(__file__).parents[3]
 """The folder that `fitgym` is imported from."""
 
-START = "import sys; sys.path.append({root!r}); from fitgym.project.existing.process import main; main({reading}, {writing})"
+START = (
+    "import sys; sys.path.append({root!r}); from fitgym.project.existing.process import main; "
+    "main({reading}, {writing}, {parent})"
+)
 
 _NO_TESTS = 5  # exit code of pytest
 _RUNNING = frozenset({"fitgym", "pytest", "_pytest", "pluggy"})
@@ -274,7 +277,11 @@ def _run(
     try:
         with (Path(private.path) / "output").open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-c", START.format(root=str(ROOT), reading=job_in, writing=writing)],
+                [
+                    sys.executable,
+                    "-c",
+                    START.format(root=str(ROOT), reading=job_in, writing=writing, parent=os.getpid()),
+                ],
                 cwd=project.root,
                 env=_environment(marker, private.path),
                 pass_fds=(job_in, writing),

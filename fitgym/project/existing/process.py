@@ -45,9 +45,9 @@ class Job(NamedTuple):
     token: bytes
 
 
-def main(reading: int, writing: int) -> None:
+def main(reading: int, writing: int, parent: int) -> None:
     """Do the job that is read from one pipe, and write what came of it to the other."""
-    die_with_parent()
+    die_with_parent(parent)
     sys.dont_write_bytecode = True
     with os.fdopen(reading, "rb") as pipe:
         job = Job(*read_trusted(pipe.read()))

@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from fitgym.errors import InputError
+from fitgym.execution.folder import Folder
 from fitgym.project.layout import Project
 from fitgym.project.plugin import IMPORTED
 from fitgym.suite.export import write
@@ -38,7 +38,10 @@ FITGYM = Path(__file__).parents[3]
 """The folder that `fitgym` is imported from."""
 
 # The path of fitgym comes last, so that nothing beside it is found before what is installed.
-START = "import sys; sys.path.append({root!r}); from fitgym.project.report.watched import main; main(sys.argv[1])"
+START = (
+    "import sys; sys.path.append({root!r}); from fitgym.execution.sandbox import die_with_parent; "
+    "die_with_parent({parent}); from fitgym.project.report.watched import main; main(sys.argv[1])"
+)
 
 NO_TESTS, BAD_CALL = 5, (3, 4)  # exit codes of pytest: nothing was collected; an internal error, wrong options
 
@@ -129,7 +132,7 @@ def covered(
     sources = {os.path.realpath(module.path): module.name for module in project.modules}
     ran: list[Ran] = []
     broken: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="fitgym-report-") as temporary:
+    with Folder() as temporary:
         place = Path(temporary)
         say(f"running the tests in {_shown(tests, project.root)}")
         for name, chosen in (("existing", [] if tests in generated else [tests]), ("generated", generated)):
@@ -157,7 +160,7 @@ def _run(project: Project, name: str, request: Mapping[str, Any]) -> dict[str, A
     ours = ("PYTEST_XDIST", "COVERAGE_", "COV_")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     ended = subprocess.run(
-        [sys.executable, "-c", START.format(root=str(FITGYM)), json.dumps(request)],
+        [sys.executable, "-c", START.format(root=str(FITGYM), parent=os.getpid()), json.dumps(request)],
         cwd=project.root,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from fitgym.execution.sandbox import die_with_parent
 from fitgym.study.cell import lost, place, run, save
 from fitgym.study.executors.base import Executor
 from fitgym.study.plan import Cell
@@ -101,4 +102,7 @@ def _pool(workers: int) -> Any:
 
     # Each run has a worker process of its own for the subject, so more threads than processes only get in each other's way.
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    return ProcessPoolExecutor(workers, env=dict.fromkeys(threads, "1"))
+    # Without an end of their own the processes would wait for runs for ever if this process is killed.
+    return ProcessPoolExecutor(
+        workers, env=dict.fromkeys(threads, "1"), initializer=die_with_parent, initargs=(os.getpid(),)
+    )
