@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does any message of a worker make the parent hang, fail, or fill its memory?
 
-    python benchmarks/frames.py                      # 100,000 mutated messages; about two minutes
+    python benchmarks/frames.py                      # 100,000 mutated messages; about four minutes
     python benchmarks/frames.py --messages 10000
 
 Honest messages are recorded while a subject is searched, mutated at random and read as the parent reads them. A message
