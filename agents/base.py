@@ -10,7 +10,6 @@ writes `update`, `arrays` and `restore`. If it acts in other spaces than `Discre
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,13 +20,14 @@ from gymnasium.spaces import Box, Discrete, Space
 from numpy.typing import ArrayLike, NDArray
 
 from fitgym.agents._batches import batch_of, each_of
+from fitgym.agents._learning import Learning
 from fitgym.agents._numbers import whole
 from fitgym.agents._saved import arrays_of, description_of, same_environment, write
 from fitgym.agents._space import KNOWN, allowed_by, checked, n_of, parts, plain, read, stacked, usual
 from fitgym.agents.transition import Action, Transition
 from fitgym.errors import InputError
 from fitgym.registry import Registry, keywords, parse_options
-from fitgym.run.episode import Hook, play
+from fitgym.run.episode import play
 
 if TYPE_CHECKING:
     import gymnasium
@@ -71,13 +71,11 @@ def make(
 
     Raises:
         UnknownName: there is no such agent.
-        InputError: the agent does not understand the argument, cannot act in this space, or was trained for another
-            environment.
+        InputError: the agent refuses the argument or the space, or was trained for another environment.
     """
     if is_saved(text):
         agent = Agent.load(text, action_space, action_names, environment)
-        if reseed:
-            agent.rng, agent._predict_rng = _generators(seed)
+        agent.rng, agent._predict_rng = _generators(seed) if reseed else (agent.rng, agent._predict_rng)
         return agent
     name, argument = _split(text)
     cls = agents().load(name)
@@ -107,15 +105,11 @@ def kind(text: str) -> type[Agent]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The name of an agent, and what follows the colon.
-
-    Raises:
-        InputError: nothing follows it.
-    """
+    """The name of an agent, and what follows the colon; nothing there is an InputError."""
     name, colon, argument = text.partition(":")
-    if colon and not argument.strip():
-        raise InputError(f"agent '{text}' ends in a colon: write '{name}', or options behind the colon")
-    return name, argument
+    if argument.strip() or not colon:
+        return name, argument
+    raise InputError(f"agent '{text}' ends in a colon: write '{name}', or options behind the colon")
 
 
 def trained(agent: Agent) -> Agent:
@@ -131,23 +125,6 @@ def trained(agent: Agent) -> Agent:
 
 Callback = Callable[["Agent", Transition], "bool | None"]
 """Called by `learn` after every step; learning ends when it returns False."""
-
-
-class _Learning(Hook):
-    """Ends learning after so many steps, or when the callback says so."""
-
-    def __init__(self, agent: Agent, steps: int | None, callback: Callback | None) -> None:
-        self._agent = agent
-        self._left = math.inf if steps is None else steps
-        self._callback = callback
-
-    def proceed(self) -> bool:
-        return self._left > 0
-
-    def step(self, transition: Transition) -> None:
-        self._left -= 1
-        if self._callback is not None and self._callback(self._agent, transition) is False:
-            self._left = 0
 
 
 class Agent(ABC):
@@ -378,7 +355,7 @@ class Agent(ABC):
             raise InputError("learning needs a limit: give total_timesteps or episodes")
         self.check(env.action_space)
         self.watch(env)
-        limit = _Learning(self, total_timesteps, callback)
+        limit = Learning(self, total_timesteps, callback)
         done = 0
         while limit.proceed() and (episodes is None or done < episodes):
             play(self, env, seed=seed if done == 0 else None, hooks=(limit,))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 from fitgym.agents.base import agents
 from fitgym.envs import ENVIRONMENTS
@@ -28,6 +29,7 @@ def test_every_goal_has_an_environment() -> None:
     assert sorted(ENVIRONMENTS.values()) == GOALS.names() and "pretrained" in agents().names()
 
 
+@nightly
 def test_an_agent_that_keeps_its_promises_has_no_finding() -> None:
     arguments = ["--agents", "uniform", "pretrained", "--envs", "ExceptionDiscovery-v0", "Toy-v0"]
     done = subprocess.run(

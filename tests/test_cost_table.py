@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -68,6 +69,7 @@ def test_of_several_seeds_the_median_counts(script: Any) -> None:
     }
 
 
+@nightly
 def test_a_run_is_measured_from_outside(script: Any, tmp_path: Path) -> None:
     folder = tmp_path / "subjects"
     folder.mkdir()

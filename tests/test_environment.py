@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from nightly import nightly
 
 from fitgym.agents.base import make as make_agent
 from fitgym.envs import ENVIRONMENTS
@@ -51,6 +52,7 @@ def test_gymnasium_accepts_every_environment(name):
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
+@nightly
 def test_stable_baselines_accepts_every_environment(name):
     checker = pytest.importorskip(
         "stable_baselines3.common.env_checker", reason="the extra 'deep' is not installed (torch has no wheel here)"

@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from nightly import ALIKE, all_but
+from nightly import ALIKE, all_but, nightly
 
 import fitgym.envs.features
 import fitgym.fitness
@@ -45,7 +45,7 @@ def walk(env: Any, seed: int | None, steps: int = 3) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("seeded", [True, False])
+@pytest.mark.parametrize("seeded", [True, pytest.param(False, marks=nightly)])
 @pytest.mark.parametrize("name", all_but(REGISTERED, ALIKE))
 def test_a_recorded_episode_can_be_repeated_in_a_new_environment(name: str, seeded: bool) -> None:
     env = make(name)

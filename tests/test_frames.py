@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from nightly import nightly
 
 from benchmarks import frames
 from fitgym.execution.news import read_news
 from fitgym.execution.protocol import ProtocolError, dumps
 
 
+@nightly
 def test_ten_thousand_mutated_messages_are_read_or_refused() -> None:
     payloads, rng = frames.honest(), np.random.default_rng(0)
     assert {frames.read(payload) for payload in payloads} == {"read"}

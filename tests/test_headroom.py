@@ -87,6 +87,7 @@ def test_on_leading_ones_the_known_values_lie_within_the_intervals():
     assert gap.low <= known <= gap.high + 0.02
 
 
+@nightly
 def test_an_oracle_that_looks_ahead_few_times_is_no_worse_than_what_it_starts_from():
     options = {"bits": 20, "flips": [1, 2, 4], "horizon": 15, "tries": 8}
     found = ladder("fitgym/LeadingOnes-v0", options=options, seeds=60, tries=3, every=1, schedules=False)
@@ -114,6 +115,7 @@ def test_the_same_request_gives_the_same_ladder_for_any_number_of_processes():
     assert csv_of([one]) == csv_of([two])
 
 
+@nightly
 def test_programs_are_judged_on_tasks_of_the_test_split():
     found = measure(
         Request(

@@ -17,6 +17,7 @@ LIBRARIES = {"study": "joblib", "train": "stable_baselines3"}
 
 @pytest.mark.parametrize("after_s", [pytest.param(0.5, marks=nightly), pytest.param(2.0, marks=nightly), 4.0])
 @pytest.mark.parametrize("name", kills.COMMANDS)
+@nightly
 def test_nothing_outlives_a_killed_command(name: str, after_s: float) -> None:
     if name in LIBRARIES:
         pytest.importorskip(LIBRARIES[name], reason=f"the command {name} needs it")

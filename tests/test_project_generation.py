@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.errors import BudgetError
 from fitgym.evolution.budget import Budget
@@ -110,6 +111,7 @@ def test_only_what_changed_is_searched_again(root: Path) -> None:
             assert line in after["tests/generated/test_shop_till.py"]
 
 
+@nightly
 def test_the_number_of_jobs_changes_no_suite(root: Path) -> None:
     generate_project(request(root, jobs=1))
     alone = files(root)
@@ -119,6 +121,7 @@ def test_the_number_of_jobs_changes_no_suite(root: Path) -> None:
     assert files(root) == alone
 
 
+@nightly
 def test_a_file_by_hand_of_the_same_name_stays_and_the_other_is_renamed(root: Path) -> None:
     (root / "tests").mkdir()
     (root / "tests" / "test_shop_till.py").write_text("def test_mine(): pass\n")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.cli import main
 from fitgym.evolution.budget import Budget
@@ -155,6 +156,7 @@ def test_a_module_that_cannot_be_imported_loses_no_test(root: Path) -> None:
     assert till_tests(root).read_text() == before
 
 
+@nightly
 def test_tests_of_a_class_of_unittest_are_found_too(root: Path) -> None:
     till_tests(root).unlink()
     request = ProjectRequest(

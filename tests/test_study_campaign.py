@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import nightly
 
 from benchmarks import campaign_check
 from fitgym.errors import InputError
@@ -275,6 +276,7 @@ def workers() -> list[int]:
     return found
 
 
+@nightly
 def test_a_driver_that_is_killed_ten_times_makes_every_run_exactly_once(tmp_path: Path) -> None:
     command = campaign_check.study(tmp_path, 400)
     kills = campaign_check.killed(command, tmp_path, 10, 30, np.random.default_rng(0))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 from fitgym.errors import InputError
 from fitgym.run.validation import Claim
@@ -34,6 +35,7 @@ def endless() -> dict[str, Any]:
     }
 
 
+@nightly
 def test_a_record_that_takes_too_long_is_not_valid_and_the_next_one_is_validated(quick: dict[str, Any]) -> None:
     with Validator(8.0) as validator:
         assert validator.validate(Claim("first", quick)).valid

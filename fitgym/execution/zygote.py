@@ -359,10 +359,9 @@ class Zygote:
     def _errors(self) -> str:
         """The last line that the worker wrote before it began to import."""
         try:
-            lines = Path(self._folder.path, "errors").read_text(errors="replace").strip().splitlines()
+            return Path(self._folder.path, "errors").read_text(errors="replace").strip().rpartition("\n")[2]
         except OSError:
             return ""
-        return lines[-1] if lines else ""
 
     # ------------------------------------------------------------------------------------------------ conversation
 
@@ -383,9 +382,8 @@ class Zygote:
             payload = self._reader.next()
             if payload is not None and time.monotonic() <= deadline + _FLOOD_S:
                 return read_news(payload)
-            if time.monotonic() > deadline + _FLOOD_S or not readable(
-                [self._control.fileno()], deadline - time.monotonic()
-            ):
+            left = deadline - time.monotonic()
+            if left < -_FLOOD_S or not readable([self._control.fileno()], left):
                 raise TimeoutError
             data, descriptors, _, _ = socket.recv_fds(self._control, _RECEIVE, 1)
             self._descriptors += descriptors

@@ -25,7 +25,7 @@ LIMIT_S = 60.0
 def untangle(project: Project, files: Sequence[Path], limit_s: float = LIMIT_S) -> list[str]:
     """Take out tests that make those of other files fail, until all generated tests pass together.
 
-    Tests that a person wrote or edited stay.
+    Tests that a person wrote or edited stay, and so do tests that fail by themselves: `fitgym check` is about those.
 
     Args:
         project: whose tests they are.
@@ -40,10 +40,15 @@ def untangle(project: Project, files: Sequence[Path], limit_s: float = LIMIT_S) 
     """
     end = time.monotonic() + limit_s
     removed: list[str] = []
+    alone: set[tuple[Path, str]] = set()  # tests that fail by themselves: the code has changed since they were made
     while time.monotonic() < end:
-        victim = next((one for one in check(project, files).failures if one.name and not one.edited), None)
+        failing = [one for one in check(project, files).failures if one.name and not one.edited]
+        victim = next((one for one in failing if (one.file, one.name) not in alone), None)
         if victim is None:
             break
+        if _fails_behind(project, victim.file, (), victim):
+            alone.add((victim.file, victim.name))
+            continue
         file, tests = _guilty(project, files, victim, end)
         suite = SuiteFile.read(file)
         assert suite is not None, "it was run a moment ago"
@@ -53,7 +58,7 @@ def untangle(project: Project, files: Sequence[Path], limit_s: float = LIMIT_S) 
 
 
 def _guilty(project: Project, files: Sequence[Path], victim: Failure, end: float) -> tuple[Path, list[FileTest]]:
-    """The file and its tests that make a test fail; the test itself if no single file does."""
+    """The file and its tests that make a test fail; the test itself if it takes several files."""
     for file in files[: files.index(victim.file)]:
         tests = list(_own(file))
         if time.monotonic() < end and tests and _fails_behind(project, file, tests, victim):
