@@ -54,7 +54,6 @@ BAD = {
     "negative seed": ([TRIANGLE, "--seed", "-1"], "seed is -1"),
     "no population": ([TRIANGLE, "--population", "0"], "population 0"),
     "option instead of a file": ([TRIANGLE, "--json", "-q"], "--json is followed by '-q'"),
-    "no project": ([], "no package and no module is in"),
 }
 
 
