@@ -21,7 +21,7 @@ from fitgym.project.existing.probes import Probes, trace_of
 if TYPE_CHECKING:
     import pytest
 
-    from fitgym.project.existing.recording import Ran, Runs
+    from fitgym.project.existing.recording import RanTest, Runs
 
 __all__ = ["Killing"]
 
@@ -87,7 +87,7 @@ class Killing:
     limit_s: float
     folder: str
 
-    def run(self, items: Sequence[pytest.Item], run: Runs, ran: Sequence[Ran]) -> None:
+    def run(self, items: Sequence[pytest.Item], run: Runs, ran: Sequence[RanTest]) -> None:
         """Run the mutants; called in the process that has collected the tests and run none of them."""
         end = time.monotonic() + self.limit_s
         position = {item.nodeid: at for at, item in enumerate(items)}
@@ -104,7 +104,7 @@ class Killing:
             if self._is_killed(items, run, trial, mutations[trial.module], alone):
                 self.tell(("killed", trial.module, trial.id))
 
-    def _plan(self, ran: Sequence[Ran], position: dict[str, int]) -> tuple[list[_Trial], dict[str, Mutation]]:
+    def _plan(self, ran: Sequence[RanTest], position: dict[str, int]) -> tuple[list[_Trial], dict[str, Mutation]]:
         trials: list[_Trial] = []
         mutations = {}
         for name in sorted({name for one in ran for name in one.records}):

@@ -18,14 +18,14 @@ import pytest
 from fitgym.project.existing.fork import Send, forked
 from fitgym.project.existing.probes import Probes, WireRecord
 
-__all__ = ["Ran", "Recording"]
+__all__ = ["RanTest", "Recording"]
 
 _GRACE_S = 10.0
 """Seconds after the time limit in which the running test may still end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RanTest:
     """One test that ran.
 
     Attributes:
@@ -49,7 +49,7 @@ class Recording:
     Args:
         probes: in the modules of the project.
         tell: gets messages of built-in values: ("unusable", file, why), ("collected", number), ("test", ...) with the
-            attributes of `Ran`, ("late",), ("broken",).
+            attributes of `RanTest`, ("late",), ("broken",).
         ignore: tells which files hold no existing tests.
         limit_s: seconds for all tests.
         then: called with the session's items, how to run one, and what ran; runs the mutants.
@@ -62,7 +62,7 @@ class Recording:
         *,
         ignore: Callable[[Path], bool],
         limit_s: float,
-        then: Callable[[Sequence[pytest.Item], Runs, Sequence[Ran]], None],
+        then: Callable[[Sequence[pytest.Item], Runs, Sequence[RanTest]], None],
     ) -> None:
         self._probes = probes
         self._tell = tell
@@ -90,12 +90,12 @@ class Recording:
         """Run the tests in forks."""
         items = list(session.items)
         self._tell(("collected", len(items)))
-        ran: list[Ran] = []
+        ran: list[RanTest] = []
 
         def heard(message: Any) -> None:
             self._tell(message)
             if message[0] == "test":
-                ran.append(Ran(*message[1:]))
+                ran.append(RanTest(*message[1:]))
 
         if items:
             limit = self._limit_s + min(_GRACE_S, self._limit_s)
