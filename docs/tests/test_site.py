@@ -154,7 +154,7 @@ QUESTIONS = {
     "how can I repeat a run": "concepts",
     "how do I cite fitgym": "cite",
     "what is the difference to Pynguin": "comparison",
-    "what does a budget count": "quickstart",
+    "what does a budget count": "concepts",
     "why was nothing exported": "troubleshooting",
     "how do I train ppo": "agents/ppo",
 }
