@@ -488,13 +488,11 @@ class SearchEnv(RecordedEnv):
 
 
 def _budget(text: str | None) -> Budget | None:
-    """The budget of an episode.
-
-    Raises:
-        BudgetError: it cannot be read, or counts seconds.
-    """
+    """The budget of an episode; a BudgetError if it cannot be read or counts seconds."""
     budget = None if text is None else Budget.parse(text)
     if budget is not None and not budget.deterministic:
-        advice = "give an environment generations (200g) or executions (20000x)"
-        raise BudgetError(f"budget '{text}' counts seconds, so no run could be repeated: {advice}")
+        raise BudgetError(
+            f"budget '{text}' counts seconds, so no run could be repeated: give an environment generations "
+            "(200g) or executions (20000x)"
+        )
     return budget
