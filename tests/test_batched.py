@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("stable_baselines3", reason="deep agents need torch: pip install torch==2.13.0 'fitgym[deep]'")
 
+from nightly import nightly
 from stable_baselines3.common.env_checker import check_env
 
 from fitgym.agents.base import make as make_agent
@@ -51,6 +52,7 @@ def score(folder, *, blank):
     return np.mean(values)
 
 
+@nightly
 def test_training_at_once_learns_more_than_any_constant_and_not_without_eyes(tmp_path):
     trained = train(Training.of(SMALL, env="fitgym/Landscapes-v0", steps=120_000, envs=64, output=str(tmp_path)))
     episodes = [json.loads(line) for line in (tmp_path / "episodes.jsonl").read_text().splitlines()]

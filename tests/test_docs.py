@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nightly import every
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -68,7 +69,9 @@ def files(page: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize(
+    "page", every(2, [p for p in PAGES if commands(p)]), ids=lambda page: str(page.relative_to(DOCS))
+)
 def test_the_examples_of_a_page_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
     tree = ROOT
     if added := files(page):

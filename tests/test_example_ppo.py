@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 torch = pytest.importorskip("torch", reason="PPO needs torch, which is in the extra 'deep'")
 
@@ -32,6 +33,7 @@ def settings(**changed: Any) -> argparse.Namespace:
     return argparse.Namespace(**{**found, **changed})
 
 
+@nightly
 def test_it_learns_landscapes_with_its_eyes_open(ppo: Any, capsys: pytest.CaptureFixture[str]) -> None:
     options = settings()
     model = ppo.train(options)

@@ -7,6 +7,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from hypothesis import given
 from hypothesis import strategies as st
+from nightly import nightly
 
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.envs.landscapes import LandscapesEnv, LandscapesVector
@@ -45,6 +46,7 @@ def test_rewards_sum_to_the_score_and_everything_stays_in_its_bounds(actions, se
 
 
 @given(st.lists(st.integers(0, 2**31 - 1), min_size=2, max_size=5, unique=True), st.integers(0, 2**31 - 1))
+@nightly
 def test_an_episode_is_the_same_alone_and_among_others(seeds, chance):
     actions = np.random.default_rng(chance).integers(len(ACTIONS), size=(SLICES, len(seeds)))
     vector = LandscapesVector(len(seeds))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.project.check import check
 from fitgym.project.layout import Project, find
@@ -104,6 +105,7 @@ def test_tests_that_a_person_edited_stay(project: Project) -> None:
     assert "test_activate_nl" in names(file) and "test_greeting (test_b.py)" in removed
 
 
+@nightly
 def test_a_test_that_fails_by_itself_stays(project: Project) -> None:
     file = files(project)[1]
     file.write_text(SuiteFile(VICTIMS.replace("1 == 1", "1 == 2")).sealed("1").text)

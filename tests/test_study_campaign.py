@@ -248,6 +248,7 @@ def test_a_run_that_could_not_be_handed_over_any_more_is_made_all_the_same(
     assert campaign.run(plan, tmp_path, workers=2) == Status(12, 0, 0)
 
 
+@nightly
 def test_workers_that_are_killed_from_outside_cost_nothing(plan: Plan, tmp_path: Path) -> None:
     plan = Plan.of({**DOCUMENT, "seeds": 30})
     killed = 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 from fitgym.study import campaign
 from fitgym.study.plan import Plan
@@ -55,6 +56,7 @@ def results(folder: Path) -> list[Any]:
     return [{**record, "seconds": {}} for record in Store.open(folder).records()]
 
 
+@nightly
 def test_a_node_that_is_lost_costs_nothing_and_the_numbers_are_those_of_one_process(
     cluster: Any, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from nightly import nightly
 
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.agents.base import make
@@ -211,6 +212,7 @@ def test_agents_that_look_no_further_than_a_step_fall_for_the_mirage(name: str) 
     assert mirages > 10 * 40 / 5 and np.mean(returns) < 21.2
 
 
+@nightly
 def test_ppo_learns_it_to_95_percent_of_the_optimum() -> None:
     stable_baselines3 = pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is in the extra 'deep'")
     import torch

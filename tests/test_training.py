@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 import fitgym
 from fitgym.agents.base import Agent
@@ -224,6 +225,7 @@ def test_no_subject_that_can_be_used_is_an_error_with_all_reasons(tmp_path: Path
         train(request(tmp_path, subjects="no_such_a,no_such_b"))
 
 
+@nightly
 def test_a_deep_agent_learns_from_two_environments_and_is_used_by_name_of_its_folder(tmp_path: Path) -> None:
     pytest.importorskip("stable_baselines3", reason="deep agents learn with Stable-Baselines3, in the extra 'deep'")
     agent = train(request(tmp_path, agent="ppo:n_steps=4,batch_size=8", steps=16, envs=2)).agent
