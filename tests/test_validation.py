@@ -80,7 +80,7 @@ def test_a_run_that_has_failed_claims_nothing() -> None:
     assert validate(Claim("one", found)).unchecked == {"error": FAILED}
     cell = Cell("artificial", "UCB", "no_such_module", 5, "60x", {})
     other = {**found, "id": cell.id, "trial": "artificial", "settings": {}, "error": ""}
-    assert reasons(other).startswith("cannot be made again: 'no_such_module' is no problem")
+    assert reasons(other).startswith("cannot be made again: no kind of targets named 'no_such_module'")
 
 
 def test_the_command_ticks_records_of_runs_and_crosses_those_that_were_touched(tmp_path: Path) -> None:
