@@ -142,6 +142,19 @@ def test_a_file_whose_module_is_gone_is_deleted(root: Path) -> None:
     assert pruned.deleted == (gone,) and not gone.exists() and till_tests(root).exists()
 
 
+def test_an_update_of_one_module_leaves_the_tests_of_others_alone(root: Path) -> None:
+    shelf = root / "tests" / "generated" / "test_shop_shelf.py"
+    before = shelf.read_text()
+    options = ("--path", str(root / "src"), "--budget", "600x", "--goal", "coverage", "--population", "10", "--quiet")
+    assert run("update", "shop.till", *options) == 0
+    assert shelf.read_text() == before
+
+
+def test_a_module_is_lacking_when_its_file_is_gone(root: Path) -> None:
+    project = find(str(root))
+    assert not project.lacks("shop.till") and project.lacks("shop.gone") and project.lacks("shop.till.Gone")
+
+
 def test_tests_of_a_function_that_is_gone_are_removed(root: Path) -> None:
     project = change(root, "def double", "def twice")
     pruned = prune(check(project, files(root)))

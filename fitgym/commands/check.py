@@ -44,7 +44,7 @@ def check(
     from fitgym.suite.generated import generated_files
 
     project = find(subject, path)
-    folder = output or project.tests / "generated"
+    folder = output or project.generated
     files = generated_files(folder)
     if not files:
         raise InputError(f"'{folder}' has no generated tests; make some by `fitgym generate`, or name it by --output")

@@ -51,7 +51,7 @@ def run_project(
         project,
         Setting.from_keywords(**keywords),
         Budget.parse(budget) if budget else usual,
-        project.tests / "generated" if output is None else output,
+        output or project.generated,
         tests=project.tests if tests is None else tests,
         jobs=jobs,
         format=format,

@@ -64,7 +64,7 @@ def update(
     from fitgym.project.layout import find
     from fitgym.project.pruning import prune
     from fitgym.run.setting import Setting
-    from fitgym.suite.generated import generated_files
+    from fitgym.suite.generated import generated_files, tested
 
     keywords = {
         "env": DEFAULT_ENV,
@@ -74,11 +74,12 @@ def update(
         **options,
     }
     project = find(subject, path)
-    folder = output or project.tests / "generated"
+    folder = output or project.generated
     files = [file.resolve() for file in generated_files(folder)]
     wanted = ProjectRequest(project, Setting.from_keywords(**keywords), None, folder)
     known = {wanted.file(module).resolve() for module in project.modules}
-    pruned = prune(check(project, files), [file for file in files if file not in known])
+    obsolete = [file for file in files if file not in known and project.lacks(tested(file))]
+    pruned = prune(check(project, [file for file in files if file in known or file in obsolete]), obsolete)
     if pruned.removed:
         sys.stdout.write(f"removed, because they no longer pass ({len(pruned.removed)}):\n\n")
         sys.stdout.write("".join(f"{line}\n" for line in described(pruned.removed, project.root)))

@@ -78,6 +78,21 @@ class Project:
     modules: tuple[Module, ...]
     tests: Path
 
+    @property
+    def generated(self) -> Path:
+        """The usual folder for generated tests."""
+        return self.tests / "generated"
+
+    def lacks(self, name: str) -> bool:
+        """Whether the source has no module of that dotted name, and no class of it in the module above."""
+        place = self.source.joinpath(*name.split("."))
+        if place.with_suffix(".py").is_file() or (place / "__init__.py").is_file():
+            return False
+        owners = (place.parent.with_suffix(".py"), place.parent / "__init__.py")
+        return not any(
+            file.is_file() and f"class {place.name}" in file.read_text("utf-8", "replace") for file in owners
+        )
+
 
 def find(
     text: str, path: str | os.PathLike[str] | None = None, *, only: Sequence[str] = (), exclude: Sequence[str] = ()
