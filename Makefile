@@ -20,7 +20,7 @@ TORCH_SOURCE ?=
 
 help:
 	@echo "make demo    UCB and the goal's own fitness function, at the same budget, on a standard-library module"
-	@echo "make test    the tests of fitgym itself       make nightly  all of them, those that take long too"
+	@echo "make test    the tests of fitgym itself       make nightly  the slow tests too"
 	@echo "make lint    ruff: rules and format        make format   apply both"
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
 	@echo "make docs    the documentation, strictly, into site/, and the checks of what was built"

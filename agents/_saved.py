@@ -31,7 +31,7 @@ _KINDS: Final[Mapping[str, Any]] = MappingProxyType(
         "generators": list[dict[str, Any]],
     }
 )
-"""The types of what `agent.json` holds; earlier versions lack some of it."""
+"""The types of the keys of `agent.json`; files of earlier versions lack some keys."""
 
 
 def write(folder: Path, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Path:

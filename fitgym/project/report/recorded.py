@@ -6,17 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from fitgym.project.layout import Module, Project
+from fitgym.project.records import Records
 from fitgym.subject.mutant import Mutant
 from fitgym.subject.mutants import mutants
 
-__all__ = ["RECORDS", "Recorded", "recorded"]
-
-RECORDS = Path(".fitgym") / "records"
-"""The folder of the records, below the root of a project."""
+__all__ = ["Recorded", "recorded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def recorded(project: Project, module: Module, source: str) -> Recorded:
         A `Recorded` with a `problem` if there is no record, it cannot be read, it is of another source, or no mutants
         were run. Tests that were left out are told if the record can be read.
     """
-    file = project.root / RECORDS / f"{module.name}.json"
+    file = Records(project.root).folder / f"{module.name}.json"
     try:
         record = json.loads(file.read_text("utf-8"))
     except FileNotFoundError:
