@@ -20,7 +20,7 @@ FITNESS = Registry("fitgym.fitness", Fitness, "fitness function")
 every = pytest.mark.parametrize("name", FITNESS.names())
 
 suites = st.lists(traces(), max_size=4)
-contract = settings(max_examples=10, deadline=None)
+contract = settings(max_examples=25, deadline=None)
 
 
 def make(name):
