@@ -69,9 +69,35 @@ def test_the_working_tree_differs_by_edits_renames_and_removals(tmp_path: Path) 
     (tmp_path / "untracked.py").write_text("x = 3\n")
     found = revision("HEAD", tmp_path)
     assert found.files() == {"same.py", "edited.py", "moved.py", "gone.py"}
-    assert found.edited() == {"edited.py", "moved.py", "new_place.py", "gone.py"}
+    assert found.edited() == {"edited.py", "moved.py", "new_place.py", "gone.py", "untracked.py"}
     assert dict(found.renamed()) == {"new_place.py": "moved.py"}
     assert found.read("edited.py") == b"x = 1\n"
+
+
+def test_a_renamed_file_is_found_before_it_is_added(tmp_path: Path) -> None:
+    committed(tmp_path, shop="def price():\n    return 12\n" * 5, other="x = 1\n")
+    (tmp_path / "shop.py").rename(tmp_path / "till.py")
+    (tmp_path / "new.py").write_text("y = 2\n")
+    before = (
+        git(tmp_path, "status", "--porcelain"),
+        git(tmp_path, "count-objects"),
+        (tmp_path / ".git/index").read_bytes(),
+    )
+    found = revision("HEAD", tmp_path)
+    assert dict(found.renamed()) == {"till.py": "shop.py"}
+    assert found.edited() == {"shop.py", "till.py", "new.py"}
+    after = (
+        git(tmp_path, "status", "--porcelain"),
+        git(tmp_path, "count-objects"),
+        (tmp_path / ".git/index").read_bytes(),
+    )
+    assert after == before
+
+
+def test_a_work_tree_without_python_files_has_nothing_to_add(tmp_path: Path) -> None:
+    committed(tmp_path, a="x = 1\n")
+    (tmp_path / "a.py").unlink()
+    assert revision("HEAD", tmp_path).edited() == {"a.py"}
 
 
 def test_odd_file_names_are_read_as_they_are(tmp_path: Path) -> None:

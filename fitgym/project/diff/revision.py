@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,11 +41,11 @@ class Revision:
         return frozenset(_names(_git(self.top, "ls-tree", "-r", "-z", "--name-only", self.commit)))
 
     def edited(self) -> frozenset[str]:
-        """The files that the working tree has changed or removed since, relative to `top`."""
+        """The files that the working tree has changed, added or removed since, relative to `top`."""
         return frozenset(name for names in self._status() for name in names[1:])
 
     def renamed(self) -> Mapping[str, str]:
-        """The files that git takes for renamed, new name to old name, relative to `top`."""
+        """The files that git considers renamed, staged or not: new name to old name, relative to `top`."""
         found = {names[2]: names[1] for names in self._status() if names[0].startswith("R")}
         return MappingProxyType(found)
 
@@ -82,9 +83,25 @@ class Revision:
                 shutil.copy2(source, target)
 
     def _status(self) -> list[list[str]]:
-        """`[status, name]` for each file that differs, `[status, old name, new name]` for a renamed one."""
+        """`[status, name]` for each file that differs, `[status, old name, new name]` for a renamed one.
+
+        A copy of the index tells git to consider new files too, so that a renamed file is found before `git add`. Git
+        writes any object that this takes into a temporary folder.
+        """
         options = ("--name-status", "-z", "--find-renames", "--no-ext-diff", "--ignore-submodules")
-        fields = _names(_git(self.top, "diff", *options, self.commit))
+        paths = _git(self.top, "rev-parse", "--path-format=absolute", "--git-path", "index", "--git-path", "objects")
+        index, objects = map(Path, os.fsdecode(paths).splitlines())
+        with tempfile.TemporaryDirectory(prefix="fitgym-index-") as folder:
+            copy = Path(folder, "index")
+            if index.exists():
+                shutil.copy2(index, copy)
+            private = {
+                "GIT_INDEX_FILE": str(copy),
+                "GIT_OBJECT_DIRECTORY": folder,
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects),
+            }
+            _git(self.top, "add", "--intent-to-add", "--ignore-errors", "--", ".", environment=private)
+            fields = _names(_git(self.top, "diff", *options, self.commit, environment=private))
         found = []
         while fields:
             length = 3 if fields[0][:1] in ("R", "C") else 2
