@@ -9,7 +9,7 @@ from trace_by_hand import trace_by_hand
 from fitgym.instrument.abstraction import abstract
 from fitgym.instrument.trace import Call, Raised, Stop
 from fitgym.subject import subject as data
-from fitgym.subject.hints import Hint
+from fitgym.subject.types.hints import Hint
 
 __all__ = ["SITES", "SUBJECT", "traces"]
 

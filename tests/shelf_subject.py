@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fitgym.execution.observation import NOT_RUN, Observed, observe
-from fitgym.subject.hints import ANY, Hint
+from fitgym.messages.observation import NOT_RUN, Observed, observe
 from fitgym.subject.subject import Class, Operation, OperationKind, Parameter, Reference, Subject
+from fitgym.subject.types.hints import ANY, Hint
 from fitgym.suite.assertions import FinishedTest, finished_tests
+from fitgym.suite.text.source import render
 from fitgym.testcase.expression import Collection, Literal, Ref
-from fitgym.testcase.source import render
 from fitgym.testcase.statement import Statement
 
 GOLDEN = Path(__file__).parent / "golden"

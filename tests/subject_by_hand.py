@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Class, Function, Operation, Parameter, Reference, Site, Subject
+from fitgym.subject.types.hints import ANY, Hint
 
 INT = Hint("class", "builtins.int")
 STR = Hint("class", "builtins.str")

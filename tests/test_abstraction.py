@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fitgym.instrument.abstraction import OBSERVERS, Places, abstract, family, partitions, place, siblings, wider
-from fitgym.subject.hints import Hint
+from fitgym.subject.types.hints import Hint
 
 INT = Hint("class", "builtins.int")
 STR = Hint("class", "builtins.str")

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from fitgym.subject.affixes import Affixes, affixes
+from fitgym.subject.code.affixes import Affixes, affixes
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fitgym.agents.base import kind, make
-from fitgym.evaluation import Row
+from fitgym.run.evaluation import Row
 from fitgym.run.setting import Setting
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"

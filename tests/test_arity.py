@@ -5,7 +5,7 @@ import inspect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fitgym.execution.arity import Arity
+from fitgym.worker.arity import Arity
 
 P = inspect.Parameter
 KINDS = [P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD, P.VAR_POSITIONAL, P.KEYWORD_ONLY, P.VAR_KEYWORD]

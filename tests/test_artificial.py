@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.artificial import KINDS, LARGEST, ArtificialEngine, Points, Problem
 from fitgym.engine import SEARCH
 from fitgym.errors import InputError, UnknownName
+from fitgym.formulas.artificial import KINDS, LARGEST, ArtificialEngine, Points, Problem
 
 GROUPS = {"gradient": 3, "plateau": 2, "deceptive": 2, "infeasible": 2}
 

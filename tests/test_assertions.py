@@ -22,7 +22,7 @@ from shelf_subject import (
     text,
 )
 
-from fitgym.execution.observation import Observation, Observed, agreement
+from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.suite.assertions import (
     MAX_ASSERTIONS,
     FinishedTest,

@@ -11,10 +11,10 @@ from nightly import nightly
 from stable_baselines3.common.env_checker import check_env
 
 from fitgym.agents.base import make as make_agent
-from fitgym.batched import batched
 from fitgym.envs.landscapes import LandscapesEnv
-from fitgym.landscapes import SLICES
-from fitgym.training import Training, train
+from fitgym.formulas.landscapes import SLICES
+from fitgym.learning.batched import batched
+from fitgym.learning.training import Training, train
 
 SMALL = "ppo:n_steps=60,batch_size=480,n_epochs=4,learning_rate=0.001,trace=0.8,entropy=0.005"
 

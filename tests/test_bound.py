@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.bound import bound
+from fitgym.sandbox.bound import bound
 
 
 def ended(pid: int, seconds: float = 20.0) -> bool:
@@ -41,7 +41,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path, end: str) -> N
     (tmp_path / "endless.py").write_text("import time; print('up', flush=True); time.sleep(600)")
     script = f"""
 import os, subprocess, sys
-from fitgym.execution.bound import bound
+from fitgym.sandbox.bound import bound
 child = subprocess.Popen(bound("endless"), stdout=subprocess.PIPE)
 child.stdout.readline()
 print(child.pid, flush=True)
@@ -53,18 +53,18 @@ print(child.pid, flush=True)
 
 
 def test_it_ends_at_once_if_the_parent_has_ended_before_it_could_be_bound() -> None:
-    script = "from fitgym.execution.sandbox import die_with_parent; die_with_parent(1 << 22); print('still here')"
+    script = "from fitgym.sandbox.sandbox import die_with_parent; die_with_parent(1 << 22); print('still here')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "")
 
 
 def test_a_function_is_called_in_a_bound_process() -> None:
-    script = "import os, pickle; from fitgym.execution.bound import call; call(os.getppid(), pickle.dumps(print), 1, 2)"
+    script = "import os, pickle; from fitgym.sandbox.bound import call; call(os.getppid(), pickle.dumps(print), 1, 2)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "1 2\n")
 
 
 def test_nothing_is_unpickled_in_a_process_whose_parent_has_ended() -> None:
-    script = "from fitgym.execution.bound import call; call(1 << 22, b'no pickle')"
+    script = "from fitgym.sandbox.bound import call; call(1 << 22, b'no pickle')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from fitgym.instrument.plan import plan
+from fitgym.instrument.rewriting.plan import plan
 from fitgym.subject.callgraph import reachable
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.chain import OPEN, Seal, holds, sealed
+from fitgym.worker.chain import OPEN, Seal, holds, sealed
 
 
 def batch(numbers: list[tuple[int, int]]) -> tuple[Seal, list[Any], list[Any]]:

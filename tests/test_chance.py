@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from fitgym.determinism.pids import PIDS
 from fitgym.execution.executor import Executor, Limits
-from fitgym.execution.pids import PIDS
-from fitgym.execution.sandbox import same_layout
+from fitgym.sandbox.sandbox import same_layout
 from fitgym.subject.source import locate
+from fitgym.suite.text.scope import Scope
+from fitgym.suite.text.source import expression_source
 from fitgym.testcase.expression import Literal
-from fitgym.testcase.scope import Scope
-from fitgym.testcase.source import expression_source
 from fitgym.testcase.statement import Statement, StatementTable
 
 LIMITS = Limits(seconds=1.0, memory_mb=256)
@@ -114,7 +114,7 @@ def test_a_search_sees_the_same_numbers_in_every_process_and_every_test_case(tmp
 def test_the_module_seems_not_to_be_imported_until_it_is() -> None:
     script = """
     import sys
-    from fitgym.execution.chance import Chance
+    from fitgym.determinism.chance import Chance
     chance = Chance("something")
     assert "random" not in sys.modules
     chance.fix()
@@ -216,7 +216,7 @@ def test_addresses_count_in_the_order_of_asking_and_the_other_way_round() -> Non
     script = """
     import builtins
     real = id
-    from fitgym.execution.addresses import Addresses
+    from fitgym.determinism.addresses import Addresses
     addresses = Addresses()
     kept = object()
     assert id is not real and id(kept) == id(kept) != real(kept)
@@ -402,7 +402,7 @@ def test_no_test_asserts_a_time(timed: Executor) -> None:
 def test_functions_of_the_clock_are_not_bound_once_more() -> None:
     script = """
     import time
-    from fitgym.execution.chance import Chance
+    from fitgym.determinism.chance import Chance
     chance = Chance("something")
 
     class Watch:
@@ -419,7 +419,7 @@ def test_the_monotonic_clock_is_fixed_for_the_package_of_the_subject_only() -> N
     """Who waits for a lock or a queue has to see real time, and a package may keep it."""
     script = """
     import time
-    from fitgym.execution.chance import Chance
+    from fitgym.determinism.chance import Chance
     real = time.monotonic
     chance = Chance("mine.part")
     chance.settle()
@@ -442,8 +442,8 @@ def test_the_monotonic_clock_is_fixed_for_the_package_of_the_subject_only() -> N
 def test_what_stands_in_for_chance_is_no_state_of_the_subject() -> None:
     script = """
     import types
-    from fitgym.execution.chance import Chance
-    from fitgym.execution.leakage import State
+    from fitgym.determinism.chance import Chance
+    from fitgym.worker.state.leakage import State
     chance = Chance("something")
     module = types.ModuleType("watched")
     exec("import os, time\\nlook, place, draw = time.time, id, os.urandom\\nclass Watch:\\n    look = time.time", vars(module))
@@ -499,7 +499,7 @@ def test_a_process_that_is_forked_is_another_one_and_its_parent_is_what_it_calls
     script = """
     import os
     real, parent = os.getpid(), os.getppid()
-    from fitgym.execution.pids import Pids
+    from fitgym.determinism.pids import Pids
     pids = Pids()
     fixed = os.getpid(), os.getppid()
     assert len({real, parent, *fixed}) == 4 and min(fixed) > 2**22

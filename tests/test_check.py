@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.check import Approx, Checks, check
-from fitgym.execution.observation import describe
-from fitgym.execution.protocol import encode_expression
+from fitgym.messages.observation import describe
+from fitgym.messages.protocol import encode_expression
+from fitgym.worker.check import Approx, Checks, check
 
 
 class Point:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.listing import KINDS, explain
+from fitgym.commands.listing import KINDS, explain
 
 PROGRAMS = Path(__file__).parent / "programs"
 TRIANGLE = str(PROGRAMS / "triangle.py")
@@ -214,7 +214,7 @@ def test_list_names_every_extension_with_a_line_about_it(capsys, what):
 def commands() -> list[tuple[str, ...]]:
     """Every command of the command line, those of `study` included."""
     from fitgym.cli import app
-    from fitgym.study_commands import study
+    from fitgym.commands.studies import study
 
     found = [(name,) for name in app if not name.startswith("-")]
     return sorted(found) + sorted(("study", name) for name in study if not name.startswith("-"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fitgym
-from fitgym.subject.command_lines import commands_in, is_command_line, runner_of, words_of
+from fitgym.subject.introspection.command_lines import commands_in, is_command_line, runner_of, words_of
 
 click = pytest.importorskip("click")
 

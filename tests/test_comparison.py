@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.comparison import a12, contrast, contrasts
 from fitgym.errors import InputError
-from fitgym.evaluation import Row
+from fitgym.run.evaluation import Row
 from fitgym.run.setting import Setting
+from fitgym.study.comparison import a12, contrast, contrasts
 from fitgym.study.verdict import judge
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from fitgym.subject.conformance import conforms
-from fitgym.subject.declarations import from_annotation
-from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.types.conformance import conforms
+from fitgym.subject.types.declarations import from_annotation
+from fitgym.subject.types.hints import ANY, Hint
 
 
 class Own:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.subject.constants import LONGEST, constants
+from fitgym.subject.code.constants import LONGEST, constants
 
 
 @pytest.mark.parametrize(

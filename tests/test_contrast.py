@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fitgym.execution.observation import NOT_RUN, Observed, observe
+from fitgym.messages.observation import NOT_RUN, Observed, observe
 from fitgym.project.diff.contrast import VALUES, contrast
 from fitgym.testcase.expression import Name
 

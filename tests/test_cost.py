@@ -9,7 +9,7 @@ import pytest
 
 from fitgym.cli import main
 from fitgym.errors import InputError
-from fitgym.suite.cost import Cost, Quantity, cost
+from fitgym.suite.runs.cost import Cost, Quantity, cost
 
 SUBJECT = """\
 def large(n):

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from fitgym.subject.definitions import (
+from fitgym.subject.code.definitions import (
     Definitions,
     bound,
     called_name,

@@ -5,11 +5,11 @@ import types
 
 import pytest
 
-from fitgym.subject.demands import Proxy, probe, static_demands
-from fitgym.subject.evidence import Evidence
-from fitgym.subject.hints import ANY, NONE, Hint, union
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.subject.usage import Usage
+from fitgym.subject.types.demands import Proxy, probe, static_demands
+from fitgym.subject.types.evidence import Evidence
+from fitgym.subject.types.hints import ANY, NONE, Hint, union
+from fitgym.subject.types.usage import Usage
 
 INT, STR, FLOAT, BYTES, BOOL = (Hint("class", f"builtins.{name}") for name in ("int", "str", "float", "bytes", "bool"))
 NUMBER = union([INT, FLOAT])

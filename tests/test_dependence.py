@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from fitgym.instrument.transformer import instrument
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.subject import Branch
 

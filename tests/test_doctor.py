@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from fitgym import doctor
-from fitgym.doctor import Finding, as_json, as_text, examine
+from fitgym.commands import doctor
+from fitgym.commands.doctor import Finding, as_json, as_text, examine
 from fitgym.errors import ExecutionError
-from fitgym.execution import layers
 from fitgym.execution.executor import Executor
-from fitgym.execution.layers import LAYERS, tried
-from fitgym.execution.sandbox import Guard
+from fitgym.sandbox import layers
+from fitgym.sandbox.layers import LAYERS, tried
+from fitgym.sandbox.sandbox import Guard
 
 FINDINGS = [
     Finding("versions", "fitgym", "ok", "0.1"),
@@ -208,6 +208,6 @@ def test_an_audit_hook_that_was_taken_away_is_missed(monkeypatch: pytest.MonkeyP
 
 def test_the_command_works_from_anywhere(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "fitgym.execution.layers", str(tmp_path)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "fitgym.sandbox.layers", str(tmp_path)], capture_output=True, text=True, timeout=60
     )
     assert list(json.loads(done.stdout)) == list(LAYERS)

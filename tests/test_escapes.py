@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution import escapes
-from fitgym.execution.escapes import ESCAPES, Targets, succeeds, targets
 from fitgym.execution.executor import Executor, Limits
-from fitgym.execution.level import Level
-from fitgym.execution.requirement import reached
+from fitgym.sandbox import escapes
+from fitgym.sandbox.escapes import ESCAPES, Targets, succeeds, targets
+from fitgym.sandbox.level import Level
+from fitgym.sandbox.requirement import reached
 from fitgym.subject.source import locate
 from fitgym.testcase.statement import Statement, StatementTable
 
@@ -46,7 +46,7 @@ def test_at_the_highest_level_nothing_gets_out(reachable: Targets, name: str) ->
 def test_without_namespaces_permissions_and_times_get_out(
     reachable: Targets, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fitgym.execution.confinement.isolate", lambda folder: False)
+    monkeypatch.setattr("fitgym.sandbox.confinement.isolate", lambda folder: False)
     assert succeeds(ESCAPES[name], reachable) == (Level.SECCOMP, name in ONLY_BY_NAMESPACES)
 
 
@@ -199,7 +199,7 @@ def test_a_hostile_import_reaches_nothing(hostile: Path, reachable: Targets, fun
 def test_a_hostile_program_reaches_nothing(hostile: Path, reachable: Targets, function: str, tmp_path: Path) -> None:
     before = state(reachable)
     hostile.write_text(hostile.read_text() + f"\n\n{function}()\nprint('done')\n")
-    command = [sys.executable, "-m", "fitgym.execution.sandbox", reachable.inside, "--", "hostile"]
+    command = [sys.executable, "-m", "fitgym.sandbox.sandbox", reachable.inside, "--", "hostile"]
     done = subprocess.run(
         command,
         cwd=reachable.inside,
@@ -219,7 +219,7 @@ def test_without_namespaces_python_code_still_changes_no_file_outside(
     before = state(reachable)
     hostile.write_text(hostile.read_text() + "\n\npython()\nplain()\nprint('done')\n")
     script = (
-        "import sys; from fitgym.execution import confinement, sandbox; confinement.isolate = lambda folder: False\n"
+        "import sys; from fitgym.sandbox import confinement, sandbox; confinement.isolate = lambda folder: False\n"
         f"sandbox.main([{reachable.inside!r}, '--', 'hostile'])"
     )
     done = subprocess.run(

@@ -19,7 +19,7 @@ from gymnasium.spaces import Discrete
 from fitgym.agents.base import make
 from fitgym.envs.toy import Toy, optimum
 from fitgym.errors import InputError
-from fitgym.evaluation import Row, evaluate, first_tries, play, summary
+from fitgym.run.evaluation import Row, evaluate, first_tries, play, summary
 from fitgym.run.setting import Setting
 
 SMALL: dict[str, Any] = {"budget": "150x", "seeds": [0, 1]}
@@ -252,7 +252,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], message
 
 
 def test_without_scipy_a_comparison_is_refused_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fitgym.agent_commands import evaluate as evaluate_command
+    from fitgym.commands.agents import evaluate as evaluate_command
 
     monkeypatch.setitem(sys.modules, "scipy", None)
     with pytest.raises(InputError, match=r"--against needs scipy for its test: pip install 'fitgym\[study\]'"):
@@ -262,7 +262,7 @@ def test_without_scipy_a_comparison_is_refused_before_the_first_run(monkeypatch:
 def test_runs_in_parallel_end_with_the_process_that_asked_for_them() -> None:
     """Killed outright, it has no time to tell them."""
     code = (
-        "from fitgym.evaluation import evaluate\n"
+        "from fitgym.run.evaluation import evaluate\n"
         "if __name__ == '__main__':\n"
         "    for row in evaluate(['uniform'], ['colorsys', 'textwrap'], seeds=range(50), budget='2000x', jobs=2):\n"
         "        print(row.value, flush=True)\n"

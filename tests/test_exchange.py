@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fitgym.execution.observation import Observation, Observed
+from fitgym.messages.observation import Observation, Observed
 from fitgym.project.diff.exchange import Exchange, binds
-from fitgym.subject.hints import ANY
 from fitgym.subject.subject import Class, Operation, Parameter, Reference, Subject
+from fitgym.subject.types.hints import ANY
 from fitgym.testcase.expression import Collection, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 

@@ -23,14 +23,14 @@ from trace_by_hand import counted
 
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
 from fitgym.execution.child import Child
-from fitgym.execution.environment import MARKER, marked
 from fitgym.execution.executor import Executor, Limits
-from fitgym.execution.observation import Observed
 from fitgym.execution.zygote import Zygote
 from fitgym.instrument.trace import Trace
-from fitgym.subject.hints import Hint, choices
+from fitgym.messages.observation import Observed
+from fitgym.sandbox.environment import MARKER, marked
 from fitgym.subject.source import locate
 from fitgym.subject.subject import Reference
+from fitgym.subject.types.hints import Hint, choices
 from fitgym.testcase.expression import Collection, Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
@@ -328,7 +328,7 @@ def test_care_that_nothing_calls_for_any_more_is_given_up(tmp_path: Path, monkey
         return len(os.environ.get("CHANGED", ""))
     """
     monkeypatch.setattr("fitgym.execution.killing._CALM", 40)
-    monkeypatch.setattr("fitgym.execution.watched._MOST", 0)  # what changes is not watched
+    monkeypatch.setattr("fitgym.messages.watched._MOST", 0)  # what changes is not watched
     with Executor(module(tmp_path, source), LIMITS) as executor:
         calls = Calls(executor)
         changes, keeps = calls(("change", 1)), calls(("change", 0))
@@ -1115,7 +1115,7 @@ def test_a_parked_process_leaves_no_connection_open_when_the_worker_ends(bank: E
 
 
 def test_what_is_nested_too_deeply_for_the_compiler_is_not_blamed_on_the_import(tmp_path, monkeypatch):
-    from fitgym.execution import preparation
+    from fitgym.worker import preparation
 
     def refuse(*_, **__):
         raise RecursionError("maximum recursion depth exceeded while traversing 'expr' node")

@@ -12,7 +12,7 @@ import pytest
 
 from fitgym.engine.existing import Existing
 from fitgym.errors import InputError
-from fitgym.generation import Request, generate, generate_request
+from fitgym.run.generation import Request, generate, generate_request
 from fitgym.run.replay import replay
 from fitgym.run.summary import summary
 from fitgym.subject.source import locate, read

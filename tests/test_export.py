@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from shelf_subject import GOLDEN, LEN, ROOM, SHELF, SUBJECT, SUITE, SUMMARY, finished, operation, parameter, text
 
-from fitgym.execution.observation import Observation
+from fitgym.messages.observation import Observation
 from fitgym.subject.subject import Reference, Subject
-from fitgym.suite import place
 from fitgym.suite.assertions import FinishedTest
-from fitgym.suite.dialects import DIALECTS, Dialect, Unittest
-from fitgym.suite.export import arranged, export, file_name, suite_text, write
 from fitgym.suite.messages import pattern
+from fitgym.suite.text import place
+from fitgym.suite.text.dialects import DIALECTS, Dialect, Unittest
+from fitgym.suite.text.export import arranged, export, file_name, suite_text, write
 from fitgym.testcase.expression import Collection, Expression, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 

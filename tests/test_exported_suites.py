@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_export import assert_ruff_accepts
 
-from fitgym.generation import generate
+from fitgym.run.generation import generate
 from fitgym.suite.names import MAX_LENGTH
 
 MODULES = {

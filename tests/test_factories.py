@@ -13,7 +13,7 @@ from fitgym.execution.executor import Executor, Limits
 from fitgym.execution.history import Learned
 from fitgym.instrument import factories
 from fitgym.instrument.factories import chosen, in_use, missing
-from fitgym.instrument.sites import Sites
+from fitgym.instrument.python.sites import Sites
 from fitgym.instrument.trace import Trace
 from fitgym.subject.source import locate
 

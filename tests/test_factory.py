@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from subject_by_hand import CART, INT, STR, build, operation_named
 
 from fitgym.instrument.trace import Call, Failure, Raised, Trace
-from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
+from fitgym.subject.types.hints import Hint
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.factory import TestFactory

@@ -15,7 +15,7 @@ from fitgym.fitness.output import Output
 from fitgym.instrument.abstraction import abstract
 from fitgym.instrument.trace import Call, Trace
 from fitgym.subject import subject as data
-from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.types.hints import ANY, Hint
 
 INT, FLOAT, STR = (Hint("class", f"builtins.{name}") for name in ("int", "float", "str"))
 NONE = Hint("none")

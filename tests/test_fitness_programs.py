@@ -11,8 +11,8 @@ from fitgym.fitness.direct_branch import DirectBranch
 from fitgym.fitness.line import Line
 from fitgym.instrument.lines import covered_lines
 from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.instrument.trace import Trace
-from fitgym.instrument.transformer import instrument
 from fitgym.subject import subject as data
 from fitgym.subject.dependence import branches, dependences
 

@@ -20,15 +20,15 @@ from random_programs import random_program
 from fitgym.fitness.weak_mutation import WeakMutation
 from fitgym.instrument.factories import missing
 from fitgym.instrument.factory import OutOfFuel
+from fitgym.instrument.python.sites import Sites
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.sites import Sites
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.instrument.trace import Trace
-from fitgym.instrument.transformer import instrument
+from fitgym.mutants.generation import mutants
+from fitgym.mutants.mutant import Mutant
+from fitgym.mutants.mutation import mutated_text
 from fitgym.subject import subject as data
 from fitgym.subject.dependence import branches, dependences
-from fitgym.subject.mutant import Mutant
-from fitgym.subject.mutants import mutants
-from fitgym.subject.mutation import mutated_text
 
 INFECTION = frozenset({"infection"})
 FACTORIES: list[Any] = [Sites]

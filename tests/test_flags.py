@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from cyclopts import App
 
+from fitgym.commands.flags import options_from, with_options
 from fitgym.errors import InputError
-from fitgym.flags import options_from, with_options
 from fitgym.run.setting import FitnessOptions, defaults
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.folder import Folder, sweep, tidy
+from fitgym.sandbox.folder import Folder, sweep, tidy
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def killed(place: Path) -> Path:
     """The folder of a process that was killed; it holds a file."""
-    script = "from fitgym.execution.folder import Folder; folder = Folder(); print(folder.path, flush=True); input()"
+    script = "from fitgym.sandbox.folder import Folder; folder = Folder(); print(folder.path, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", script],
         env=os.environ | {"TMPDIR": str(place)},
@@ -83,7 +83,7 @@ def test_tidying_leaves_what_is_kept_and_nothing_else(tmp_path_factory: pytest.T
 def test_a_folder_that_a_test_case_has_closed_to_itself_goes_too() -> None:
     script = """
     import os, tempfile
-    from fitgym.execution.folder import tidy
+    from fitgym.sandbox.folder import tidy
     if os.getuid() == 0:  # who may everything
         os.setuid(65534)
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
@@ -180,7 +180,7 @@ def test_a_folder_in_memory_is_removed_when_there_is_no_room_for_new_ones_any_mo
     memory = place / "memory"
     memory.mkdir()
     left = killed(memory)
-    monkeypatch.setattr("fitgym.execution.folder._MEMORY", str(memory))
+    monkeypatch.setattr("fitgym.sandbox.folder._MEMORY", str(memory))
     folder = Folder()
     assert Path(folder.path).parent == place and not left.exists()
     folder.remove()

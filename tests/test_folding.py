@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from fitgym.testcase.expression import Collection, Literal
-from fitgym.testcase.folding import NotConstant, folded, written_as
+from fitgym.testcase.seeding.folding import NotConstant, folded, written_as
 
 
 def value(text):

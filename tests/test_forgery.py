@@ -12,14 +12,14 @@ import pytest
 from nightly import nightly
 
 import fitgym
-from fitgym.evaluation import run as evaluated
 from fitgym.run import repeat
+from fitgym.run.evaluation import run as evaluated
 from fitgym.run.repetition import UNCHECKED
 from fitgym.run.setting import Setting
-from fitgym.run.validation import Claim, Validity, validate
 from fitgym.study.cell import record
 from fitgym.study.plan import Cell
 from fitgym.study.trials.episode import Episode
+from fitgym.study.validation import Claim, Validity, validate
 
 PROGRAM = '''
 def grade(points: int, bonus: bool = False) -> str:

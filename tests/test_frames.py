@@ -7,8 +7,8 @@ import pytest
 from nightly import nightly
 
 from benchmarks import frames
-from fitgym.execution.news import read_news
-from fitgym.execution.protocol import ProtocolError, dumps
+from fitgym.messages.news import read_news
+from fitgym.messages.protocol import ProtocolError, dumps
 
 
 @nightly

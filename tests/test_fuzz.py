@@ -21,8 +21,8 @@ from fitgym.agents.ucb import UCB
 from fitgym.errors import FitgymError, InputError
 from fitgym.run.replay import setting_of
 from fitgym.run.schema import StudyRecord, check, parsed
-from fitgym.run.validation import claims
 from fitgym.study.plan import Plan
+from fitgym.study.validation import claims
 
 RUN: dict[str, Any] = {
     **{"env": "fitgym/FitnessSelection-v0", "subject": "colorsys", "agent": "ucb", "seed": 0, "budget": "60x"},

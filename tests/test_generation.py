@@ -13,13 +13,13 @@ import fitgym
 from fitgym.engine import Engine
 from fitgym.errors import BudgetError, InputError, SubjectError, UnknownName
 from fitgym.execution.executor import Executor
-from fitgym.generation import Request, filing_of, generate_request
+from fitgym.run.generation import Request, filing_of, generate_request
 from fitgym.subject.source import locate
 from fitgym.suite.deadline import Deadline
-from fitgym.suite.export import file_name
-from fitgym.suite.filing import Filing
 from fitgym.suite.finishing import finish
 from fitgym.suite.share import FLOOR_S, INTERRUPTED_S
+from fitgym.suite.text.export import file_name
+from fitgym.suite.text.filing import Filing
 
 PROGRAMS = Path(__file__).parent / "programs"
 TRIANGLE = str(PROGRAMS / "triangle.py")
@@ -275,7 +275,7 @@ def test_ctrl_c_while_finishing_finishes_in_a_hurry(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return finish(*arguments, deadline=deadline, **options)
 
-    monkeypatch.setattr("fitgym.generation.finish", interrupted_once)
+    monkeypatch.setattr("fitgym.run.generation.finish", interrupted_once)
     run = generate_request(Request.of(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path))
     assert run.interrupted
     assert run.suite_path is not None and run.suite_path.exists()
@@ -286,7 +286,7 @@ def test_ctrl_c_twice_gives_it_up_and_leaves_nothing(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fitgym.generation.finish", interrupted)
+    monkeypatch.setattr("fitgym.run.generation.finish", interrupted)
     with pytest.raises(KeyboardInterrupt):
         generate_request(Request.of(TRIANGLE, goal="coverage", budget="3g", population=5, output=tmp_path / "out"))
     assert list(tmp_path.iterdir()) == []

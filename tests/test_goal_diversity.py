@@ -8,8 +8,8 @@ import pytest
 from fitgym.engine import Engine
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.execution.executor import Executor
-from fitgym.generation import generate
 from fitgym.goals.diversity import Diversity
+from fitgym.run.generation import generate
 from fitgym.subject.source import locate
 
 ACCOUNT = str(Path(__file__).parent / "programs" / "account.py")

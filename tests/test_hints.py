@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.subject.declarations import from_annotation, from_default
-from fitgym.subject.hints import ANY, NONE, Hint, name_of, of_value, union
+from fitgym.subject.types.declarations import from_annotation, from_default
+from fitgym.subject.types.hints import ANY, NONE, Hint, name_of, of_value, union
 
 INT, STR, FLOAT, BYTES, BOOL = (Hint("class", f"builtins.{name}") for name in ("int", "str", "float", "bytes", "bool"))
 ELLIPSIS = Hint("ellipsis")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.environment import marked
 from fitgym.execution.executor import Executor, Limits
 from fitgym.instrument.trace import Trace
+from fitgym.sandbox.environment import marked
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitgym.execution.hung import Hung
+from fitgym.execution.timeouts import Hung
 from fitgym.instrument.trace import Call, Trace
 
 STOPPED = Trace(failure="fuel", calls=(Call(0, True), Call(1, False)), fuel=5_001)
@@ -40,7 +40,7 @@ def test_a_limit_that_has_grown_is_tried_again() -> None:
 
 
 def test_only_so_many_are_remembered(monkeypatch) -> None:
-    monkeypatch.setattr("fitgym.execution.hung._MOST", 10)
+    monkeypatch.setattr("fitgym.execution.timeouts._MOST", 10)
     hung = Hung()
     for number in range(100):
         hung.note((number, 1), STOPPED, NEEDS)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
 from fitgym.instrument.infection import RAISED, by_operator, by_value, have_order, others, same
-from fitgym.subject.operators import ARITHMETIC, BITWISE, family
+from fitgym.mutants.operators import ARITHMETIC, BITWISE, family
 
 
 def named(sign: str, mask: int) -> str:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from fitgym.subject.inspected import inspected
+from fitgym.subject.types.inspected import inspected
 
 FUNCTIONS = {
     "def f(a: int, b): return isinstance(a, str)": {"a"},

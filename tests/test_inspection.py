@@ -12,12 +12,12 @@ from nightly import every
 
 from fitgym.errors import SubjectError
 from fitgym.execution.executor import Executor
-from fitgym.instrument.plan import plan
-from fitgym.subject.hints import ANY, NONE, Hint
-from fitgym.subject.inspection import complete
+from fitgym.instrument.rewriting.plan import plan
+from fitgym.subject.introspection.inspection import complete
+from fitgym.subject.introspection.special import OPERATORS
 from fitgym.subject.source import locate, read
-from fitgym.subject.special import OPERATORS
 from fitgym.subject.subject import Reference
+from fitgym.subject.types.hints import ANY, NONE, Hint
 
 INT, STR = Hint("class", "builtins.int"), Hint("class", "builtins.str")
 

@@ -18,10 +18,10 @@ from nightly import every
 
 from fitgym.instrument import factories
 from fitgym.instrument.lines import block_lines, covered_lines
-from fitgym.instrument.loader import Hook, load
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.relations import FALSE_SLOTS, TRUE_SLOTS
-from fitgym.instrument.transformer import instrument
+from fitgym.instrument.rewriting.loader import Hook, load
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.subject.subject import Reference
 
 pytestmark = pytest.mark.usefixtures("sites")

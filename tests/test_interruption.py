@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from fitgym.interruption import held
+from fitgym.commands.interruption import held
 
 
 @pytest.fixture

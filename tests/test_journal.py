@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from fitgym.execution.journal import IDLE, Journal
+from fitgym.messages.journal import IDLE, Journal
 
 
 def test_what_one_side_writes_the_other_reads() -> None:

@@ -6,15 +6,15 @@ from array import array
 import pytest
 
 from fitgym.execution.child import Broken
-from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Executor
-from fitgym.execution.journal import IDLE
 from fitgym.execution.killing import Care, Killing
-from fitgym.execution.limits import Limits
-from fitgym.execution.observation import Observation
-from fitgym.subject.mutants import mutants
+from fitgym.messages.effect import Effect, Expectation
+from fitgym.messages.journal import IDLE
+from fitgym.messages.limits import Limits
+from fitgym.messages.observation import Observation
+from fitgym.mutants.generation import mutants
+from fitgym.mutants.text import Text
 from fitgym.subject.source import locate
-from fitgym.subject.text import Text
 from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable
 

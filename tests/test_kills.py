@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shelf_subject import LEN, ROOM, SHELF, SUBJECT, text
 
-from fitgym.execution.effect import Effect, Expectation
-from fitgym.execution.observation import Observation, Observed
 from fitgym.instrument.trace import Trace
+from fitgym.messages.effect import Effect, Expectation
+from fitgym.messages.observation import Observation, Observed
 from fitgym.suite.assertions import finished_test
 from fitgym.suite.kills import fewest, kills_of, trials
 from fitgym.testcase.expression import Literal

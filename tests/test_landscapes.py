@@ -13,7 +13,7 @@ import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.envs.landscapes import LandscapesEnv, LandscapesVector
 from fitgym.envs.programs import Programs
 from fitgym.errors import InputError, ResetNeeded
-from fitgym.landscapes import ACTIONS, PARTS, SLICES, Landscapes
+from fitgym.formulas.landscapes import ACTIONS, PARTS, SLICES, Landscapes
 
 EVERY = st.lists(st.integers(0, len(ACTIONS) - 1), min_size=SLICES, max_size=SLICES)
 

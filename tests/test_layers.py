@@ -1,7 +1,7 @@
 """The architecture as a test: who may import whom, and where state and chance may live.
 
-The rooms are listed below. An import goes to a room with the same or a lower number, and names the file that defines
-what is wanted. The checks read the syntax tree of every file, imports inside functions included; the second half of
+The rooms are listed below. A file imports from its own room and from rooms that stand before it in the list, and names
+the file that defines what it needs. The checks read the syntax tree of every file, imports inside functions included; the second half of
 this file plants one violation of each rule and sees to it that it is found.
 """
 
@@ -21,65 +21,54 @@ ROOT = Path(__file__).parent.parent
 ROOMS = {
     "fitgym.errors": 0,
     "fitgym.immutable": 0,
-    "fitgym.interruption": 0,
     "fitgym.registry": 0,
     "fitgym.run.setting": 0,
+    "fitgym.subject.code": 1,
+    "fitgym.mutants": 1,
     "fitgym.subject": 1,
     "fitgym.programs": 1,
-    "fitgym.landscapes": 1,
     "fitgym.instrument": 2,
     "fitgym.testcase": 3,
+    "fitgym.determinism": 4,
+    "fitgym.messages": 4,
+    "fitgym.sandbox": 4,
+    "fitgym.worker": 4,
     "fitgym.execution": 4,
     "fitgym.fitness": 5,
-    "fitgym.evolution": 6,
-    "fitgym.secondary": 6,
-    "fitgym.search": 7,
-    "fitgym.goals": 8,
-    "fitgym.engine": 8,
-    "fitgym.artificial": 8,
-    "fitgym.allocation": 8,
-    "fitgym.smart_selection": 8,
-    "fitgym.rendering": 8,
-    "fitgym.suite": 8,
-    "fitgym.envs": 9,
-    "fitgym.agents": 10,
-    "fitgym.testing": 10,
-    "fitgym.run.episode": 10,
-    "fitgym.run": 11,
-    "fitgym.generation": 11,
-    "fitgym.evaluation": 11,
-    "fitgym.comparison": 11,
-    "fitgym.training": 11,
-    "fitgym.batched": 11,
-    "fitgym.cluster": 11,
-    "fitgym.remote_env": 11,
-    "fitgym.rollouts": 11,
-    "fitgym.subprocesses": 11,
-    "fitgym.study": 11,
-    "fitgym.leaderboard": 11,
-    "fitgym.headroom": 11,
-    "fitgym.project": 11,
-    "fitgym.cli": 12,
-    "fitgym.commands": 12,
-    "fitgym.agent_commands": 12,
-    "fitgym.codes": 12,
-    "fitgym.flags": 12,
-    "fitgym.study_commands": 12,
-    "fitgym.headroom_command": 12,
-    "fitgym.doctor": 12,
-    "fitgym.listing": 12,
-    "fitgym.live": 12,
-    "fitgym.__main__": 12,
+    "fitgym.evolution": 5,
+    "fitgym.secondary": 5,
+    "fitgym.search": 5,
+    "fitgym.engine": 6,
+    "fitgym.goals": 6,
+    "fitgym.formulas": 6,
+    "fitgym.allocation": 6,
+    "fitgym.rendering": 6,
+    "fitgym.suite": 6,
+    "fitgym.envs": 7,
+    "fitgym.agents.transition": 8,
+    "fitgym.run.episode": 8,
+    "fitgym.agents": 8,
+    "fitgym.testing": 8,
+    "fitgym.project.layout": 9,
+    "fitgym.project.plugin": 9,
+    "fitgym.project.existing": 9,
+    "fitgym.run": 9,
+    "fitgym.study": 9,
+    "fitgym.learning": 9,
+    "fitgym.headroom": 9,
+    "fitgym.project": 9,
+    "fitgym.commands": 10,
+    "fitgym.cli": 10,
+    "fitgym.__main__": 10,
 }
+"""The floor of each room, from the bottom to the top. Floors are for readers; the order of the rooms is the rule."""
+
+ORDER = list(ROOMS)
 
 WORKER = (
-    "fitgym.errors",
-    "fitgym.immutable",
-    "fitgym.subject",
-    "fitgym.instrument",
-    "fitgym.testcase.expression",
-    "fitgym.testcase.statement",
-    "fitgym.execution",
+    *("fitgym.errors", "fitgym.immutable", "fitgym.subject", "fitgym.mutants", "fitgym.instrument"),
+    *("fitgym.testcase.expression", "fitgym.testcase.statement"),
+    *("fitgym.determinism", "fitgym.messages", "fitgym.sandbox", "fitgym.worker", "fitgym.execution"),
 )
 """What runs beside the subject: these import the standard library and each other only, so that a worker starts quickly
 and the subject meets no library that it did not ask for."""
@@ -94,10 +83,10 @@ FACES = ("fitgym.engine",)
 """Packages whose `__init__` hands on public names. Files inside such a package import from the defining file."""
 
 ABOVE_THE_ENGINE = (
-    *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
-    *("fitgym.training", "fitgym.run.episode", "fitgym.run.environment", "fitgym.run.record", "fitgym.run.replay"),
-    *("fitgym.study", "fitgym.headroom", "fitgym.batched", "fitgym.remote_env", "fitgym.rollouts"),
-    *("fitgym.cli", "fitgym.listing"),
+    *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.run.episode", "fitgym.run.environment"),
+    *("fitgym.run.record", "fitgym.run.replay", "fitgym.run.generation", "fitgym.run.evaluation"),
+    *("fitgym.study", "fitgym.headroom", "fitgym.learning.training", "fitgym.learning.batched"),
+    *("fitgym.learning.remote_env", "fitgym.learning.rollouts", "fitgym.cli", "fitgym.commands.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
 
@@ -145,13 +134,11 @@ def _is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
-def room(module: str) -> int | None:
-    """The number of the room that `module` is in, None if it is in none."""
+def room(module: str) -> str:
+    """The room that `module` is in, "" if it is in none."""
     parts = module.split(".")
-    for length in range(len(parts), 1, -1):
-        if (number := ROOMS.get(".".join(parts[:length]))) is not None:
-            return number
-    return None
+    names = (".".join(parts[:length]) for length in range(len(parts), 1, -1))
+    return next((name for name in names if name in ROOMS), "")
 
 
 def within(module: str, prefixes: tuple[str, ...]) -> bool:
@@ -161,7 +148,7 @@ def within(module: str, prefixes: tuple[str, ...]) -> bool:
 def import_violations(module: str, path: Path, source: str, known: dict[str, Path]) -> Iterator[str]:
     """What is wrong with the imports of one file, one sentence each that names both files."""
     here = room(module)
-    if module != "fitgym" and here is None:
+    if module != "fitgym" and not here:
         yield f"{path} is in no room: add it to ROOMS"
         return
     is_package = path.name == "__init__.py"
@@ -189,13 +176,13 @@ def import_violations(module: str, path: Path, source: str, known: dict[str, Pat
             yield f"{where}: imports {target}, which does not exist"
             continue
         there = room(target)
-        if here is None:
+        if not here:
             # The root is the door of the house: it may lead anywhere, but opening it must not load the house.
-            if not found.lazy and there:
+            if not found.lazy and ROOMS.get(there):
                 yield f"{where}: imports {known[target]} when fitgym is imported, import it inside a function"
             continue
-        if there is not None and there > here:
-            yield f"{where}: imports {known[target]}, upwards from room {here} to room {there}"
+        if there and ORDER.index(there) > ORDER.index(here):
+            yield f"{where}: imports {known[target]}, upwards from {here} to {there}"
         if in_worker(module) and not in_worker(target):
             yield f"{where}: imports {known[target]}, but runs in the worker and that file does not"
         if target in FACES and not within(module, (target,)) and found.name in exported(known[target]):
@@ -343,9 +330,13 @@ def test_nothing_outside_imports_the_linked_folders_by_their_bare_names(path: Pa
     assert [f"line {i.line}: {i.module}" for i in found if i.module.split(".")[0] in ("envs", "agents")] == []
 
 
-def test_every_room_but_those_to_come_exists() -> None:
-    to_come = {"fitgym.study", "fitgym.smart_selection", "fitgym.__main__"}
-    assert {name for name in ROOMS if name not in KNOWN} <= to_come
+def test_every_room_exists() -> None:
+    assert [name for name in ROOMS if name not in KNOWN] == []
+
+
+def test_floors_are_in_order_and_few() -> None:
+    floors = list(ROOMS.values())
+    assert floors == sorted(floors) and len(set(floors)) <= 12
 
 
 def test_worker_code_loads_neither_numpy_nor_gymnasium() -> None:
@@ -368,19 +359,19 @@ def test_after_importing_everything_no_module_has_a_bare_name() -> None:
 EXAMPLE = {
     "fitgym": Path("fitgym/__init__.py"),
     "fitgym.errors": Path("fitgym/errors.py"),
-    "fitgym.subject.hints": Path("fitgym/subject/hints.py"),
+    "fitgym.subject.types.hints": Path("fitgym/subject/types/hints.py"),
     "fitgym.testcase.factory": Path("fitgym/testcase/factory.py"),
-    "fitgym.execution.worker": Path("fitgym/execution/worker.py"),
+    "fitgym.worker.main": Path("fitgym/worker/main.py"),
     "fitgym.evolution.archive": Path("fitgym/evolution/archive.py"),
     "fitgym.search": Path("fitgym/search/__init__.py"),
     "fitgym.search.base": Path("fitgym/search/base.py"),
     "fitgym.engine": Path("fitgym/engine/__init__.py"),
     "fitgym.engine.state": Path("fitgym/engine/state.py"),
     "fitgym.agents.ucb": Path("fitgym/agents/ucb.py"),
-    "fitgym.generation": Path("fitgym/generation.py"),
+    "fitgym.run.generation": Path("fitgym/run/generation.py"),
 }
-ARCHIVE, UCB, WORKER_FILE = "fitgym.evolution.archive", "fitgym.agents.ucb", "fitgym.execution.worker"
-UPWARDS = "imports fitgym/search/base.py, upwards from room 6 to room 7"
+ARCHIVE, UCB, WORKER_FILE = "fitgym.evolution.archive", "fitgym.agents.ucb", "fitgym.worker.main"
+UPWARDS = "imports fitgym/search/base.py, upwards from fitgym.evolution to fitgym.search"
 
 
 @pytest.mark.parametrize(
@@ -393,7 +384,11 @@ UPWARDS = "imports fitgym/search/base.py, upwards from room 6 to room 7"
         (ARCHIVE, "def f():\n from fitgym.search.base import Search", f"line 2: {UPWARDS}"),
         (ARCHIVE, "if TYPE_CHECKING:\n import fitgym.search.base", f"line 2: {UPWARDS}"),
         (ARCHIVE, "import gymnasium", "line 1: imports gymnasium, which only envs and what stands above it may do"),
-        (UCB, "from fitgym import generation", "line 1: imports fitgym/generation.py, upwards from room 10 to room 11"),
+        (
+            UCB,
+            "from fitgym.run import generation",
+            "line 1: imports fitgym/run/generation.py, upwards from fitgym.agents to fitgym.run",
+        ),
         (UCB, "from fitgym import Run", "line 1: imports 'Run' from fitgym, write from the file that defines it"),
         (UCB, "from fitgym.search import S", "line 1: imports 'S' from fitgym/search/__init__.py, write from the file"),
         (
@@ -413,12 +408,23 @@ UPWARDS = "imports fitgym/search/base.py, upwards from room 6 to room 7"
         (WORKER_FILE, "def f():\n import numpy", "line 2: imports numpy, but runs in the worker"),
         (WORKER_FILE, "import typeshed_client", "line 1: imports typeshed_client, but runs in the worker"),
         (WORKER_FILE, "import fitgym.testcase.factory", "line 1: imports fitgym/testcase/factory.py, but runs in the"),
-        ("fitgym", "from fitgym.generation import Run", "line 1: imports fitgym/generation.py when fitgym is imported"),
+        (
+            "fitgym",
+            "from fitgym.run.generation import Run",
+            "line 1: imports fitgym/run/generation.py when fitgym is imported",
+        ),
     ],
 )
 def test_a_planted_import_is_found(module: str, source: str, expected: str) -> None:
     found = list(import_violations(module, EXAMPLE[module], source, EXAMPLE))
     assert len(found) == 1 and found[0].startswith(f"{EXAMPLE[module]}, {expected}"), found
+
+
+def test_a_room_of_the_same_floor_is_imported_only_if_it_stands_before() -> None:
+    assert ROOMS["fitgym.evolution"] == ROOMS["fitgym.search"]
+    assert not list(
+        import_violations("fitgym.search.base", EXAMPLE["fitgym.search.base"], f"import {ARCHIVE}", EXAMPLE)
+    )
 
 
 def test_a_file_in_no_room_is_found() -> None:
@@ -436,7 +442,7 @@ def test_a_file_in_no_room_is_found() -> None:
         (ARCHIVE, "import numpy as np"),
         (WORKER_FILE, "import ast, os, signal\nfrom fitgym.errors import FitgymError"),
         (WORKER_FILE, "def f():\n import typeshed_client"),
-        ("fitgym", "def __getattr__(name):\n from fitgym.generation import generate"),
+        ("fitgym", "def __getattr__(name):\n from fitgym.run.generation import generate"),
     ],
 )
 def test_a_proper_import_passes(module: str, source: str) -> None:
@@ -514,8 +520,8 @@ def test_the_subjects_id_is_found_in_the_worker() -> None:
     [
         ("fitgym.search.mosa", "def f(rng: np.random.Generator):\n return rng.random()"),
         ("fitgym.search.mosa", "rng = np.random.default_rng(seed)"),
-        ("fitgym.execution.worker", "import random\nrandom.seed(0)"),
-        ("fitgym.execution.worker", "from builtins import id\nplace = id(object)"),
+        ("fitgym.worker.main", "import random\nrandom.seed(0)"),
+        ("fitgym.worker.main", "from builtins import id\nplace = id(object)"),
         ("fitgym.search.mosa", "place = id(object)"),
     ],
 )

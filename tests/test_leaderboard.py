@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from fitgym.leaderboard import boards, markdown
-from fitgym.run.validation import Claim, Validity
+from fitgym.study.leaderboard import boards, markdown
 from fitgym.study.trials.episode import Episode
+from fitgym.study.validation import Claim, Validity
 from fitgym.subject.corpus import Corpus
 
 SUBJECTS = Corpus.load("stdlib-v1:test").subjects

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.leakage import State
-from fitgym.execution.process import Process
+from fitgym.worker.state.leakage import State
+from fitgym.worker.state.process import Process
 
 SOURCE = """
 import array, collections, contextvars, functools, itertools, random, threading
@@ -405,7 +405,7 @@ CHANGES = [
 
 SCRIPT = """
 import builtins, decimal, gc, os, signal, sys, warnings
-from fitgym.execution.process import Process
+from fitgym.worker.state.process import Process
 process = Process()
 assert not process.changed(), "changed by itself"
 assert decimal.getcontext().divide(1, 3) and not process.changed(), "flags do not count"
@@ -446,7 +446,7 @@ PUT_BACK = [
 def test_a_change_of_the_process_is_put_back_where_that_is_possible_exactly(change: str, tmp_path: Path) -> None:
     script = """
     import builtins, decimal, gc, os, signal, subprocess, sys, warnings
-    from fitgym.execution.process import Process
+    from fitgym.worker.state.process import Process
     process = Process()
     write, environment = os.write, dict(os.environ)
     {change}
@@ -479,7 +479,7 @@ def test_memory_that_is_taken_is_no_change_but_growth() -> None:
 def test_looking_at_the_process_imports_nothing() -> None:
     script = """
     import sys
-    from fitgym.execution.process import Process
+    from fitgym.worker.state.process import Process
     before = set(sys.modules)
     assert not Process().changed() and set(sys.modules) == before, set(sys.modules) - before
     """

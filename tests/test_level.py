@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from fitgym.errors import ExecutionError, InputError
-from fitgym.execution import requirement
 from fitgym.execution.executor import Executor
-from fitgym.execution.level import REQUIRED, Level, check
-from fitgym.execution.requirement import reached, required
+from fitgym.sandbox import requirement
+from fitgym.sandbox.level import REQUIRED, Level, check
+from fitgym.sandbox.requirement import reached, required
 from fitgym.subject.source import locate
 
 SOURCE = "def f(n: int) -> int:\n    if n > 3:\n        return n\n    return -n\n"
@@ -95,7 +95,7 @@ def test_a_program_in_the_sandbox_refuses_to_run_below_the_requirement(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(REQUIRED, "9")
-    command = [sys.executable, "-m", "fitgym.execution.sandbox", str(tmp_path), "--", "this"]
+    command = [sys.executable, "-m", "fitgym.sandbox.sandbox", str(tmp_path), "--", "this"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode != 0 and "Zen" not in done.stdout
     assert "expected a level of the sandbox" in done.stderr
@@ -105,7 +105,7 @@ def test_existing_tests_run_in_the_sandbox_if_a_level_is_required(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A suite of an earlier run is run first, and imports the subject."""
-    from fitgym.generation import generate
+    from fitgym.run.generation import generate
 
     if (level := reached()) < Level.SECCOMP:
         pytest.skip("the sandbox does not keep the priority of processes here")

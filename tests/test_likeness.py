@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 
-from fitgym.execution.observation import observe
+from fitgym.messages.observation import observe
 from fitgym.testcase.expression import Collection, Literal, Ref
 
 

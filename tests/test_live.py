@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from fitgym.generation import Progress
-from fitgym.live import LiveView
+from fitgym.commands.live import LiveView
+from fitgym.run.generation import Progress
 
 COVERAGE = {"exception": (7, 7), "branch": (30, 40), "method_no_exception": (0, 0)}
 

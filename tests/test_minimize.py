@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
-from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.suite.dependencies import connected, needed, without
-from fitgym.suite.minimize import Kills, Seen, minimize
-from fitgym.suite.plainness import Change, changed, plainer
+from fitgym.subject.types.hints import ANY, Hint
+from fitgym.suite.reduction.dependencies import connected, needed, without
+from fitgym.suite.reduction.minimize import Kills, Seen, minimize
+from fitgym.suite.reduction.simplification import Change, changed, plainer
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.testcase.mixture import ANY_KINDS, KIND_INDEX, Mixture
+from fitgym.testcase.arguments.mixture import ANY_KINDS, KIND_INDEX, Mixture
+from fitgym.testcase.arguments.recent import Recent
 from fitgym.testcase.rates import DEFAULT
-from fitgym.testcase.recent import Recent
 
 
 def test_without_experience_kinds_are_drawn_as_often_as_the_table_says() -> None:

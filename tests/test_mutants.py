@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nightly import every
 
-from fitgym.subject.mutant import PRECEDENCE, Mutant
-from fitgym.subject.mutants import Mutants, mutants
-from fitgym.subject.mutation import difference, mutated, mutated_text
-from fitgym.subject.replacements import arithmetic, literals, relational, subsuming
+from fitgym.mutants.generation import Mutants, mutants
+from fitgym.mutants.mutant import PRECEDENCE, Mutant
+from fitgym.mutants.mutation import difference, mutated, mutated_text
+from fitgym.mutants.replacements import arithmetic, literals, relational, subsuming
 
 
 def of_body(body: str, parameters: str = "a, b") -> Mutants:
@@ -564,7 +564,7 @@ def test_positions_count_bytes() -> None:
 
 
 def test_the_list_is_the_same_under_every_hash_seed() -> None:
-    program = "import sys; from fitgym.subject.mutants import mutants; print([m for m in mutants(sys.stdin.read())])"
+    program = "import sys; from fitgym.mutants.generation import mutants; print([m for m in mutants(sys.stdin.read())])"
     source = source_of("fractions")
     outputs = [
         subprocess.run(

@@ -8,14 +8,14 @@ import types
 
 import pytest
 
-from fitgym.execution.living import living
-from fitgym.execution.mutation import Mutation, impact
 from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.transformer import instrument
-from fitgym.subject.mutants import mutants
-from fitgym.subject.mutation import mutated_text
+from fitgym.instrument.rewriting.transformer import instrument
+from fitgym.mutants.generation import mutants
+from fitgym.mutants.mutation import mutated_text
 from fitgym.subject.subject import Reference, Site, Subject
+from fitgym.worker.activation import Mutation, impact
+from fitgym.worker.live_functions import living
 
 PROGRAMS = {
     "function": """

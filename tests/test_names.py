@@ -25,7 +25,7 @@ from shelf_subject import (
     text,
 )
 
-from fitgym.execution.observation import Observation
+from fitgym.messages.observation import Observation
 from fitgym.suite.names import MAX_LENGTH, Description, description, test_names
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement

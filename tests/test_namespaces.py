@@ -11,7 +11,7 @@ import pytest
 
 SCRIPT = """
 import ctypes, os, socket, sys
-from fitgym.execution.namespaces import drop_capabilities, isolate
+from fitgym.sandbox.namespaces import drop_capabilities, isolate
 folder, outside = sys.argv[1:]
 if not isolate(folder):
     print("impossible")
@@ -103,7 +103,7 @@ def test_the_machine_keeps_its_mounts(tmp_path: Path) -> None:
 
 def test_a_process_with_threads_does_without(tmp_path: Path) -> None:
     script = (
-        "import sys, threading, time; from fitgym.execution.namespaces import isolate\n"
+        "import sys, threading, time; from fitgym.sandbox.namespaces import isolate\n"
         "threading.Thread(target=time.sleep, args=(5,), daemon=True).start(); print(isolate(sys.argv[1]))"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=60)

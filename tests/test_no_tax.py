@@ -12,8 +12,8 @@ from fitgym.engine import FITNESS, Engine
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
-from fitgym.generation import generate
 from fitgym.run.episode import play
+from fitgym.run.generation import generate
 from fitgym.subject.source import locate
 
 ACCOUNT = str(Path(__file__).parent / "programs" / "account.py")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fitgym.errors import InputError
-from fitgym.evaluation import Row
+from fitgym.run.evaluation import Row
 from fitgym.run.setting import Setting
 from fitgym.study.null_arms import NULL_ARMS, best_constant, missing, notice
 

@@ -24,8 +24,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.fleeting import is_fleeting
-from fitgym.execution.observation import (
+from fitgym.determinism.fleeting import is_fleeting
+from fitgym.messages.observation import (
     NOT_RUN,
     Observation,
     Observed,
@@ -33,7 +33,7 @@ from fitgym.execution.observation import (
     describe,
     observe,
 )
-from fitgym.execution.reflection import name_of
+from fitgym.messages.reflection import name_of
 from fitgym.testcase.expression import Collection, Literal, Name, Ref
 
 HOME = "observed_subject"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shelf_subject import operation, parameter, subject_of
 
-from fitgym.execution.observation import Observation, Observed
+from fitgym.messages.observation import Observation, Observed
 from fitgym.subject.subject import Class, Subject
 from fitgym.suite.observers import enriched, unknown
 from fitgym.testcase.expression import Literal, Name, Ref

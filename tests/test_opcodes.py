@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.opcodes import MOST_DEPTH, MOST_OBJECTS, check
-from fitgym.subject.hints import Hint
+from fitgym.messages.opcodes import MOST_DEPTH, MOST_OBJECTS, check
+from fitgym.subject.types.hints import Hint
 
 values = st.recursive(
     st.one_of(

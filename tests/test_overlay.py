@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from fitgym.execution.executor import Executor
-from fitgym.execution.overlay import NAME
-from fitgym.generation import generate
+from fitgym.run.generation import generate
+from fitgym.sandbox.overlay import NAME
 from fitgym.subject.source import locate
-from fitgym.suite.rerun import Rerun
+from fitgym.suite.runs.rerun import Rerun
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable
 
 PRELUDE = """
 import io, json, os, pathlib, shutil, sqlite3, sys, tempfile
-from fitgym.execution.overlay import Overlay
+from fitgym.sandbox.overlay import Overlay
 home, root = sys.argv[1:]
 overlay = Overlay(home, (root,))
 overlay.install()

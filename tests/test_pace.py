@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from fitgym.execution.limits import Limits
 from fitgym.execution.pace import FIRST_S, LEAST_FUEL, LEAST_S, PATIENT, USUAL, Pace
 from fitgym.instrument.trace import Call, Failure, Trace
+from fitgym.messages.limits import Limits
 
 LIMITS = Limits()
 

@@ -10,8 +10,8 @@ import pytest
 
 from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
-from fitgym.execution.limits import Limits
 from fitgym.execution.pace import LEAST_FUEL
+from fitgym.messages.limits import Limits
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase

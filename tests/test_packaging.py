@@ -177,9 +177,9 @@ def test_importing_fitgym_loads_next_to_nothing() -> None:
     "code",
     [
         "from fitgym.cli import main",
-        "import fitgym.generation",
+        "import fitgym.run.generation",
         "import fitgym.envs",
-        "from fitgym.listing import overview; overview()",
+        "from fitgym.commands.listing import overview; overview()",
         "try:\n    from fitgym.cli import main; main(['--help'])\nexcept SystemExit: pass",
     ],
 )
@@ -189,11 +189,11 @@ def test_the_extras_stay_outside(code: str) -> None:
 
 def test_the_help_loads_neither_the_engine_nor_gymnasium() -> None:
     loaded = loaded_by("try:\n    from fitgym.cli import main; main(['--help'])\nexcept SystemExit: pass")
-    assert loaded & {"gymnasium", "numpy", "fitgym.engine", "fitgym.generation", "coverage", "pytest"} == set()
+    assert loaded & {"gymnasium", "numpy", "fitgym.engine", "fitgym.run.generation", "coverage", "pytest"} == set()
 
 
 def test_what_is_needed_in_the_end_only_is_loaded_in_the_end() -> None:
-    loaded = loaded_by("import fitgym.generation, fitgym.envs.fitness_selection")
+    loaded = loaded_by("import fitgym.run.generation, fitgym.envs.fitness_selection")
     assert loaded & {"coverage", "pytest", "rich", "cyclopts", "rapidfuzz", "typeshed_client"} == set()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.subject.patterns import near_miss, patterns, sample
+from fitgym.subject.code.patterns import near_miss, patterns, sample
 
 
 @pytest.mark.parametrize(

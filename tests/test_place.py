@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.generation import Request, generate_request
+from fitgym.run.generation import Request, generate_request
 from fitgym.subject.source import locate
-from fitgym.suite import place
+from fitgym.suite.text import place
 
 CODE = "def double(x: int) -> int:\n    return 2 * x\n"
 

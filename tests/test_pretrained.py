@@ -15,7 +15,7 @@ from fitgym.agents.pretrained import Pretrained, constant, described, policies
 from fitgym.cli import main
 from fitgym.envs.fitness_selection import FitnessSelection
 from fitgym.errors import InputError
-from fitgym.evaluation import play
+from fitgym.run.evaluation import play
 
 GOALS = ("diversity", "exceptions", "strong_mutation")
 TINY = "def f(x):\n    if x > 3:\n        raise ValueError('big')\n    return x\n"

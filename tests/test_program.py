@@ -16,19 +16,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.journal import IDLE, Journal
-from fitgym.execution.program import Outcome, Program
-from fitgym.execution.protocol import encode_statement
-from fitgym.execution.steps import SetupError, literal
-from fitgym.instrument.loader import load
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.transformer import instrument
+from fitgym.instrument.rewriting.loader import load
+from fitgym.instrument.rewriting.transformer import instrument
+from fitgym.messages.journal import IDLE, Journal
+from fitgym.messages.protocol import encode_statement
 from fitgym.subject.dependence import branches, dependences
-from fitgym.subject.hints import Hint
-from fitgym.subject.inspection import complete
+from fitgym.subject.introspection.inspection import complete
 from fitgym.subject.source import locate, read
+from fitgym.subject.types.hints import Hint
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
+from fitgym.worker.program import Outcome, Program
+from fitgym.worker.steps import SetupError, literal
 
 ZOO = '''
 import asyncio

@@ -8,8 +8,8 @@ import pytest
 
 from fitgym.errors import SubjectError
 from fitgym.execution.executor import Executor
-from fitgym.execution.landlock import landlock_version
-from fitgym.execution.programs import executables, started
+from fitgym.sandbox.landlock import landlock_version
+from fitgym.sandbox.programs import executables, started
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable

@@ -11,7 +11,7 @@ from sample_project import GENERATED, make
 from fitgym.errors import InputError
 from fitgym.project.layout import find
 from fitgym.project.report.covered import Covered, Files, Ran, covered
-from fitgym.suite.generated import generated_files
+from fitgym.suite.text.generated import generated_files
 
 Answer = tuple[dict[str, Covered], tuple[Ran, ...], dict[str, str]]
 

@@ -10,7 +10,7 @@ from nightly import nightly
 from fitgym.project.check import check
 from fitgym.project.layout import Project, find
 from fitgym.project.order import untangle
-from fitgym.suite.suite_file import SuiteFile
+from fitgym.suite.text.suite_file import SuiteFile
 
 LANGUAGE = """
 CURRENT = ["en"]

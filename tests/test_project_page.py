@@ -15,12 +15,12 @@ import pytest
 from sample_project import TILL, make, record
 
 from fitgym.cli import main
+from fitgym.mutants.generation import mutants
 from fitgym.project.layout import find
 from fitgym.project.report.covered import Ran
 from fitgym.project.report.page import adds, change, counted, html, percent, write_page
 from fitgym.project.report.recorded import Recorded
 from fitgym.project.report.report import Addition, Growth, Line, Report, ReportedModule, ReportedTest, report
-from fitgym.subject.mutants import mutants
 
 
 @pytest.fixture(scope="module")

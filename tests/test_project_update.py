@@ -16,7 +16,7 @@ from fitgym.project.generation import ProjectRequest, generate_project
 from fitgym.project.layout import Project, find
 from fitgym.project.pruning import prune
 from fitgym.run.setting import Setting
-from fitgym.suite.generated import generated_files
+from fitgym.suite.text.generated import generated_files
 
 TILL = """
 def change(paid: int, price: int) -> int:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.execution.observation import Observation, Observed
-from fitgym.execution.protocol import (
+from fitgym.instrument.trace import Call, Raised, Stop
+from fitgym.messages.observation import Observation, Observed
+from fitgym.messages.protocol import (
     MAX_FRAME,
     FrameReader,
     ProtocolError,
@@ -21,8 +22,7 @@ from fitgym.execution.protocol import (
     frame,
     read_untrusted,
 )
-from fitgym.instrument.trace import Call, Raised, Stop
-from fitgym.subject.hints import Hint
+from fitgym.subject.types.hints import Hint
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 
@@ -117,7 +117,7 @@ def test_only_our_own_data_is_unpickled(message: object) -> None:
 
 
 def test_a_name_that_is_imported_by_one_of_our_modules_is_not_ours() -> None:
-    stolen = b"\x80\x05cfitgym.execution.observation\nos\n."
+    stolen = b"\x80\x05cfitgym.messages.observation\nos\n."
     with pytest.raises(ProtocolError, match="not admitted"):
         read_untrusted(stolen)
 

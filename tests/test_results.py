@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from subject_by_hand import BOOL, CART, FLOAT, INT, NONE, STR, VERSION, build, operation_named
 from test_factory import Lesson, raised, trace
 
-from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation
+from fitgym.subject.types.hints import ANY, Hint
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Literal, Ref
 from fitgym.testcase.factory import TestFactory

@@ -23,11 +23,11 @@ from test_study_ray import QUICK
 import fitgym
 from fitgym.envs.toy import Toy
 from fitgym.errors import ExecutionError, InputError
-from fitgym.evaluation import evaluate
-from fitgym.rollouts import Rollouts
+from fitgym.learning.rollouts import Rollouts
+from fitgym.learning.training import Training, train
 from fitgym.run.environment import make
+from fitgym.run.evaluation import evaluate
 from fitgym.run.setting import Setting
-from fitgym.training import Training, train
 
 MAKERS = [partial(make, Setting(env="fitgym/Toy-v0", options={"horizon": 8}))] * 2
 
@@ -154,7 +154,7 @@ def kill(actor: Any) -> None:
 def test_a_lost_environment_has_its_episode_truncated_and_begins_another_one(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fitgym.rollouts.LOSSES", 2)
+    monkeypatch.setattr("fitgym.learning.rollouts.LOSSES", 2)
     with Rollouts(MAKERS, cluster.address) as env:
         env.seed(7)
         env.reset()

@@ -15,16 +15,16 @@ from nightly import every
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.agents.base import agents
 from fitgym.envs.base import SearchEnv
-from fitgym.evaluation import evaluate
-from fitgym.generation import Request, generate_request
+from fitgym.learning.training import Training, train
 from fitgym.run.environment import has_subject, kind, make
+from fitgym.run.evaluation import evaluate
+from fitgym.run.generation import Request, generate_request
 from fitgym.run.replay import replay
 from fitgym.run.setting import Setting
-from fitgym.run.validation import claims, validate
 from fitgym.study.cell import record as study_record
 from fitgym.study.plan import Cell
 from fitgym.study.trials.episode import Episode
-from fitgym.training import Training, train
+from fitgym.study.validation import claims, validate
 
 IDS = sorted(name for name in gymnasium.registry if name.startswith("fitgym/"))
 TRIANGLE = str(Path(__file__).parent / "programs" / "triangle.py")

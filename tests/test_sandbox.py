@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.execution.landlock import landlock_version
+from fitgym.sandbox.landlock import landlock_version
 
 PRELUDE = """
 import os, resource, sys
-from fitgym.execution.sandbox import Blocked, restrict
+from fitgym.sandbox.sandbox import Blocked, restrict
 folder, outside = sys.argv[1:]
 guard = restrict(folder, memory_mb=200, file_mb=1, mode={mode!r})
 try:
@@ -209,7 +209,7 @@ def test_the_kernel_keeps_signals_inside(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("confined", "said"), [(True, "denied"), (False, "done")])
 def test_rules_made_before_a_fork_keep_it_from_signalling_its_parent(tmp_path: Path, confined: bool, said: str) -> None:
     action = f"""
-    from fitgym.execution.landlock import isolate_signals, signal_rules
+    from fitgym.sandbox.landlock import isolate_signals, signal_rules
     rules = signal_rules()
     if os.fork():
         os.wait()
@@ -226,7 +226,7 @@ def test_rules_made_before_a_fork_keep_it_from_signalling_its_parent(tmp_path: P
 
 def sandboxed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "fitgym.execution.sandbox", str(folder), "--", *arguments],
+        [sys.executable, "-m", "fitgym.sandbox.sandbox", str(folder), "--", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -264,7 +264,7 @@ def test_coverage_writes_its_data_inside(tmp_path: Path) -> None:
     ("arguments", "message"), [((), "usage"), (("nowhere", "--", "pytest"), "no such folder: 'nowhere'")]
 )
 def test_a_command_line_that_makes_no_sense_is_explained(arguments: tuple[str, ...], message: str) -> None:
-    command = [sys.executable, "-m", "fitgym.execution.sandbox", *arguments]
+    command = [sys.executable, "-m", "fitgym.sandbox.sandbox", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
     assert message in result.stderr

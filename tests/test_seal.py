@@ -11,7 +11,7 @@ import pytest
 
 SCRIPT = """
 import gc, os, pathlib, socket, sys, types
-from fitgym.execution.seal import seal
+from fitgym.sandbox.seal import seal
 folder, outside = sys.argv[1:]
 seal(folder)
 hook = lambda: next(f for f in gc.get_objects() if isinstance(f, types.FunctionType) and f.__name__ == "refuse")

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from fitgym.execution import seccomp
-from fitgym.execution.seccomp import Condition, Rule, filtered, program, supported
+from fitgym.sandbox import seccomp
+from fitgym.sandbox.seccomp import Condition, Rule, filtered, program, supported
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 AUDIT = 0xC000003E
@@ -97,8 +97,8 @@ def test_a_machine_without_numbers_has_no_filter(monkeypatch: pytest.MonkeyPatch
 
 def said(script: str) -> str:
     """What a process prints that has the filter."""
-    start = "import ctypes, os, socket\nfrom fitgym.execution.seccomp import filtered\nassert filtered()\n"
-    start += "from fitgym.execution.kernel import libc, syscall\n"
+    start = "import ctypes, os, socket\nfrom fitgym.sandbox.seccomp import filtered\nassert filtered()\n"
+    start += "from fitgym.sandbox.kernel import libc, syscall\n"
     done = subprocess.run([sys.executable, "-c", start + script], capture_output=True, text=True, timeout=60)
     return done.stdout.strip() or done.stderr.strip().rpartition("\n")[2] or str(done.returncode)
 

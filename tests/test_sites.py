@@ -16,11 +16,11 @@ from fitgym.instrument.distance import compared
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.factory import OutOfFuel
 from fitgym.instrument.lines import block_lines, covered_lines
-from fitgym.instrument.probes import FILES, PROBES
+from fitgym.instrument.python.probes import FILES, PROBES
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.relations import FALSE_SLOTS, FAR, FURTHEST, TRUE_SLOTS
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.instrument.trace import Stop
-from fitgym.instrument.transformer import instrument
 
 pytestmark = pytest.mark.usefixtures("sites")
 

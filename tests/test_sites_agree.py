@@ -17,12 +17,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fitgym.instrument.factory import OutOfFuel
+from fitgym.instrument.python.sites import Sites as SitesInPython
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.sites import Sites as SitesInPython
-from fitgym.instrument.transformer import instrument
-from fitgym.subject.mutant import Mutant
-from fitgym.subject.mutants import mutants
-from fitgym.subject.operators import COMPARISONS, SIGNS, are_alike
+from fitgym.instrument.rewriting.transformer import instrument
+from fitgym.mutants.generation import mutants
+from fitgym.mutants.mutant import Mutant
+from fitgym.mutants.operators import COMPARISONS, SIGNS, are_alike
 
 in_c = pytest.importorskip("fitgym.instrument._sites", reason="the probes in C were not built")
 

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from nightly import every
 
-from fitgym.instrument import transformer
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.transformer import instrument
-from fitgym.subject.mutants import mutants
+from fitgym.instrument.rewriting import transformer
+from fitgym.instrument.rewriting.transformer import instrument
+from fitgym.mutants.generation import mutants
 from fitgym.subject.subject import Site
 
 in_c = pytest.importorskip("fitgym.instrument._sites", reason="the probes in C were not built")

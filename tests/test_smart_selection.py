@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fitgym.engine import FITNESS, Engine
+from fitgym.engine.smart_selection import EIGHT, smart_selection
 from fitgym.execution.executor import Executor
-from fitgym.smart_selection import EIGHT, smart_selection
 from fitgym.subject.source import locate
 
 PROGRAM = """\

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from nightly import every, nightly
 
 from fitgym.agents.base import agents
-from fitgym.instrument.transformer import instrument
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.subject.dependence import branches
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"

@@ -21,16 +21,16 @@ from hypothesis import strategies as st
 from shelf_subject import ADD, BOOK, GOLDEN, LEN, SHELF, SUBJECT, SUITE, finished, text
 
 from fitgym.errors import FitgymError
-from fitgym.execution.observation import Observation
+from fitgym.messages.observation import Observation
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
-from fitgym.suite.dialects import DIALECTS, Dialect
-from fitgym.suite.export import suite_text
-from fitgym.suite.measure import Measured, class_lines, measure
-from fitgym.suite.rerun import Rerun, Verdict
-from fitgym.suite.stability import Stability, stabilize
-from fitgym.suite.verdicts import order_of
+from fitgym.suite.runs.measure import Measured, class_lines, measure
+from fitgym.suite.runs.rerun import Rerun, Verdict
+from fitgym.suite.runs.stability import Stability, stabilize
+from fitgym.suite.runs.verdicts import order_of
+from fitgym.suite.text.dialects import DIALECTS, Dialect
+from fitgym.suite.text.export import suite_text
 from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 
@@ -333,7 +333,7 @@ class Session:
         )
 
     def stabilize(self, monkeypatch: pytest.MonkeyPatch) -> Stability:
-        monkeypatch.setattr("fitgym.suite.stability.Rerun", self.rerun)
+        monkeypatch.setattr("fitgym.suite.runs.stability.Rerun", self.rerun)
         tests = [FinishedTest(name, (), ()) for name in self.seconds]
 
         def render(chosen: Sequence[FinishedTest]) -> str:
@@ -524,7 +524,7 @@ HANGING = [
 def test_what_hangs_is_not_waited_for_until_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, body: str, why: str
 ) -> None:
-    monkeypatch.setattr("fitgym.suite.rerun.STILL_S", 1.0)
+    monkeypatch.setattr("fitgym.suite.runs.rerun.STILL_S", 1.0)
     text = f"import threading\ndef test_a():\n    pass\ndef test_b():\n    {body}\n"
     made = rerun(tmp_path, text, limit_s=100.0)
     assert made.verdicts == {"test_a": Verdict(True), "test_b": Verdict(False, (), why)}

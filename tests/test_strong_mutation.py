@@ -18,13 +18,13 @@ from random_programs import random_program
 from fitgym.engine import Engine
 from fitgym.evolution.trials import minimal, tried
 from fitgym.execution.executor import Executor
-from fitgym.execution.limits import Limits
 from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.fitness.weak_mutation import WeakMutation
-from fitgym.generation import generate
 from fitgym.goals.strong_mutation import StrongMutation as Goal
-from fitgym.subject.mutants import mutants as mutants_of
-from fitgym.subject.mutation import mutated_text
+from fitgym.messages.limits import Limits
+from fitgym.mutants.generation import mutants as mutants_of
+from fitgym.mutants.mutation import mutated_text
+from fitgym.run.generation import generate
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable

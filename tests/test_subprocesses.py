@@ -13,7 +13,7 @@ pytest.importorskip("stable_baselines3", reason="deep agents learn with Stable-B
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from fitgym.envs.toy import Toy
-from fitgym.subprocesses import Subprocesses
+from fitgym.learning.subprocesses import Subprocesses
 
 
 def test_they_step_as_environments_in_this_process() -> None:

@@ -16,10 +16,10 @@ from fitgym.execution.executor import Executor
 from fitgym.fitness._recorded import recorded_counts
 from fitgym.subject.source import locate
 from fitgym.suite.assertions import FinishedTest, finished_tests
-from fitgym.suite.export import suite_text, write
-from fitgym.suite.measure import measure
-from fitgym.suite.minimize import minimize
-from fitgym.suite.stability import stabilize
+from fitgym.suite.reduction.minimize import minimize
+from fitgym.suite.runs.measure import measure
+from fitgym.suite.runs.stability import stabilize
+from fitgym.suite.text.export import suite_text, write
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable, TestCase
 

@@ -5,10 +5,10 @@ import ast
 import pytest
 
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.transformer import instrument
-from fitgym.subject.constants import constants
-from fitgym.subject.syntax import parse
-from fitgym.subject.tables import MOST_NODES, abridge, is_table
+from fitgym.instrument.rewriting.transformer import instrument
+from fitgym.subject.code.constants import constants
+from fitgym.subject.code.syntax import parse
+from fitgym.subject.code.tables import MOST_NODES, abridge, is_table
 
 
 @pytest.mark.parametrize("text", ["[1, 'a', None]", "{'a': [1, {2, 3}], 'b': (-1, +2.5)}", "()", "{}"])

@@ -18,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from subject_by_hand import INT, SOURCE, build, operation_named
 
-from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
+from fitgym.subject.types.hints import ANY, Hint
+from fitgym.suite.text.layout import Bracket, Pair, columns, flat, laid_out
+from fitgym.suite.text.scope import Scope, snake_case
+from fitgym.suite.text.source import expression_source, literal_source, render
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.factory import TestFactory
-from fitgym.testcase.layout import Bracket, Pair, columns, flat, laid_out
-from fitgym.testcase.scope import Scope, snake_case
-from fitgym.testcase.source import expression_source, literal_source, render
 from fitgym.testcase.statement import Statement, StatementTable
 
 SUBJECT = build()

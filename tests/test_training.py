@@ -17,8 +17,8 @@ from nightly import nightly
 import fitgym
 from fitgym.agents.base import Agent
 from fitgym.errors import InputError, SubjectError
-from fitgym.evaluation import evaluate
-from fitgym.training import Episode, Training, train
+from fitgym.learning.training import Episode, Training, train
+from fitgym.run.evaluation import evaluate
 
 TWO = "colorsys,html"
 

@@ -11,12 +11,12 @@ from textwrap import dedent
 
 import pytest
 
-from fitgym.instrument import rewriter
 from fitgym.instrument.lines import block_lines, covered_lines
-from fitgym.instrument.plan import plan
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.relations import FALSE_SLOTS, TRUE_SLOTS
-from fitgym.instrument.transformer import instrument
+from fitgym.instrument.rewriting import rewriter
+from fitgym.instrument.rewriting.plan import plan
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.subject.dependence import branches, dependences
 
 PROGRAMS = {

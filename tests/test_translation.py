@@ -13,10 +13,10 @@ from fitgym.execution.executor import Executor
 from fitgym.subject.example import Example
 from fitgym.subject.source import locate
 from fitgym.subject.written import written as written_tests
-from fitgym.testcase.glossary import Glossary
-from fitgym.testcase.seeds import seeds
-from fitgym.testcase.source import render
-from fitgym.testcase.translation import Translation
+from fitgym.suite.text.source import render
+from fitgym.testcase.seeding.glossary import Glossary
+from fitgym.testcase.seeding.seeds import seeds
+from fitgym.testcase.seeding.translation import Translation
 
 SOURCE = '''
 import enum

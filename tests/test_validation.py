@@ -13,10 +13,10 @@ import pytest
 
 import fitgym
 from fitgym.errors import InputError
-from fitgym.run.validation import FAILED, Claim, claims, validate
 from fitgym.study.cell import record
 from fitgym.study.plan import Cell
 from fitgym.study.trials.episode import Episode
+from fitgym.study.validation import FAILED, Claim, claims, validate
 
 SETTINGS = {**Episode.settings(), "population": 4, "goal": "coverage", "suite": True}
 

@@ -12,11 +12,11 @@ import pytest
 from nightly import nightly
 
 from fitgym.errors import InputError
-from fitgym.run.validation import Claim
-from fitgym.run.validator import Validator
 from fitgym.study.cell import place, record, save
 from fitgym.study.plan import Cell, Plan
 from fitgym.study.store import Store
+from fitgym.study.validation import Claim
+from fitgym.study.validator import Validator
 
 SETTINGS = {"search": "mio", "population": 10}
 

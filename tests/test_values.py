@@ -19,16 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from subject_by_hand import BOOL, CART, COLOR, FLOAT, INT, NONE, STR, VERSION, build, operation_named
 
-from fitgym.subject.affixes import Affixes
-from fitgym.subject.hints import ANY, Hint
+from fitgym.subject.code.affixes import Affixes
 from fitgym.subject.subject import Parameter
+from fitgym.subject.types.hints import ANY, Hint
+from fitgym.testcase.arguments.literals import Literals, _letters, _normal
+from fitgym.testcase.arguments.mixture import ANY_KINDS
 from fitgym.testcase.constants import KINDS, canonical, kind_of_text, text_of
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref, refs
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.knowledge import kind_of
-from fitgym.testcase.literals import Literals, _letters, _normal
-from fitgym.testcase.mixture import ANY_KINDS
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.statement import Statement, StatementTable
 from fitgym.testcase.subtyping import fits

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.comparison import contrast
+from fitgym.study.comparison import contrast
 from fitgym.study.verdict import Verdict, judge, too_few, verdict
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from fitgym.execution.executor import Executor, Limits
-from fitgym.execution.protocol import ProtocolError
-from fitgym.execution.warming import only_modules_came, roots
-from fitgym.execution.watched import Watched
 from fitgym.execution.zygote import Zygote
+from fitgym.messages.protocol import ProtocolError
+from fitgym.messages.watched import Watched
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
+from fitgym.worker.state.warming import only_modules_came, roots
 
 LIMITS = Limits(seconds=2.0, batch=20)
 Shop = Callable[..., Executor]
@@ -197,5 +197,5 @@ def test_only_numbers_are_watched_and_not_too_many(monkeypatch: pytest.MonkeyPat
     for wrong in ([3], ("3",), (True,)):
         with pytest.raises(ProtocolError):
             watched.add(wrong, ())
-    monkeypatch.setattr("fitgym.execution.watched._MOST", 3)
+    monkeypatch.setattr("fitgym.messages.watched._MOST", 3)
     assert watched.add((5, 6), ()) and watched.wire() == ((3, -1, 5), (2,))

@@ -7,8 +7,8 @@ import pytest
 from fitgym.engine import Engine
 from fitgym.engine.guidance import PATIENCE
 from fitgym.execution.executor import Executor
+from fitgym.subject.introspection.templates import template_methods
 from fitgym.subject.source import locate
-from fitgym.subject.templates import template_methods
 
 PRIVATE = """
     def double(x: int):

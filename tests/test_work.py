@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.work import PER_SECOND, work_of_results, work_of_trials
 from fitgym.instrument.trace import Trace
+from fitgym.messages.effect import Effect, Expectation
 
 
 def test_more_fuel_is_more_work() -> None:
