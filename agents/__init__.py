@@ -1,1 +1,4 @@
-"""Agents: who decides which fitness functions are active. One file each."""
+"""Agents: each file defines one agent, which decides which fitness functions guide the search.
+
+`fitgym.run`, `fitgym.learning` and the commands load agents by name.
+"""

@@ -143,7 +143,7 @@ class Agent(ABC):
         action_space: the space.
         n_actions: n, the number of actions (`Discrete`), bits (`MultiBinary`) or numbers (`Box`).
         environment: names of parts of the environment that the agent was made for, see `make`.
-        made: how it was trained, see `fitgym.training`; empty if nobody said so.
+        made: how it was trained, see `fitgym.learning.training`; empty if nobody said so.
 
     Raises:
         InputError: the agent does not act in this space, the number of names is not n, or the seed is no whole number.

@@ -18,10 +18,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from fitgym.comparison import contrasts
-from fitgym.evaluation import Row, evaluate, summary
+from fitgym.run.evaluation import Row, evaluate, summary
+from fitgym.study.comparison import contrasts
 from fitgym.study.verdict import judge
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 GRIDS: dict[str, tuple[str, ...]] = {
     # The default first.

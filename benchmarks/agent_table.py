@@ -27,14 +27,14 @@ from typing import Any
 from runs_file import Key, RunsFile
 
 from fitgym.agents.pretrained import constant, policies
-from fitgym.comparison import Contrast, contrasts
 from fitgym.envs.fitness_selection import GOALS
-from fitgym.evaluation import Row, run_all, summary
+from fitgym.run.evaluation import Row, run_all, summary
 from fitgym.run.setting import SearchOptions, Setting, defaults
+from fitgym.study.comparison import Contrast, contrasts
 from fitgym.study.null_arms import BEST_CONSTANT, NULL_ARMS, best_constant, notice
 from fitgym.study.verdict import Judged, Verdict, judge, too_few, verdict
 from fitgym.subject.corpus import Corpus
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 HERE = Path(__file__).parent
 

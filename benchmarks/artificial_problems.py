@@ -23,11 +23,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from fitgym.artificial import LARGEST, ArtificialEngine, Problem
-from fitgym.execution.sandbox import die_with_parent
+from fitgym.formulas.artificial import LARGEST, ArtificialEngine, Problem
+from fitgym.sandbox.sandbox import die_with_parent
 from fitgym.study.difference import Difference, difference
 from fitgym.study.verdict import Judged, Verdict, judge
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 SIZES = (1, 2, 3, 4, 5, *range(10, 101, 10))
 """z, the number of targets; of infeasible ones these are added to ten with a gradient, and none besides."""

@@ -22,11 +22,11 @@ from pathlib import Path
 from remeasure import HERE, environment, install, run, subjects, subjects_folder
 from runs_file import Key, RunsFile
 
-from fitgym.comparison import contrast
 from fitgym.errors import InputError
+from fitgym.study.comparison import contrast
 from fitgym.study.verdict import judge
-from fitgym.suite.cost import cost
-from fitgym.suite.export import write
+from fitgym.suite.runs.cost import cost
+from fitgym.suite.text.export import write
 
 SEARCHES = ("dynamosa", "adynamosa", "adynamosa:adaptive=false")
 FUNCTIONS = "branch+line+method+input+output+exception"

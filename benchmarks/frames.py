@@ -23,11 +23,11 @@ from unittest import mock
 
 import numpy as np
 
-from fitgym.execution.answer import read_answer
-from fitgym.execution.news import read_news
-from fitgym.execution.protocol import FrameReader, ProtocolError, frame, read_untrusted
-from fitgym.execution.traces import Traces
-from fitgym.generation import generate
+from fitgym.messages.answer import read_answer
+from fitgym.messages.news import read_news
+from fitgym.messages.protocol import FrameReader, ProtocolError, frame, read_untrusted
+from fitgym.messages.traces import Traces
+from fitgym.run.generation import generate
 
 MOST_S, MOST_MB = 5.0, 500
 TOKEN = b"a token of frame"
@@ -52,8 +52,8 @@ def honest() -> list[bytes]:
         file = Path(place, "parcels.py")
         file.write_text(_SOURCE, "utf-8")
         with (
-            mock.patch("fitgym.execution.answer.read_untrusted", record),
-            mock.patch("fitgym.execution.news.read_untrusted", record),
+            mock.patch("fitgym.messages.answer.read_untrusted", record),
+            mock.patch("fitgym.messages.news.read_untrusted", record),
         ):
             generate(str(file), goal="coverage", budget="300x", output=Path(place, "suite"))
     return found

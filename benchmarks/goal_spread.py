@@ -15,7 +15,7 @@ import statistics
 import sys
 
 from fitgym.envs.base import GOALS
-from fitgym.evaluation import run_all
+from fitgym.run.evaluation import run_all
 from fitgym.run.setting import Setting
 
 SUBJECTS = ("textwrap", "statistics", "configparser", "difflib")

@@ -22,7 +22,7 @@ from runs_file import RunsFile, typed
 from fitgym.headroom.ladder import Ladder, Request, measure
 from fitgym.headroom.report import write_all
 from fitgym.run.setting import Setting
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 FOLDER = Path(__file__).parent / "headroom"
 

@@ -142,7 +142,7 @@ def kill(name: str, after_s: float, *, patience_s: float = PATIENCE_S) -> Left:
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        sweep = "from fitgym.execution.folder import sweep; sweep()"
+        sweep = "from fitgym.sandbox.folder import sweep; sweep()"
         subprocess.run([sys.executable, "-c", sweep], env=environment, check=True)
         return Left(alive, processes, tuple(sorted(os.listdir(temporary))))
 

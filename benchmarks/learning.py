@@ -22,11 +22,11 @@ import numpy as np
 from runs_file import RunsFile
 
 from fitgym.agents.base import make as make_agent
+from fitgym.learning.training import Training, train
 from fitgym.run.environment import make
 from fitgym.run.setting import Setting
 from fitgym.study.statistics import mean_of
-from fitgym.suite.export import write
-from fitgym.training import Training, train
+from fitgym.suite.text.export import write
 
 FOLDER = Path(__file__).parent / "learning"
 PPO = "ppo:n_steps=120,batch_size=120,n_epochs=8,learning_rate=0.001,gamma=0.99,trace=0.8,entropy=0.005"

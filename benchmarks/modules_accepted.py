@@ -46,7 +46,7 @@ TRY = """
 import json, sys
 import numpy as np
 from fitgym.execution.executor import Executor
-from fitgym.execution.limits import Limits
+from fitgym.messages.limits import Limits
 from fitgym.subject.source import locate
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import StatementTable

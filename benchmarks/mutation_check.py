@@ -37,8 +37,8 @@ from remeasure import HERE, Subject, environment, install, subjects, with_plugin
 from rich.console import Console
 from rich.table import Table
 
-from fitgym.subject.mutants import mutants
-from fitgym.subject.mutation import mutated_text
+from fitgym.mutants.generation import mutants
+from fitgym.mutants.mutation import mutated_text
 from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 

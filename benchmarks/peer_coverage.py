@@ -25,10 +25,10 @@ from remeasure import HERE, Subject, environment, install, plain_branches, sourc
 from runs_file import Key, RunsFile
 from suite_quality import TOOLS, generate
 
-from fitgym.comparison import contrast
 from fitgym.errors import InputError
+from fitgym.study.comparison import contrast
 from fitgym.study.verdict import judge
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 ALGORITHMS = {
     "whole_suite": "WHOLE_SUITE",

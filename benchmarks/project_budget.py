@@ -33,7 +33,7 @@ from fitgym.project.layout import find
 from fitgym.study.statistics import Interval, mean_of
 from fitgym.subject.corpus import Corpus
 from fitgym.subject.source import locate
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 FOLDER = Path(__file__).parent / "project_budget"
 SHOP = Path(__file__).parent.parent / "examples" / "shop"

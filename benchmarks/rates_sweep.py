@@ -33,7 +33,7 @@ from fitgym.execution.executor import Executor
 from fitgym.study.difference import Difference, difference
 from fitgym.study.verdict import judge
 from fitgym.subject.source import locate
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 from fitgym.testcase.rates import DEFAULT
 
 HERE = Path(__file__).parent

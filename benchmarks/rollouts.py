@@ -31,11 +31,11 @@ from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 
 from fitgym.agents.base import make as make_agent
 from fitgym.envs.programs import ProgramOptions
-from fitgym.remote_env import RemoteEnv
-from fitgym.rollouts import Rollouts
+from fitgym.learning.remote_env import RemoteEnv
+from fitgym.learning.rollouts import Rollouts
 from fitgym.run.environment import make
 from fitgym.run.setting import Setting
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 FOLDER = Path(__file__).parent / "rollouts"
 TOY, PROGRAMS = "fitgym/Toy-v0", "fitgym/Programs-v0"

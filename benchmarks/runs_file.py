@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -26,15 +26,15 @@ from typing import Any
 from remeasure import HERE, install, subjects, subjects_folder
 from runs_file import Key, RunsFile
 
-from fitgym.comparison import Contrast, Runs, contrast
+from fitgym.engine.smart_selection import EIGHT
 from fitgym.errors import FitgymError
 from fitgym.evolution.budget import Budget
-from fitgym.execution.sandbox import die_with_parent
-from fitgym.smart_selection import EIGHT
+from fitgym.sandbox.sandbox import die_with_parent
+from fitgym.study.comparison import Contrast, Runs, contrast
 from fitgym.study.difference import Difference, difference, growth
 from fitgym.study.trials.search import SearchTrial
 from fitgym.study.verdict import Judged, Verdict, judge
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 COLUMNS = ("question", "contestant", "subject", "seed", "budget", "population", "share", "tests", "statements", "error")
 

@@ -12,12 +12,12 @@ from gymnasium.utils import seeding
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from fitgym.artificial import KINDS, ArtificialEngine, Problem
 from fitgym.engine import parse_search
 from fitgym.envs.action.activate import Activate, choices
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
 from fitgym.errors import InputError, ResetNeeded
 from fitgym.evolution.budget import Budget
+from fitgym.formulas.artificial import KINDS, ArtificialEngine, Problem
 from fitgym.rendering.display import display
 from fitgym.rendering.episode import Episode, Step
 from fitgym.run.setting import Options, read

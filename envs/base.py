@@ -82,7 +82,7 @@ class SearchEnv(RecordedEnv):
     * `budget`: `200g` generations or `20000x` executions of test cases; None for no limit.
     * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
     * `smart`: only those of the active functions and targets guide the search that represent the others; see
-      `fitgym.smart_selection`.
+      `fitgym.engine.smart_selection`.
     * `secondary`: tie-breaker between equally fit test cases: `length`, `performance` or `diversity`.
     * `population`: number of individuals.
     * `combination`: "scaled", each fitness value in [0, 1] before they are added; or "raw", as in the released code.

@@ -11,7 +11,7 @@ from fitgym.fitness.line import Line
 from fitgym.immutable import immutable
 from fitgym.rendering.episode import Listing
 from fitgym.subject.subject import Subject
-from fitgym.suite.measure import class_lines
+from fitgym.suite.runs.measure import class_lines
 
 __all__ = ["Footprint"]
 

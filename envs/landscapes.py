@@ -18,7 +18,7 @@ from fitgym.envs.action.base import index_of
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
 from fitgym.envs.tasks import drawn, numbers, task_of
 from fitgym.errors import InputError, ResetNeeded
-from fitgym.landscapes import ACTIONS, FEATURES, SLICES, Landscapes
+from fitgym.formulas.landscapes import ACTIONS, FEATURES, SLICES, Landscapes
 from fitgym.rendering.display import display
 from fitgym.rendering.episode import Episode, Step
 from fitgym.run.setting import Name, Options, read

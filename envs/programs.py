@@ -21,10 +21,10 @@ from fitgym.envs.pool import Pool
 from fitgym.envs.recorded import Observation
 from fitgym.envs.tasks import LARGEST, drawn, numbers, task_of
 from fitgym.execution.executor import Executor, Limits
-from fitgym.execution.folder import Folder
 from fitgym.programs.knobs import EASY, HARD, Knobs
 from fitgym.programs.program import Program, generate
 from fitgym.run.setting import Name, WholeNumber
+from fitgym.sandbox.folder import Folder
 from fitgym.subject.source import locate
 from fitgym.testcase.rates import Rates
 

@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 import fitgym
+from fitgym.commands.live import LiveView
 from fitgym.errors import InputError
-from fitgym.live import LiveView
 
 # A few hundred branches and many ways to fail. UCB tries each of its 64 combinations once before it chooses, which takes
 # some 12,000 executions.

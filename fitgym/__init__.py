@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fitgym.generation import Run, generate
+    from fitgym.run.generation import Run, generate
 
 __all__ = ["Run", "__version__", "generate"]
 
@@ -26,7 +26,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Load what is used, when it is used: the worker process imports this package and must stay small."""
     if name in ("Run", "generate"):
-        from fitgym import generation
+        from fitgym.run import generation
 
         return getattr(generation, name)
     raise AttributeError(f"module 'fitgym' has no attribute '{name}'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from fitgym.interruption import held
+from fitgym.commands.interruption import held
 
 __all__ = ["main"]
 

@@ -14,18 +14,18 @@ from typing import Annotated, Literal, NoReturn
 from cyclopts import App, CycloptsError, Parameter
 
 from fitgym import __version__
-from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
-from fitgym.codes import BAD_INPUT, DONE, FINDING
+from fitgym.commands.agents import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
 from fitgym.commands.check import CHECK_EXAMPLES, check
+from fitgym.commands.codes import BAD_INPUT, DONE, FINDING
 from fitgym.commands.configuration import Configuration
 from fitgym.commands.diff import DIFF_EXAMPLES, diff
 from fitgym.commands.generate import GENERATE_EXAMPLES, generate
+from fitgym.commands.headroom import HEADROOM_EXAMPLES, headroom
 from fitgym.commands.init import INIT_EXAMPLES, init
 from fitgym.commands.report import REPORT_EXAMPLES, report
+from fitgym.commands.studies import study
 from fitgym.commands.update import UPDATE_EXAMPLES, update
 from fitgym.errors import ExecutionError, InputError, SubjectError
-from fitgym.headroom_command import HEADROOM_EXAMPLES, headroom
-from fitgym.study_commands import study
 
 __all__ = ["app", "main"]
 
@@ -129,11 +129,11 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
     limit
         Seconds for each record; one that takes longer is not valid.
     """
-    from fitgym.leaderboard import boards, markdown
     from fitgym.run.repetition import UNCHECKED
-    from fitgym.run.validation import claims
-    from fitgym.run.validator import Validator
-    from fitgym.suite.export import write
+    from fitgym.study.leaderboard import boards, markdown
+    from fitgym.study.validation import claims
+    from fitgym.study.validator import Validator
+    from fitgym.suite.text.export import write
 
     if not records:
         raise InputError(
@@ -178,9 +178,9 @@ def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | N
     """
     from dataclasses import asdict
 
-    from fitgym.suite.cost import Quantity
-    from fitgym.suite.cost import cost as measured
-    from fitgym.suite.export import write
+    from fitgym.suite.runs.cost import Quantity
+    from fitgym.suite.runs.cost import cost as measured
+    from fitgym.suite.text.export import write
 
     if not suites:
         raise InputError("no suite is named: give the path of an exported file, such as test_textwrap.py")
@@ -237,7 +237,7 @@ def list_(
     name
         One of them: its options with their defaults, its formula and its source.
     """
-    from fitgym.listing import describe, explain, overview
+    from fitgym.commands.listing import describe, explain, overview
 
     if what is None or name:
         sys.stdout.write((explain(what, name) if what else overview()) + "\n")
@@ -264,7 +264,7 @@ def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
     json
         The same for machines.
     """
-    from fitgym.doctor import as_json, as_text, examine
+    from fitgym.commands.doctor import as_json, as_text, examine
 
     findings = examine()
     sys.stdout.write((as_json(findings) if json else as_text(findings)) + "\n")

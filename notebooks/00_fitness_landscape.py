@@ -25,7 +25,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from packaging.version import Version
 
-from fitgym.artificial import LARGEST, Points, Problem
+from fitgym.formulas.artificial import LARGEST, Points, Problem
 
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"
 FAST = "FITGYM_FAST" in os.environ  # fewer repetitions, the same lesson: this is how it is tested
@@ -47,7 +47,7 @@ plt.show()
 # %% [markdown]
 # The distance is normalised, $d / (d + 1)$, so that targets can be added up: near the star it falls steeply, far from it
 # the slope is hard to see, but a climber needs no more than *less* or *not less*. The problems are those with which the
-# MIO algorithm was published (Arcuri 2017); `fitgym.artificial` has them.
+# MIO algorithm was published (Arcuri 2017); `fitgym.formulas.artificial` has them.
 #
 # The climber, in full. `Points.mutate` adds or takes away $2^i$, $i$ drawn from 0 to 10.
 

@@ -28,8 +28,8 @@ from packaging.version import Version
 from fitgym.execution.executor import Executor
 from fitgym.fitness.branch import Branch
 from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.instrument.trace import Trace
-from fitgym.instrument.transformer import instrument
 from fitgym.subject.source import locate
 
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"

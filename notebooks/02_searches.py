@@ -25,8 +25,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from packaging.version import Version
 
-from fitgym.artificial import ArtificialEngine, Problem
-from fitgym.comparison import a12
+from fitgym.formulas.artificial import ArtificialEngine, Problem
+from fitgym.study.comparison import a12
 
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"
 FAST = "FITGYM_FAST" in os.environ  # fewer repetitions, the same lesson: this is how it is tested

@@ -28,7 +28,7 @@ from packaging.version import Version
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.agents.base import Transition, make
 from fitgym.agents.ucb import UCB
-from fitgym.comparison import contrast
+from fitgym.study.comparison import contrast
 from fitgym.study.verdict import judge
 
 assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"

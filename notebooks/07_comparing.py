@@ -24,8 +24,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from packaging.version import Version
 
-from fitgym.artificial import ArtificialEngine, Problem
-from fitgym.comparison import a12, contrast
+from fitgym.formulas.artificial import ArtificialEngine, Problem
+from fitgym.study.comparison import a12, contrast
 from fitgym.study.statistics import holm, mann_whitney
 from fitgym.study.verdict import judge
 

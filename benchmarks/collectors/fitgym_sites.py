@@ -8,7 +8,7 @@ from collectors.base import Collected
 from fitgym import __version__
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.transformer import instrument
+from fitgym.instrument.rewriting.transformer import instrument
 
 __all__ = ["collect", "version"]
 

@@ -17,10 +17,10 @@ from workload import Test, module_from, run, source_of
 from collectors.base import Collected
 from fitgym import __version__
 from fitgym.instrument.arithmetic import APPLY, IN_PLACE
-from fitgym.instrument.binding import bound
-from fitgym.instrument.comparison_probes import COMPARE
+from fitgym.instrument.python.binding import bound
+from fitgym.instrument.python.comparison_probes import COMPARE
 from fitgym.instrument.recorder import Recorder
-from fitgym.instrument.transformer import instrument
+from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.subject.subject import Site
 
 __all__ = ["collect", "version"]

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fitgym.generation import FINISHING_SHARE, generate
+from fitgym.run.generation import FINISHING_SHARE, generate
 from fitgym.suite.share import FLOOR_S
 from questions.answer import Answer, Settings, Table, Target
 from questions.processes import apart

@@ -19,12 +19,12 @@ from typing import Any
 
 import fitgym
 from fitgym.execution.executor import Limits
-from fitgym.execution.journal import Journal
-from fitgym.execution.protocol import read_trusted
-from fitgym.execution.runner import Runner
-from fitgym.execution.sandbox import restrict
 from fitgym.execution.zygote import Zygote
+from fitgym.messages.journal import Journal
+from fitgym.messages.protocol import read_trusted
+from fitgym.sandbox.sandbox import restrict
 from fitgym.subject.source import locate
+from fitgym.worker.runner import Runner
 from questions.answer import Answer, Settings, Table
 from questions.processes import apart
 from questions.searching import engine_on, folder_of, spent

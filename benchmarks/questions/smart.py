@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fitgym.smart_selection import EIGHT
+from fitgym.engine.smart_selection import EIGHT
 from questions.answer import Answer, Settings, Table
 from questions.growth import source
 from questions.processes import apart

@@ -23,8 +23,8 @@ from workload import look_in
 
 from fitgym.errors import InputError
 from fitgym.instrument.factories import in_use
-from fitgym.testcase.scope import Scope
-from fitgym.testcase.source import render
+from fitgym.suite.text.scope import Scope
+from fitgym.suite.text.source import render
 from fitgym.testcase.statement import Statement
 from questions.answer import Answer, Settings, Table, Target
 from questions.processes import apart

@@ -31,13 +31,13 @@ import fitgym.agents.base
 import fitgym.envs
 from fitgym.agents.base import Agent
 from fitgym.cli import app
+from fitgym.commands.listing import describe, options
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
 from fitgym.envs.base import GOALS
 from fitgym.envs.catalogue import action_name, catalogue
 from fitgym.envs.features.base import blocks
 from fitgym.errors import InputError
 from fitgym.goals.base import REWARDS
-from fitgym.listing import describe, options
 from fitgym.registry import Registry
 
 __all__ = ["all_pages", "modules", "write"]

@@ -18,8 +18,8 @@ import pytest
 from sphinx.util.inventory import InventoryFile
 
 import fitgym.envs
+from fitgym.commands.listing import describe
 from fitgym.envs.features.base import blocks
-from fitgym.listing import describe
 
 ROOT = Path(__file__).parent.parent.parent
 SITE = ROOT / "site"

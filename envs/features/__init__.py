@@ -1,1 +1,4 @@
-"""Features: what an agent sees of a running search. Each file defines one block of named numbers."""
+"""Features: each file defines one block of named numbers that an agent observes.
+
+`fitgym.envs.feature_set` loads them by name.
+"""

@@ -1,1 +1,4 @@
-"""Commands of the command line that work on whole projects, one file each. Only `fitgym.cli` imports them."""
+"""Commands of the command line: each file defines one command, or one part that several commands share.
+
+Only `fitgym.cli` and `fitgym.__main__` import them.
+"""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fitgym.codes import DONE, FINDING
+from fitgym.commands.codes import DONE, FINDING
 from fitgym.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check(
     """
     from fitgym.project.check import check as checked
     from fitgym.project.layout import find
-    from fitgym.suite.generated import generated_files
+    from fitgym.suite.text.generated import generated_files
 
     project = find(subject, path)
     folder = output or project.generated

@@ -9,9 +9,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from fitgym.codes import DONE, FINDING, INTERRUPTED
+from fitgym.commands.codes import DONE, FINDING, INTERRUPTED
+from fitgym.commands.interruption import held
 from fitgym.errors import InputError
-from fitgym.interruption import held
 
 __all__ = ["DIFF_EXAMPLES", "diff"]
 
@@ -73,7 +73,7 @@ def diff(
         from fitgym.project.diff.comparison import Request, compare
         from fitgym.project.diff.revision import revision as named
         from fitgym.project.layout import find
-        from fitgym.suite.export import write
+        from fitgym.suite.text.export import write
 
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from fitgym.codes import DONE, FINDING, INTERRUPTED
+from fitgym.commands.codes import DONE, FINDING, INTERRUPTED
+from fitgym.commands.flags import Text, with_options
+from fitgym.commands.interruption import held
 from fitgym.errors import InputError
-from fitgym.execution.requirement import required
-from fitgym.flags import Text, with_options
-from fitgym.interruption import held
 from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL
+from fitgym.sandbox.requirement import required
 
 if TYPE_CHECKING:
-    from fitgym.generation import Request
-    from fitgym.live import LiveView
+    from fitgym.commands.live import LiveView
+    from fitgym.run.generation import Request
 
 __all__ = ["GENERATE_EXAMPLES", "generate"]
 
@@ -186,7 +186,7 @@ def _generate_one(
             executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
         with held():
             executor.start()  # the worker imports the subject while this process imports what a search needs
-            from fitgym.generation import Request, generate_request
+            from fitgym.run.generation import Request, generate_request
 
         request = Request.of(
             subject, output=output, json=None if to_stdout else json, format=format, tests=tests or "", **keywords
@@ -218,7 +218,7 @@ def _generate_one(
 
 def _is_current(request: Request) -> bool:
     """Say so if there is nothing to do."""
-    from fitgym.generation import filing_of
+    from fitgym.run.generation import filing_of
 
     filing = filing_of(request)
     if filing is None or not filing.is_current:
@@ -232,6 +232,6 @@ def _is_current(request: Request) -> bool:
 def _view(subject: str, goal: str, agent: str) -> LiveView:
     """The view of a run; what draws it takes as long to load as a tenth of the start, so who wants none pays nothing."""
     with held():
-        from fitgym.live import LiveView
+        from fitgym.commands.live import LiveView
 
     return LiveView(subject, goal, agent)

@@ -12,7 +12,7 @@ from typing import Any
 
 from docstring_parser import parse
 
-from fitgym.codes import DONE
+from fitgym.commands.codes import DONE
 from fitgym.commands.configuration import FILE, LISTS, table
 from fitgym.errors import InputError
 from fitgym.run.setting import FitnessOptions, defaults
@@ -39,7 +39,7 @@ def init(folder: Path = Path(), /) -> int:
         With the pyproject.toml, which is made if it does not exist.
     """
     from fitgym.commands.generate import generate
-    from fitgym.suite.export import write
+    from fitgym.suite.text.export import write
 
     if not folder.is_dir():
         raise InputError(f"'{folder}' is not a folder, expected the root of a project")

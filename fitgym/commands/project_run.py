@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from fitgym.codes import DONE, FINDING, INTERRUPTED
-from fitgym.interruption import held
+from fitgym.commands.codes import DONE, FINDING, INTERRUPTED
+from fitgym.commands.interruption import held
 
 __all__ = ["run_project"]
 
@@ -37,11 +37,11 @@ def run_project(
     with held():
         from fitgym.commands.project_view import ProjectView
         from fitgym.evolution.budget import Budget
-        from fitgym.generation import writable_file
         from fitgym.project.generation import ProjectRequest, generate_project
         from fitgym.project.layout import find
+        from fitgym.run.generation import writable_file
         from fitgym.run.setting import Setting
-        from fitgym.suite.export import write
+        from fitgym.suite.text.export import write
 
     to_stdout = json is not None and str(json) == "-"
     file = None if to_stdout else writable_file(json)

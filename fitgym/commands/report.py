@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from fitgym.codes import DONE, FINDING
+from fitgym.commands.codes import DONE, FINDING
+from fitgym.commands.interruption import held
 from fitgym.errors import InputError
-from fitgym.interruption import held
 
 if TYPE_CHECKING:
     from fitgym.project.report.report import Growth, Report

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from fitgym.flags import Text, with_options
+from fitgym.commands.flags import Text, with_options
 from fitgym.run.setting import DEFAULT_ENV
 
 __all__ = ["UPDATE_EXAMPLES", "update"]
@@ -64,7 +64,7 @@ def update(
     from fitgym.project.layout import find
     from fitgym.project.pruning import prune
     from fitgym.run.setting import Setting
-    from fitgym.suite.generated import generated_files, tested
+    from fitgym.suite.text.generated import generated_files, tested
 
     keywords = {
         "env": DEFAULT_ENV,

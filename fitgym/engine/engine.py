@@ -54,7 +54,7 @@ class Engine(Workbench):
         tracked: fitness functions whose targets are archived even when they are inactive, such as the goal's own.
         variants: arguments of fitness functions by name, such as `{"diversity": {"last_two": True}}`.
         search: name of the algorithm, with options after a colon as in `whole_suite:use_archive=false,population=20`.
-        smart: use smart selection (`fitgym.smart_selection`): only representative functions and targets guide the
+        smart: use smart selection (`fitgym.engine.smart_selection`): only representative functions and targets guide the
             search. Other targets are not archived; `coverage_of` still reports what a suite covers.
         secondary: the secondary objective; see `prefer`.
         seed: determines everything random in the run.

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from fitgym.engine.choices import FITNESS, SECONDARY, parse_search
+from fitgym.engine.smart_selection import smart_selection
 from fitgym.engine.state import State
 from fitgym.evolution.groups import Group
 from fitgym.evolution.measurements import Measurements
 from fitgym.fitness.base import Floats, Mask
 from fitgym.secondary.base import SecondaryObjective
-from fitgym.smart_selection import smart_selection
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["PATIENCE", "Guidance"]

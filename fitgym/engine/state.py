@@ -28,7 +28,7 @@ from fitgym.search.base import Search
 from fitgym.subject.subject import Subject
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.rates import Rates
-from fitgym.testcase.seeds import seeds
+from fitgym.testcase.seeding.seeds import seeds
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["State"]

@@ -11,10 +11,10 @@ from fitgym.engine.execution import Execution
 from fitgym.engine.queries import Queries
 from fitgym.engine.state import State
 from fitgym.evolution.budget import Budget
-from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Trial
-from fitgym.execution.observation import Observed
 from fitgym.instrument.trace import Trace
+from fitgym.messages.effect import Effect, Expectation
+from fitgym.messages.observation import Observed
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Workbench"]

@@ -1,1 +1,4 @@
-"""The parts that search algorithms are made of."""
+"""Parts of search algorithms: archive, fronts, groups, measurements and budget.
+
+Search algorithms, tie-breakers and the engine use them.
+"""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.fitness.base import Floats, Index, Mask
-from fitgym.subject.patterns import Chance
+from fitgym.subject.code.patterns import Chance
 
 __all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "orders", "preferred", "subvector_distance"]
 

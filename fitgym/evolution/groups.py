@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from fitgym.immutable import immutable
 from fitgym.subject.callgraph import reachable
+from fitgym.subject.code.syntax import deep_trees, docstring_end, parsed
 from fitgym.subject.subject import Subject
-from fitgym.subject.syntax import deep_trees, docstring_end, parsed
 
 __all__ = ["Group", "groups"]
 

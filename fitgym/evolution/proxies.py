@@ -13,8 +13,8 @@ import numpy as np
 from fitgym.fitness._recorded import recorded_counts
 from fitgym.fitness.base import Floats
 from fitgym.instrument.trace import Trace
+from fitgym.subject.code.syntax import parsed
 from fitgym.subject.subject import Subject
-from fitgym.subject.syntax import parsed
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["PROXIES", "Proxies", "performance_heuristic", "performance_score"]

@@ -6,11 +6,11 @@ import socket
 from collections.abc import Iterable
 from typing import Any
 
-from fitgym.execution.journal import IDLE
-from fitgym.execution.protocol import FrameReader, WireStatement, encode_statement
-from fitgym.execution.segment import ALONE
-from fitgym.execution.watched import Watched
 from fitgym.instrument.trace import Failure
+from fitgym.messages.journal import IDLE
+from fitgym.messages.protocol import FrameReader, WireStatement, encode_statement
+from fitgym.messages.segment import ALONE
+from fitgym.messages.watched import Watched
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["Broken", "Child", "Writes"]

@@ -15,9 +15,17 @@ from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fitgym.errors import ExecutionError, OutOfBudget
-from fitgym.execution.answer import read_answer
 from fitgym.execution.child import Broken
-from fitgym.execution.effect import (
+from fitgym.execution.history import Crash, History, Learned, failed
+from fitgym.execution.host import Host
+from fitgym.execution.killing import Care, Killing, Trial
+from fitgym.execution.pace import Allowance
+from fitgym.execution.paced import paced
+from fitgym.execution.work import work_of_results, work_of_trials
+from fitgym.instrument.factories import in_use
+from fitgym.instrument.trace import Trace
+from fitgym.messages.answer import read_answer
+from fitgym.messages.effect import (
     Effect,
     Expectation,
     decode_effect,
@@ -26,24 +34,16 @@ from fitgym.execution.effect import (
     hashes,
     without,
 )
-from fitgym.execution.history import Crash, History, Learned, failed
-from fitgym.execution.host import Host
-from fitgym.execution.journal import IDLE
-from fitgym.execution.killing import Care, Killing, Trial
-from fitgym.execution.limits import Limits
-from fitgym.execution.pace import Allowance
-from fitgym.execution.paced import paced
-from fitgym.execution.protocol import ProtocolError, dumps
-from fitgym.execution.segment import ALONE, Segment
-from fitgym.execution.traces import Traces
-from fitgym.execution.work import work_of_results, work_of_trials
-from fitgym.instrument.factories import in_use
-from fitgym.instrument.trace import Trace
+from fitgym.messages.journal import IDLE
+from fitgym.messages.limits import Limits
+from fitgym.messages.protocol import ProtocolError, dumps
+from fitgym.messages.segment import ALONE, Segment
+from fitgym.messages.traces import Traces
 from fitgym.subject.subject import Reference
 from fitgym.testcase.statement import StatementTable, TestCase
 
 if TYPE_CHECKING:
-    from fitgym.execution.observation import Observed
+    from fitgym.messages.observation import Observed
 
 __all__ = ["Executor", "Limits", "Trial"]
 

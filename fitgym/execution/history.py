@@ -8,17 +8,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fitgym.execution.hung import Hung
-from fitgym.execution.lessons import joined
-from fitgym.execution.limits import Limits
 from fitgym.execution.pace import Pace
+from fitgym.execution.timeouts import Hung
 from fitgym.instrument.factory import MOST_OPERANDS
 from fitgym.instrument.trace import Call, Failure, Trace
-from fitgym.subject.hints import Hint
+from fitgym.messages.feedback import joined
+from fitgym.messages.limits import Limits
+from fitgym.subject.types.hints import Hint
 from fitgym.testcase.statement import StatementTable, TestCase
 
 if TYPE_CHECKING:
-    from fitgym.execution.observation import Observed
+    from fitgym.messages.observation import Observed
 
 __all__ = ["Crash", "History", "Learned", "failed"]
 
@@ -133,7 +133,7 @@ def failed(mode: str, trace: Trace) -> Any:
     """What a banned test case gives in a mode of `Runner.answer`."""
     if mode in ("run", "check"):
         return trace
-    from fitgym.execution.observation import Observed
+    from fitgym.messages.observation import Observed
 
     return Observed(failure=trace.failure)
 

@@ -12,9 +12,9 @@ from typing import Any, Self
 
 from fitgym.errors import ExecutionError
 from fitgym.execution.child import Child, Writes
-from fitgym.execution.limits import Limits
-from fitgym.execution.protocol import ProtocolError
 from fitgym.execution.zygote import Zygote
+from fitgym.messages.limits import Limits
+from fitgym.messages.protocol import ProtocolError
 from fitgym.subject.subject import Reference, Subject
 
 __all__ = ["Host"]

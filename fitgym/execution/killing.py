@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from fitgym.execution.child import Broken
-from fitgym.execution.effect import Effect, Expectation, Kill
-from fitgym.execution.journal import IDLE
+from fitgym.messages.effect import Effect, Expectation, Kill
+from fitgym.messages.journal import IDLE
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Care", "Killing", "Trial"]

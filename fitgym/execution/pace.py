@@ -6,8 +6,8 @@ from builtins import id
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fitgym.execution.limits import Limits
 from fitgym.instrument.trace import Trace
+from fitgym.messages.limits import Limits
 
 __all__ = ["Allowance", "Pace"]
 

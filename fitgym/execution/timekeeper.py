@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from typing import Literal
 
-from fitgym.execution.journal import IDLE, Journal
 from fitgym.execution.waiting import waited
+from fitgym.messages.journal import IDLE, Journal
 
 __all__ = ["LOOK_S", "Timekeeper"]
 
@@ -18,7 +18,7 @@ LOOK_S = 0.004
 """Seconds between two looks at a child that has not answered yet; most batches are answered before the first."""
 
 _GLANCE_S = 0.001  # the same while its time seems to be over, but for what it has waited for a processor
-_BATCH_S = 0.2  # a child starts no further test case after so long, see `fitgym.execution.runner`
+_BATCH_S = 0.2  # a child starts no further test case after so long, see `fitgym.worker.runner`
 _MOST_MOVES = 6  # of the journal for a test case: it starts and ends, is buried, is compared
 _MOST_WAITED = 10.0  # a child that is late waits for a processor for so many times its time, at most
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fitgym.execution.effect import Effect, Expectation
+from fitgym.messages.effect import Effect, Expectation
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["PER_SECOND", "work_of_results", "work_of_trials"]

@@ -22,12 +22,13 @@ from typing import Any
 
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
 from fitgym.execution.child import Broken, Child, Writes
-from fitgym.execution.environment import environment, marked
-from fitgym.execution.folder import Folder
-from fitgym.execution.journal import Journal
-from fitgym.execution.limits import Limits
-from fitgym.execution.news import read_news
-from fitgym.execution.protocol import (
+from fitgym.execution.timekeeper import LOOK_S, Timekeeper
+from fitgym.execution.waiting import readable, signal_name
+from fitgym.instrument.trace import Failure
+from fitgym.messages.journal import Journal
+from fitgym.messages.limits import Limits
+from fitgym.messages.news import read_news
+from fitgym.messages.protocol import (
     BROKEN,
     COMMAND,
     FORK,
@@ -41,11 +42,10 @@ from fitgym.execution.protocol import (
     dumps,
     frame,
 )
-from fitgym.execution.sandbox import same_layout
-from fitgym.execution.timekeeper import LOOK_S, Timekeeper
-from fitgym.execution.waiting import readable, signal_name
-from fitgym.execution.watched import Watched
-from fitgym.instrument.trace import Failure
+from fitgym.messages.watched import Watched
+from fitgym.sandbox.environment import environment, marked
+from fitgym.sandbox.folder import Folder
+from fitgym.sandbox.sandbox import same_layout
 from fitgym.subject.subject import Reference, Subject
 
 __all__ = ["Zygote"]
@@ -101,7 +101,7 @@ class Zygote:
             self.journal.reset()
             with open(os.path.join(self._folder.path, "errors"), "wb") as errors, same_layout():
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "fitgym.execution.worker", str(theirs.fileno()), str(memory)],
+                    [sys.executable, "-m", "fitgym.worker.main", str(theirs.fileno()), str(memory)],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,

@@ -11,8 +11,8 @@ import numpy as np
 from fitgym.fitness.base import Entries, Fitness, Floats, Target, nu
 from fitgym.instrument.abstraction import family, partitions, place, siblings, wider
 from fitgym.instrument.trace import Trace
-from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Subject
+from fitgym.subject.types.hints import Hint
 
 __all__ = ["FAMILIES", "PartitionFitness", "Spot"]
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from fitgym.fitness._partitions import PartitionFitness, Spot
 from fitgym.instrument.trace import Trace
-from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Subject
+from fitgym.subject.types.hints import Hint
 
 __all__ = ["Output"]
 

@@ -28,7 +28,7 @@ class StrongMutation(Fitness):
                 = 1 / (1 + impact(t, m)) / 3   if t infects m and does not kill it
                 = 0                            if t kills m
 
-    with the impact of `fitgym.execution.mutation`, 0 where the test case was not run on the mutant because another one
+    with the impact of `fitgym.worker.activation`, 0 where the test case was not run on the mutant because another one
     had killed it. A suite T is worth the sum over mutants m of the least f(t, m), at most 1 each, divided by their
     number. Test cases are run on mutants by the engine, which writes what came of it into the traces.
 

@@ -17,8 +17,8 @@ from fitgym.fitness._stopped import stopped
 from fitgym.fitness.base import Entries, Fitness, Floats, Index, Target, nu
 from fitgym.instrument.relations import TRUE_SLOTS
 from fitgym.instrument.trace import Trace
-from fitgym.subject.mutant import Mutant
-from fitgym.subject.operators import family
+from fitgym.mutants.mutant import Mutant
+from fitgym.mutants.operators import family
 from fitgym.subject.subject import Site, Subject
 
 __all__ = ["WeakMutation"]

@@ -1,1 +1,4 @@
-"""Goals: what the tester wants in the end, and the reward for getting nearer. One file each."""
+"""Goals: each file defines what a tester wants from the finished suite, and the reward for progress.
+
+The environments load them by name.
+"""

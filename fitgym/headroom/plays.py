@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from fitgym.execution.sandbox import die_with_parent
 from fitgym.headroom.policy import Policy, final
 from fitgym.run.environment import make
 from fitgym.run.setting import Setting
+from fitgym.sandbox.sandbox import die_with_parent
 
 __all__ = ["Play", "Task", "Value", "play_all"]
 

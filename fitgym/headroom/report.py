@@ -10,7 +10,7 @@ from typing import Any
 
 from fitgym.headroom.ladder import MEASURES, Ladder, Rung
 from fitgym.study.figures import Drawing
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 __all__ = ["csv_of", "figure", "markdown", "text", "write_all"]
 

@@ -1,1 +1,4 @@
-"""Probes: one pass over the syntax tree puts sites into the subject, and a trace is what they recorded."""
+"""Instrumentation: probes in the code of the subject record a trace of each execution.
+
+The worker runs the probes; everything that reads a trace imports `trace`.
+"""

@@ -33,7 +33,7 @@ from collections.abc import Callable, Mapping
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
-from fitgym.subject.hints import Hint
+from fitgym.subject.types.hints import Hint
 
 __all__ = ["OBSERVERS", "Places", "abstract", "family", "partitions", "place", "siblings", "wider"]
 

@@ -53,6 +53,6 @@ def chosen() -> type[Factory]:
         from fitgym.instrument._sites import Sites as SitesInC
 
         return SitesInC
-    from fitgym.instrument.sites import Sites as SitesInPython
+    from fitgym.instrument.python.sites import Sites as SitesInPython
 
     return SitesInPython

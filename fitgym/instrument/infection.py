@@ -34,7 +34,7 @@ import math
 from typing import Any, Final
 
 from fitgym.instrument.arithmetic import APPLY
-from fitgym.subject.operators import ARITHMETIC, family
+from fitgym.mutants.operators import ARITHMETIC, family
 
 __all__ = ["RAISED", "by_operator", "by_value", "have_order", "others", "same"]
 

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from fitgym.instrument import async_loop, probes, tally
+from fitgym.instrument import async_loop, tally
 from fitgym.instrument.factories import chosen
 from fitgym.instrument.factory import MOST_OPERANDS, Factory, Probe, Relation
+from fitgym.instrument.python import probes
 from fitgym.instrument.stops import COMPREHENSIONS, Stops
 from fitgym.instrument.trace import Infected, Reached, Stop
 from fitgym.subject.subject import Site

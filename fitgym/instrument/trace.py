@@ -110,7 +110,7 @@ class Trace:
         fuel: how much fuel was burnt, a deterministic measure of run time.
         infected: what the sites say about mutants; None unless "infection" was needed.
         effects: numbers of the mutants that the test case was run on, ascending, with the impact of each (see
-            `fitgym.execution.mutation.impact`), infinite if the mutant was killed; empty unless "effects" were needed.
+            `fitgym.worker.activation.impact`), infinite if the mutant was killed; empty unless "effects" were needed.
         plain: the trace without effects, None for one that has none.
     """
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from fitgym.errors import InputError
-from fitgym.execution.bound import bound
-from fitgym.execution.folder import Folder
 from fitgym.project.layout import Project
-from fitgym.suite.place import is_installed
-from fitgym.suite.suite_file import FileTest, SuiteFile
+from fitgym.sandbox.bound import bound
+from fitgym.sandbox.folder import Folder
+from fitgym.suite.text.place import is_installed
+from fitgym.suite.text.suite_file import FileTest, SuiteFile
 
 __all__ = ["Check", "Failure", "check"]
 

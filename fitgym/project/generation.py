@@ -16,16 +16,16 @@ from fitgym.allocation.shares import decisions, share
 from fitgym.engine.existing import Existing
 from fitgym.errors import BudgetError, FitgymError
 from fitgym.evolution.budget import Budget
-from fitgym.generation import Request, filing_of
 from fitgym.project.existing.measurement import LIMIT_S, MUTANTS_S, measure, places
 from fitgym.project.jobs import Jobs
 from fitgym.project.layout import Module, Project
 from fitgym.project.order import untangle
 from fitgym.project.records import Records
+from fitgym.run.generation import Request, filing_of
 from fitgym.run.setting import GENERATED_GOAL, Setting
-from fitgym.suite.export import file_name
-from fitgym.suite.filing import Filing
-from fitgym.suite.generated import is_generated
+from fitgym.suite.text.export import file_name
+from fitgym.suite.text.filing import Filing
+from fitgym.suite.text.generated import is_generated
 
 __all__ = ["LEAST_S", "Event", "Outcome", "ProjectRequest", "generate_project"]
 
@@ -155,7 +155,7 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
 
     Raises:
         BudgetError: the budget is too small for so many modules.
-        InputError: see `fitgym.generation.generate`.
+        InputError: see `fitgym.run.generation.generate`.
         KeyboardInterrupt: a second interruption.
     """
     run = _Run(request, report, Records(request.project.root))

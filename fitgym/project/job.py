@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from fitgym.errors import FitgymError
-from fitgym.execution.sandbox import die_with_parent
-from fitgym.generation import Progress, Request, generate_request
+from fitgym.run.generation import Progress, Request, generate_request
 from fitgym.run.setting import Setting
+from fitgym.sandbox.sandbox import die_with_parent
 
 __all__ = ["answer", "main"]
 

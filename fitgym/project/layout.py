@@ -12,8 +12,8 @@ from pathlib import Path
 
 from fitgym.errors import InputError, SubjectError
 from fitgym.subject.source import locate, package_folders
-from fitgym.suite.place import is_installed
-from fitgym.suite.pytest_settings import paths
+from fitgym.suite.text.place import is_installed
+from fitgym.suite.text.pytest_settings import paths
 
 __all__ = ["Module", "Project", "find"]
 

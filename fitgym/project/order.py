@@ -13,8 +13,8 @@ from pathlib import Path
 
 from fitgym.project.check import Failure, check
 from fitgym.project.layout import Project
-from fitgym.suite.export import write
-from fitgym.suite.suite_file import FileTest, SuiteFile
+from fitgym.suite.text.export import write
+from fitgym.suite.text.suite_file import FileTest, SuiteFile
 
 __all__ = ["LIMIT_S", "untangle"]
 

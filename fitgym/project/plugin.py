@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fitgym.suite.generated import is_generated
+from fitgym.suite.text.generated import is_generated
 
 __all__ = ["IMPORTED", "Generated", "pytest_addoption", "pytest_configure"]
 

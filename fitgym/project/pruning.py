@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fitgym.project.check import Check, Failure
-from fitgym.suite.export import write
-from fitgym.suite.suite_file import SuiteFile
+from fitgym.suite.text.export import write
+from fitgym.suite.text.suite_file import SuiteFile
 
 __all__ = ["Pruned", "prune"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fitgym.errors import InputError
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 __all__ = ["Records"]
 

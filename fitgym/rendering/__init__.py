@@ -1,1 +1,4 @@
-"""Rendering: an episode as a value, and how it looks as a picture and on the terminal."""
+"""Rendering: an episode as a value, drawn as a picture or on the terminal, and pages in HTML.
+
+Environments call `display`; studies and the report of a project call `page`.
+"""

@@ -1,1 +1,4 @@
-"""One run: its setting, its episode and its record. Commands, studies and training are thin users of this package."""
+"""One run: its setting, its episode and its record.
+
+Commands, studies and training call this package; environments and the engine know `setting` only.
+"""

@@ -11,13 +11,13 @@ from typing import Any, Final
 from fitgym import __version__
 from fitgym.agents.base import agents, is_saved
 from fitgym.errors import InputError
-from fitgym.evaluation import run
 from fitgym.evolution.budget import Budget
-from fitgym.generation import Request, generate_request
+from fitgym.run.evaluation import run
+from fitgym.run.generation import Request, generate_request
 from fitgym.run.repetition import TIMED, UNCHECKED, Repetition, differences
 from fitgym.run.replay import replay, rerun, setting_of
 from fitgym.run.setting import Setting
-from fitgym.suite.suite_file import SuiteFile
+from fitgym.suite.text.suite_file import SuiteFile
 
 __all__ = ["CUT_OFF", "OF_A_SUITE", "is_absent", "repeat"]
 

@@ -16,7 +16,7 @@ from fitgym.run.schema import check
 from fitgym.run.setting import Setting
 from fitgym.subject.source import locate
 from fitgym.subject.source import read as read_source
-from fitgym.suite.rerun import Rerun
+from fitgym.suite.runs.rerun import Rerun
 
 __all__ = ["Replay", "replay", "rerun", "setting_of"]
 

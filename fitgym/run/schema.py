@@ -78,14 +78,14 @@ class Dropped(Struct, forbid_unknown_fields=True):
 
 
 class MeasuredFile(Struct, forbid_unknown_fields=True):
-    """Coverage of the exported file, see `fitgym.suite.measure`."""
+    """Coverage of the exported file, see `fitgym.suite.runs.measure`."""
 
     branches: Covered
     lines: Covered
 
 
 class RunRecord(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The record of a run: `fitgym.run.record`, and what `fitgym.generation` adds. `docs/concepts.md` tells its keys."""
+    """The record of a run: `fitgym.run.record`, and what `fitgym.run.generation` adds. `docs/concepts.md` tells its keys."""
 
     env: str
     subject: str

@@ -1,1 +1,4 @@
-"""Search algorithms: what to try next. One file each."""
+"""Search algorithms: each file defines one algorithm that proposes test cases and is told the results.
+
+The engine loads them by name.
+"""

@@ -12,7 +12,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from fitgym.evolution.individual import Individual
-from fitgym.subject.patterns import Chance
+from fitgym.subject.code.patterns import Chance
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Amount", "Covering", "Evaluation", "Probability", "Search", "Variation"]

@@ -1,1 +1,4 @@
-"""Secondary objectives: what decides between test cases that are equally near to their targets. One file each."""
+"""Secondary objectives: each file defines one tie-breaker between test cases equally close to their targets.
+
+The engine loads them by name.
+"""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.comparison import Contrast, Runs, contrast
 from fitgym.errors import InputError
+from fitgym.study.comparison import Contrast, Runs, contrast
 from fitgym.study.null_arms import missing, notice
 from fitgym.study.results import Reach, Results
 from fitgym.study.statistics import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.comparison import RESAMPLES, Runs
 from fitgym.errors import InputError
+from fitgym.study.comparison import RESAMPLES, Runs
 from fitgym.study.statistics import mann_whitney, signed_ranks, wilcoxon
 
 __all__ = ["Difference", "difference", "growth"]
@@ -23,7 +23,7 @@ class Difference:
 
     Attributes:
         value: mean over the subjects of our mean minus their mean.
-        low, high: ends of its 95 % bootstrap interval; subjects and seeds are drawn as in `fitgym.comparison.contrast`.
+        low, high: ends of its 95 % bootstrap interval; subjects and seeds are drawn as in `fitgym.study.comparison.contrast`.
         none: the difference that it is compared with.
         p: of the test against `none`.
         toward: the side on which the test finds more, see `fitgym.study.verdict.Evidence`.

@@ -43,7 +43,7 @@ from typing import Any
 
 from fitgym.errors import InputError, SubjectError, UnknownName
 from fitgym.subject.subject import Reference
-from fitgym.suite.rerun import Rerun
+from fitgym.suite.runs.rerun import Rerun
 
 __all__ = ["Detection", "Fault", "as_toml", "cache_folder", "detect", "from_bugsinpy", "load"]
 

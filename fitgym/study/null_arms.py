@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fitgym.errors import InputError
-from fitgym.evaluation import Row
+from fitgym.run.evaluation import Row
 
 __all__ = ["BEST_CONSTANT", "NULL_ARMS", "best_constant", "missing", "notice"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fitgym.comparison import Contrast
 from fitgym.rendering.page import page
 from fitgym.study.analysis import Analysis
+from fitgym.study.comparison import Contrast
 from fitgym.study.figures import figures
 from fitgym.study.plan import Arm, Plan
 from fitgym.study.results import Reach, Results
@@ -19,7 +19,7 @@ from fitgym.study.statistics import Interval
 from fitgym.study.store import Store
 from fitgym.study.trials.base import Trial, trials
 from fitgym.study.verdict import Judged
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 __all__ = ["Entry", "Table", "report"]
 

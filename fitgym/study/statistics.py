@@ -5,7 +5,7 @@ there is NaN. Everything that draws numbers draws them from a seed, so the same 
 
 The customs are those of Arcuri and Briand 2014, A Hitchhiker's Guide to Statistical Tests for Assessing Randomized
 Algorithms in Software Engineering: tests without assumptions about distributions, effect sizes beside p-values, 30 runs and
-more. `fitgym.comparison` has the effect size A12 over subjects.
+more. `fitgym.study.comparison` has the effect size A12 over subjects.
 """
 
 from __future__ import annotations

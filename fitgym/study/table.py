@@ -9,7 +9,7 @@ from typing import Any
 
 from fitgym.errors import InputError
 from fitgym.study.store import Store
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 __all__ = ["export", "rows"]
 

@@ -1,6 +1,6 @@
 """The rule for verdicts: when a table, a sentence or a figure may state an effect.
 
-    from fitgym.comparison import contrasts
+    from fitgym.study.comparison import contrasts
     from fitgym.study.verdict import judge
     for found in judge(contrasts(rows, ["uniform"])):
         print(found.evidence.agent, found.verdict, found.p)
@@ -49,7 +49,7 @@ class Verdict(StrEnum):
 
 
 class Evidence(Protocol):
-    """What the rule needs to know of a comparison; `fitgym.comparison.Contrast` is one.
+    """What the rule needs to know of a comparison; `fitgym.study.comparison.Contrast` is one.
 
     Attributes:
         low, high: ends of the 95 % interval of the effect.

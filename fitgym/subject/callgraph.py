@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
+from fitgym.subject.code.syntax import deep_trees, parsed
 from fitgym.subject.subject import Function
-from fitgym.subject.syntax import deep_trees, parsed
 
 __all__ = ["reachable"]
 

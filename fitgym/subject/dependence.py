@@ -1,6 +1,6 @@
 """Control dependence: which outcomes must occur before a site can be reached.
 
-Every function has a control flow graph (`fitgym.subject.control_flow`). A node n is control dependent on the outcome o of a
+Every function has a control flow graph (`fitgym.subject.code.control_flow`). A node n is control dependent on the outcome o of a
 decision d if two things hold: n post-dominates the successor of d under o, and n does not strictly post-dominate d. Then
 outcome o always leads to n, while d can avoid n. The dependences are read off the post-dominator tree.
 
@@ -26,9 +26,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from fitgym.subject.control_flow import Graph, Graphs
+from fitgym.subject.code.control_flow import Graph, Graphs
+from fitgym.subject.code.syntax import deep_trees
 from fitgym.subject.subject import Branch, Function, Site
-from fitgym.subject.syntax import deep_trees
 
 __all__ = ["Dependence", "branches", "dependences"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from fitgym.subject.syntax import docstring_end, parse
+from fitgym.subject.code.syntax import docstring_end, parse
 
 if TYPE_CHECKING:
     from fitgym.subject.subject import Subject

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 
 from fitgym.errors import SubjectError
-from fitgym.subject import syntax
+from fitgym.subject.code import syntax
 from fitgym.subject.subject import Reference
 
 __all__ = ["locate", "package_folders", "parse", "read"]

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import Literal
 
 from fitgym.immutable import immutable
+from fitgym.mutants.generation import mutants
+from fitgym.mutants.mutant import Mutant
 from fitgym.subject.example import Example
 from fitgym.subject.examples import examples
-from fitgym.subject.hints import ANY, Hint
-from fitgym.subject.mutant import Mutant
-from fitgym.subject.mutants import mutants
 from fitgym.subject.profile import profile
+from fitgym.subject.types.hints import ANY, Hint
 
 __all__ = [
     "Branch",
@@ -199,7 +199,7 @@ class Parameter:
         required: it has no default.
         declared: the hint is promised by an annotation, a stub or the documentation; False where it was inferred from
             the default or from what the code does with the parameter.
-        inspected: the code is prepared for values that the hint forbids, see `fitgym.subject.inspected`.
+        inspected: the code is prepared for values that the hint forbids, see `fitgym.subject.types.inspected`.
     """
 
     name: str

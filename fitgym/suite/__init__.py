@@ -1,1 +1,4 @@
-"""Finishing a suite: minimise, assert, check stability, export."""
+"""Finishing a suite: minimise it, add assertions, check that it is stable, export it.
+
+`fitgym.run.generation` calls `finishing`; projects, reports and studies use single parts.
+"""

@@ -6,7 +6,7 @@ from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fitgym.execution.observation import Observation, Observed, agreement
+from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.kills import Kills, fewest
 from fitgym.suite.messages import MESSAGE, pattern

@@ -17,21 +17,21 @@ from fitgym.engine.discovery import Discovery
 from fitgym.engine.workbench import Workbench
 from fitgym.errors import OutOfBudget
 from fitgym.evolution.trials import minimal
-from fitgym.execution.observation import Observation, Observed
+from fitgym.messages.observation import Observation, Observed
 from fitgym.suite.allotment import Allotment
 from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, steadied
 from fitgym.suite.deadline import Deadline
-from fitgym.suite.dialects import DIALECTS, Dialect
-from fitgym.suite.export import arranged, suite_text
-from fitgym.suite.filing import Filing
 from fitgym.suite.kills import Kills
-from fitgym.suite.measure import Measured
-from fitgym.suite.minimize import Seen, minimize
-from fitgym.suite.mutation import Mutation
+from fitgym.suite.mutant_effects import Mutation
 from fitgym.suite.observers import enriched, unknown
+from fitgym.suite.reduction.minimize import Seen, minimize
+from fitgym.suite.runs.measure import Measured
+from fitgym.suite.runs.stability import Dropped, stabilize
 from fitgym.suite.score import MutationScore, mutation_score
-from fitgym.suite.stability import Dropped, stabilize
-from fitgym.suite.suite_file import SuiteFile
+from fitgym.suite.text.dialects import DIALECTS, Dialect
+from fitgym.suite.text.export import arranged, suite_text
+from fitgym.suite.text.filing import Filing
+from fitgym.suite.text.suite_file import SuiteFile
 from fitgym.testcase.expression import Expression, Name, refs
 from fitgym.testcase.statement import TestCase
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence, Set
 
-from fitgym.execution.effect import Effect, Expectation
-from fitgym.execution.observation import Observation, Observed
 from fitgym.instrument.trace import Trace
-from fitgym.subject.mutant import Mutant
+from fitgym.messages.effect import Effect, Expectation
+from fitgym.messages.observation import Observation, Observed
+from fitgym.mutants.mutant import Mutant
 from fitgym.subject.subject import Subject
 from fitgym.testcase.expression import Collection, Expression, Literal
 from fitgym.testcase.statement import TestCase

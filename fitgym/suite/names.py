@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from fitgym.execution.observation import Observation
-from fitgym.subject.command_lines import INVOKE
+from fitgym.messages.observation import Observation
+from fitgym.subject.introspection.command_lines import INVOKE
 from fitgym.subject.subject import Operation, Subject
+from fitgym.suite.text.scope import snake_case
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
-from fitgym.testcase.scope import snake_case
 from fitgym.testcase.statement import Statement
 
 __all__ = ["MAX_LENGTH", "Description", "description", "operation_words", "test_names"]

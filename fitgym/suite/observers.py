@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fitgym.execution.observation import Observation, ObservationKind, Observed
+from fitgym.messages.observation import Observation, ObservationKind, Observed
 from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.assertions import candidates
 from fitgym.testcase.expression import Collection, Lambda, Literal, Name, Ref

@@ -9,12 +9,12 @@ from typing import Any
 
 from fitgym.engine.workbench import Workbench
 from fitgym.errors import OutOfBudget
-from fitgym.execution.effect import Effect, Expectation
 from fitgym.execution.executor import Trial
-from fitgym.execution.observation import Observation
+from fitgym.messages.effect import Effect, Expectation
+from fitgym.messages.observation import Observation
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
-from fitgym.suite.imported import killed_when_imported
+from fitgym.suite.runs.import_mutants import killed_when_imported
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import TestCase
 

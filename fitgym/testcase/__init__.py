@@ -1,1 +1,4 @@
-"""Tests as data: expressions, statements, test cases, how they are made and how they are written as Python."""
+"""Test cases as data: expressions, statements, and how random ones are generated and varied.
+
+The engine and the search algorithms call `factory`; every room above may import the data.
+"""

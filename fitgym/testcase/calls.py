@@ -6,19 +6,19 @@ from collections.abc import Container
 from functools import partial
 from keyword import iskeyword
 
-from fitgym.subject.hints import Hint
-from fitgym.subject.patterns import Chance
+from fitgym.subject.code.patterns import Chance
 from fitgym.subject.subject import Operation, Subject
+from fitgym.subject.types.hints import Hint
+from fitgym.testcase.arguments.forms import Build
+from fitgym.testcase.arguments.literals import Literals
+from fitgym.testcase.arguments.values import Values
 from fitgym.testcase.builders import Builders
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression
-from fitgym.testcase.forms import Build
 from fitgym.testcase.knowledge import Knowledge
-from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import Rates
 from fitgym.testcase.signature import Signature
 from fitgym.testcase.statement import Statement
-from fitgym.testcase.values import Values
 
 __all__ = ["Calls"]
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from fitgym.immutable import Lookup
 from fitgym.instrument.trace import Trace
-from fitgym.subject.affixes import affixes_of
-from fitgym.subject.patterns import Chance
+from fitgym.subject.code.affixes import affixes_of
+from fitgym.subject.code.patterns import Chance
 from fitgym.subject.subject import Subject
+from fitgym.testcase.arguments.literals import Literals
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.hangs import Hangs
 from fitgym.testcase.knowledge import Knowledge, Learned
-from fitgym.testcase.literals import Literals
 from fitgym.testcase.rates import DEFAULT, Rates
 from fitgym.testcase.selection import Selection
 from fitgym.testcase.statement import Statement, StatementTable, TestCase

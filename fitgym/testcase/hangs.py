@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fitgym.instrument.trace import Trace
-from fitgym.subject.patterns import Chance
+from fitgym.subject.code.patterns import Chance
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase

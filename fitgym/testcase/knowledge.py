@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from fitgym.instrument.trace import Trace
-from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation, Parameter, Subject
+from fitgym.subject.types.hints import Hint
+from fitgym.testcase.arguments.mixture import KIND_INDEX, SAMPLE, Mixture
+from fitgym.testcase.arguments.recent import Recent
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.hangs import LIMITS
-from fitgym.testcase.mixture import KIND_INDEX, SAMPLE, Mixture
 from fitgym.testcase.rates import DEFAULT, Rates
-from fitgym.testcase.recent import Recent
 from fitgym.testcase.results import Results
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 

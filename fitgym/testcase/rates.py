@@ -33,7 +33,7 @@ class Rates:
         repeat_builders: probability that a call which builds an object gets arguments with which it has returned.
         repeat_calls: the same for other calls.
         ill_typed: probability that an argument of an operation under test is outside what is known of its parameter.
-            Annotations are kept to, unless the code is prepared for other values (`fitgym.subject.inspected`).
+            Annotations are kept to, unless the code is prepared for other values (`fitgym.subject.types.inspected`).
         null_probability: probability of None where None is one of the allowed values (EvoSuite).
         object_reuse: probability that an existing object is used again (EvoSuite).
         primitive_reuse: probability of trying to repeat a constant or a result of the same test case instead of

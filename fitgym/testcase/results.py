@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fitgym.subject.hints import ANY, Hint
 from fitgym.subject.subject import Operation, Subject
+from fitgym.subject.types.hints import ANY, Hint
 from fitgym.testcase.subtyping import fits, simple_kind
 
 __all__ = ["Providers", "Results"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Operation
-from fitgym.testcase.recent import Recent
+from fitgym.subject.types.hints import Hint
+from fitgym.testcase.arguments.recent import Recent
+from fitgym.testcase.arguments.values import Place, Values
 from fitgym.testcase.statement import Statement
-from fitgym.testcase.values import Place, Values
 
 __all__ = ["Signature"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fitgym.subject.hints import Hint
 from fitgym.subject.subject import Class
+from fitgym.subject.types.hints import Hint
 
 __all__ = ["CONTAINERS", "SCALARS", "attributes", "fits", "simple_kind"]
 

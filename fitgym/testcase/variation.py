@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from fitgym.subject.patterns import Chance
+from fitgym.subject.code.patterns import Chance
+from fitgym.testcase.arguments.values import Place
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Expression
 from fitgym.testcase.selection import Selection
 from fitgym.testcase.signature import Signature
 from fitgym.testcase.statement import Statement
-from fitgym.testcase.values import Place
 
 __all__ = ["Variation"]
 

@@ -13,18 +13,18 @@ from fitgym import __version__
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
-from fitgym.execution.folder import Folder
 from fitgym.project.diff.candidates import Candidate, candidates
 from fitgym.project.diff.difference import Difference, Pair
 from fitgym.project.diff.edits import is_public
 from fitgym.project.diff.revision import Revision
 from fitgym.project.diff.versions import Edited, Versions, versions
 from fitgym.project.layout import Project
+from fitgym.sandbox.folder import Folder
 from fitgym.subject.source import locate
 from fitgym.subject.subject import Subject
 from fitgym.suite.assertions import FinishedTest, renamed
-from fitgym.suite.export import file_name, suite_text, write
-from fitgym.suite.generated import GENERATED
+from fitgym.suite.text.export import file_name, suite_text, write
+from fitgym.suite.text.generated import GENERATED
 
 __all__ = ["Compared", "Comparison", "Request", "compare"]
 

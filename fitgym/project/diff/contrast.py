@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from fitgym.execution.observation import MAX_FACTS, Observation, Observed
+from fitgym.messages.observation import MAX_FACTS, Observation, Observed
+from fitgym.suite.text.scope import Scope
+from fitgym.suite.text.source import expression_source
 from fitgym.testcase.expression import Collection, Expression, Literal, Ref
-from fitgym.testcase.scope import Scope
-from fitgym.testcase.source import expression_source
 
 __all__ = ["STOPPED", "VALUES", "Contrast", "contrast"]
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 
 from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
-from fitgym.execution.observation import Observed, agreement
 from fitgym.instrument.trace import Trace
+from fitgym.messages.observation import Observed, agreement
 from fitgym.project.diff.candidates import Candidate, reached
 from fitgym.project.diff.contrast import STOPPED, VALUES, Contrast, contrast
 from fitgym.project.diff.exchange import Exchange, binds
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import FinishedTest, finished_test, renamed
-from fitgym.suite.dependencies import needed, without
-from fitgym.suite.export import suite_text
-from fitgym.suite.rerun import Rerun
-from fitgym.testcase.scope import Scope
-from fitgym.testcase.source import render
+from fitgym.suite.reduction.dependencies import needed, without
+from fitgym.suite.runs.rerun import Rerun
+from fitgym.suite.text.export import suite_text
+from fitgym.suite.text.scope import Scope
+from fitgym.suite.text.source import render
 from fitgym.testcase.statement import Statement, StatementTable
 
 __all__ = ["MOST_SHOWN", "Difference", "Pair"]

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fitgym.subject.syntax import deep_trees, docstring_end
+from fitgym.subject.code.syntax import deep_trees, docstring_end
 
 __all__ = ["Edits", "edits", "imported_from", "is_public", "users"]
 
@@ -246,7 +246,7 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def _parsed(source: str) -> ast.Module:
-    """The whole tree: `fitgym.subject.syntax.parse` abridges long tables, whose entries count here."""
+    """The whole tree: `fitgym.subject.code.syntax.parse` abridges long tables, whose entries count here."""
     with warnings.catch_warnings(), deep_trees():
         warnings.simplefilter("ignore")
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from fitgym.execution.observation import Observed
+from fitgym.messages.observation import Observed
 from fitgym.subject.subject import Operation, Subject
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name
 from fitgym.testcase.statement import Statement

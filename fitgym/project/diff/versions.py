@@ -14,7 +14,7 @@ from fitgym.errors import InputError
 from fitgym.project.diff.edits import Edits, edits, imported_from, users
 from fitgym.project.diff.revision import Revision
 from fitgym.project.layout import NO_MODULE, TESTS_INSIDE, Module, Project
-from fitgym.suite.place import is_installed
+from fitgym.suite.text.place import is_installed
 
 __all__ = ["Edited", "Versions", "versions"]
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from fitgym.execution.protocol import FrameReader, ProtocolError, dumps, frame, read_untrusted
-from fitgym.execution.sandbox import die_with_parent
+from fitgym.messages.protocol import FrameReader, ProtocolError, dumps, frame, read_untrusted
+from fitgym.sandbox.sandbox import die_with_parent
 
 __all__ = ["Forked", "forked"]
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fitgym.execution.living import living
-from fitgym.execution.mutation import Mutation
-from fitgym.execution.sandbox import restrict
 from fitgym.fitness.strong_mutation import StrongMutation
 from fitgym.project.existing.fork import Send, forked
 from fitgym.project.existing.probes import Probes, trace_of
+from fitgym.sandbox.sandbox import restrict
+from fitgym.worker.activation import Mutation
+from fitgym.worker.live_functions import living
 
 if TYPE_CHECKING:
     import pytest

@@ -18,14 +18,14 @@ from typing import Any
 
 from fitgym.engine.existing import Existing
 from fitgym.errors import InputError, SubjectError
-from fitgym.execution.environment import MARKER, marked
-from fitgym.execution.folder import Folder
-from fitgym.execution.protocol import TOKEN_SIZE, FrameReader, ProtocolError, dumps, read_untrusted
 from fitgym.instrument.trace import Trace
+from fitgym.messages.protocol import TOKEN_SIZE, FrameReader, ProtocolError, dumps, read_untrusted
 from fitgym.project.existing.probes import trace_of
 from fitgym.project.existing.process import Job
 from fitgym.project.layout import MARKERS, Module, Project
 from fitgym.project.plugin import IMPORTED
+from fitgym.sandbox.environment import MARKER, marked
+from fitgym.sandbox.folder import Folder
 from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 

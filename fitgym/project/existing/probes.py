@@ -16,13 +16,13 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from fitgym.errors import SubjectError
-from fitgym.execution.preparation import instrumented
 from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.rewriting.transformer import Instrumented
 from fitgym.instrument.trace import Infected, Raised, Reached, Stop, Trace
-from fitgym.instrument.transformer import Instrumented
 from fitgym.subject.dependence import branches, dependences
 from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Site, Subject
+from fitgym.worker.preparation import instrumented
 
 __all__ = ["AMPLE", "PROBES", "Probed", "Probes", "WireRecord", "trace_of"]
 

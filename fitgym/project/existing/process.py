@@ -11,12 +11,12 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fitgym.execution.confinement import confined
-from fitgym.execution.level import REQUIRED, Level, check, demanded
-from fitgym.execution.protocol import dumps, frame, read_trusted
-from fitgym.execution.sandbox import die_with_parent
+from fitgym.messages.protocol import dumps, frame, read_trusted
+from fitgym.sandbox.confinement import confined
+from fitgym.sandbox.level import REQUIRED, Level, check, demanded
+from fitgym.sandbox.sandbox import die_with_parent
 from fitgym.subject.subject import Reference
-from fitgym.suite.generated import is_generated
+from fitgym.suite.text.generated import is_generated
 
 __all__ = ["Job", "main"]
 

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from fitgym.errors import InputError
-from fitgym.execution.folder import Folder
 from fitgym.project.layout import Project
 from fitgym.project.plugin import IMPORTED
-from fitgym.suite.export import write
-from fitgym.suite.generated import generated_files
-from fitgym.suite.measure import Arc
-from fitgym.suite.place import is_installed
+from fitgym.sandbox.folder import Folder
+from fitgym.suite.runs.measure import Arc
+from fitgym.suite.text.export import write
+from fitgym.suite.text.generated import generated_files
+from fitgym.suite.text.place import is_installed
 
 if TYPE_CHECKING:
     from coverage import Coverage, CoverageData
@@ -39,7 +39,7 @@ FITGYM = Path(__file__).parents[3]
 
 # The path of fitgym comes last, so that nothing beside it is found before what is installed.
 START = (
-    "import sys; sys.path.append({root!r}); from fitgym.execution.sandbox import die_with_parent; "
+    "import sys; sys.path.append({root!r}); from fitgym.sandbox.sandbox import die_with_parent; "
     "die_with_parent({parent}); from fitgym.project.report.watched import main; main(sys.argv[1])"
 )
 

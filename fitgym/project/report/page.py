@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fitgym import __version__
+from fitgym.mutants.mutant import Mutant
 from fitgym.project.report.report import Addition, Growth, Line, Report, ReportedModule
 from fitgym.rendering.highlight import highlighted
 from fitgym.rendering.page import page
-from fitgym.subject.mutant import Mutant
-from fitgym.suite.export import write
+from fitgym.suite.text.export import write
 
 __all__ = ["html", "write_page"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fitgym.mutants.generation import mutants
+from fitgym.mutants.mutant import Mutant
 from fitgym.project.layout import Module, Project
 from fitgym.project.records import Records
-from fitgym.subject.mutant import Mutant
-from fitgym.subject.mutants import mutants
 
 __all__ = ["Recorded", "recorded"]
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from fitgym.mutants.mutant import Mutant
 from fitgym.project.layout import Module, Project
 from fitgym.project.report.covered import Covered, Files, Ran, covered
 from fitgym.project.report.recorded import Recorded, recorded
-from fitgym.subject.mutant import Mutant
-from fitgym.suite.measure import Arc
+from fitgym.suite.runs.measure import Arc
 
 __all__ = ["Addition", "Growth", "Line", "Mark", "Report", "ReportedModule", "ReportedTest", "report"]
 

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fitgym.execution.sandbox import die_with_parent
+from fitgym.sandbox.sandbox import die_with_parent
 from fitgym.study.cell import lost, place, run, save
 from fitgym.study.executors.base import Executor
 from fitgym.study.plan import Cell

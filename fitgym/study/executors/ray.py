@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fitgym.cluster import connected, reason, tasks
+from fitgym.run.cluster import connected, reason, tasks
 from fitgym.study.cell import lost, place, save
 from fitgym.study.executors.base import Executor
 from fitgym.study.plan import Cell

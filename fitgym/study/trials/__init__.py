@@ -1,1 +1,4 @@
-"""The kinds of runs that a study can be made of, one file each."""
+"""Trials: each file defines one kind of run that a study can be made of.
+
+`fitgym.study.plan` and `fitgym.study.cell` load them by name.
+"""

@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fitgym.artificial import KINDS, ArtificialEngine, Problem
 from fitgym.engine import parse_search
 from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.budget import Budget
+from fitgym.formulas.artificial import KINDS, ArtificialEngine, Problem
 from fitgym.study.statistics import area_under_curve
 from fitgym.study.trials.base import Measured, Trial, about
 

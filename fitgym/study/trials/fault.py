@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.budget import Budget
-from fitgym.generation import Request, generate_request
 from fitgym.run.environment import has_subject
+from fitgym.run.generation import Request, generate_request
 from fitgym.run.repetition import TIMED, Repetition
 from fitgym.run.replay import replay
 from fitgym.study.faults import Fault as Pair

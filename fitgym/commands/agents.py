@@ -1,0 +1,263 @@
+"""The commands `fitgym train` and `fitgym evaluate`: agents learn, and agents are compared."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from fitgym.commands.codes import DONE, FINDING, INTERRUPTED
+from fitgym.commands.flags import Text, with_options
+from fitgym.commands.interruption import held
+from fitgym.errors import InputError
+from fitgym.run.setting import DEFAULT_ENV
+
+__all__ = ["EVALUATE_EXAMPLES", "TRAIN_EXAMPLES", "evaluate", "train"]
+
+TRAIN_EXAMPLES = """Examples:
+  fitgym train ppo --subjects stdlib-v1:train --steps 20000 --envs 2 --output policies/ppo
+  fitgym train ppo --steps 100000 --checkpoint 5000 --resume --output policies/ppo
+  fitgym train dsg_sarsa:alpha=0.02 --subjects lists/mine.toml --goal coverage --output policies/sarsa
+  fitgym train ppo --env fitgym/Toy-v0 --option horizon=20 --steps 20000 --output policies/toy
+  fitgym train sac --env fitgym/WeightedFitness-v0 --output policies/weights
+  fitgym train ppo --env fitgym/Programs-v0 --envs 10 --executor ray --address auto --output policies/programs
+  fitgym generate textwrap --agent policies/ppo
+"""
+
+
+@with_options("path", "budget")
+def train(
+    agent: str,
+    /,
+    *,
+    env: str = DEFAULT_ENV,
+    subjects: Text = "",
+    path: Path | None = None,
+    steps: int = 2000,
+    budget: Text = "",
+    seed: int = 0,
+    envs: int = 1,
+    executor: str = "local",
+    address: Text = "",
+    output: Path = Path("policy"),
+    checkpoint: int = 0,
+    resume: Annotated[bool, Parameter(negative=())] = False,
+    tensorboard: Annotated[bool, Parameter(negative=())] = False,
+    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
+    options: Mapping[str, Any],
+) -> int:
+    """Train an agent in an environment; with subjects, on another one of a corpus in every episode.
+
+    Parameters
+    ----------
+    agent
+        ppo, recurrent_ppo, a2c, dqn, sac, dsg_sarsa, ..., with options after a colon, or the folder of a saved agent.
+    env
+        The environment, see `fitgym list envs`.
+    subjects
+        A corpus, a split of one, a TOML file, or subjects with a comma after each (default: stdlib-v1:train where the
+        environment has a subject).
+    path
+        A folder that is searched first for the subjects.
+    steps
+        Decisions to learn from, over all environments.
+    budget
+        Of an episode: 100g (generations) or 3000x (executions of test cases) (default: 100g where the environment has a
+        subject).
+    seed
+        The same seed gives the same agent.
+    envs
+        Environments at a time, each in a process of its own; for deep agents.
+    executor
+        Where the environments are: local (this machine) or ray (a Ray cluster, one core for each environment; extra `ray`).
+    address
+        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
+    output
+        Folder for the agent.
+    checkpoint
+        Also save it every so many steps, in checkpoints/ of that folder.
+    resume
+        Go on from the last of them, with the steps that are left.
+    tensorboard
+        Write events for TensorBoard to log/ of that folder; for deep agents.
+    quiet
+        No progress on stderr.
+    """
+    with held():
+        from fitgym.learning.training import Episode, Training, last_checkpoint
+        from fitgym.learning.training import train as run
+        from fitgym.run.environment import has_subject, options_of
+
+    def show(episode: Episode) -> None:
+        if not quiet:
+            sys.stderr.write(
+                f"{episode.step} of {steps}: {episode.subject or env}, goal {episode.value:g}, "
+                f"rewards {episode.rewards:g}\n"
+            )
+
+    if not subjects and has_subject(env):
+        subjects = "stdlib-v1:train"
+    request = Training.of(
+        agent,
+        subjects,
+        env=env,
+        steps=steps,
+        output=str(output),
+        budget=budget,
+        seed=seed,
+        envs=envs,
+        executor=executor,
+        address=address,
+        path=None if path is None else str(path),
+        checkpoint=checkpoint,
+        resume=resume,
+        tensorboard=tensorboard,
+        **options,
+    )
+    try:
+        trained = run(request, show)
+    except KeyboardInterrupt:
+        if (reached := last_checkpoint(request)) is None:
+            raise
+        sys.stderr.write(f"fitgym: interrupted; '{reached}' is there to go on from: the same command with --resume\n")
+        return INTERRUPTED
+    reward = {**options_of(env), **options}.get("reward")
+    rewarded = f", reward {reward}" if reward else ""
+    sys.stdout.write(
+        f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps{rewarded}: {output}\n"
+    )
+    if trained.lost:
+        sys.stderr.write(
+            f"fitgym: the cluster lost environments {trained.lost} times; their episodes were cut short, so the training "
+            "cannot be repeated exactly\n"
+        )
+    for subject, reason in trained.unusable.items():
+        sys.stderr.write(f"fitgym: '{subject}' was left out: {reason}\n")
+    return FINDING if trained.unusable else DONE
+
+
+EVALUATE_EXAMPLES = """Examples:
+  fitgym evaluate ucb uniform fixed:exception --subjects stdlib-v1:validation --budget 2000x --jobs 2
+  fitgym evaluate ucb dsg_sarsa --subjects lists/mine.toml --goal coverage --seeds 10 --json rows.json
+  fitgym evaluate ucb linucb uniform --against uniform --seeds 10
+  fitgym evaluate ucb uniform --env fitgym/AlgorithmSelection-v0 --option 'searches=["mosa","mio"]' --records runs.jsonl
+  fitgym evaluate policies/programs uniform --env fitgym/Programs-v0 --option split=test --seeds 100 --executor ray
+"""
+
+
+@with_options("path", "budget")
+def evaluate(
+    *agents: str,
+    env: str = DEFAULT_ENV,
+    subjects: Text = "",
+    path: Path | None = None,
+    budget: Text = "",
+    seeds: int = 3,
+    jobs: int | None = None,
+    executor: str = "local",
+    address: Text = "",
+    against: Text = "",
+    json: Path | None = None,
+    records: Path | None = None,
+    options: Mapping[str, Any],
+) -> int:
+    """Compare agents: every agent on every subject with every seed, all with the same budget.
+
+    Parameters
+    ----------
+    agents
+        Names of agents, with options after a colon: ucb:c=0.5.
+    env
+        The environment, see `fitgym list envs`.
+    subjects
+        A corpus, a split of one, a TOML file, or subjects with a comma after each (default: stdlib-v1:test where the
+        environment has a subject).
+    path
+        A folder that is searched first for the subjects.
+    budget
+        For each run: 20000x (executions of test cases) or 200g (generations) (default: 3000x where the environment has a
+        subject).
+    seeds
+        How many seeds, from 0 on.
+    jobs
+        Runs at a time (default: 1, or as many as the cluster has cores).
+    executor
+        Where the runs are made: local (this machine) or ray (a Ray cluster, one core for each run; extra `ray`).
+    address
+        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
+    against
+        Agents among them, joined by commas, that the others are put beside: A12, the probability that a run of the other
+        one reaches more, with its 95 % interval, the Holm-adjusted p and the verdict (extra `study`).
+    json
+        File for all rows.
+    records
+        File for a record of each run, one in a line; `fitgym validate` repeats them.
+    """
+    with held():
+        from fitgym.run import evaluation
+        from fitgym.run.environment import has_subject, kind, options_of
+        from fitgym.run.generation import writable_file
+        from fitgym.study import comparison
+    from fitgym.errors import BudgetError
+    from fitgym.evolution.budget import Budget
+    from fitgym.study.verdict import judge
+    from fitgym.suite.text.export import write
+
+    if seeds < 1:
+        raise InputError(f"seeds is {seeds}, expected how many there should be, at least 1")
+    if budget and not Budget.parse(budget).deterministic:
+        raise BudgetError(f"budget '{budget}' counts seconds, so runs could not be compared: use 3000x or 200g")
+    writable_file(json)
+    if writable_file(records) is not None and not hasattr(kind(env), "record"):
+        raise InputError(
+            f"--records: environment '{env}' keeps no records: leave it out, or use an environment of fitgym"
+        )
+    baselines = [name.strip() for name in against.split(",") if name.strip()]
+    for name in baselines:
+        if name not in agents:
+            raise InputError(f"--against '{name}' is not one of the agents to run: {', '.join(agents) or 'none'}")
+    if baselines and find_spec("scipy") is None:
+        raise InputError("--against needs scipy for its test: pip install 'fitgym[study]', or leave it out")
+    if not subjects and has_subject(env):
+        subjects = "stdlib-v1:test"
+    folder = None if path is None else str(path)
+    rows: list[evaluation.Row] = []
+    where: dict[str, Any] = {"jobs": jobs, "executor": executor, "address": address}
+    for row in evaluation.evaluate(
+        agents, subjects, seeds=range(seeds), env=env, budget=budget, path=folder, **where, **options
+    ):
+        rows.append(row)
+        what = row.error if row.value is None else f"{row.value:g}"
+        sys.stderr.write(
+            f"{len(rows)}: {row.setting.agent} on {row.setting.subject or env}, seed {row.setting.seed}: {what}\n"
+        )
+    lines = evaluation.summary(rows)
+    width = max(len(line["agent"]) for line in lines)
+    if reward := {**options_of(env), **options}.get("reward"):
+        sys.stdout.write(f"reward {reward}\n")
+    sys.stdout.write(f"{'agent':<{width}}  share of best  median  runs  failed\n")
+    for line in lines:
+        share, median = ("-", "-") if line["share"] is None else (f"{line['share']:.3f}", f"{line['median']:.4g}")
+        sys.stdout.write(f"{line['agent']:<{width}}  {share:>13}  {median:>6}  {line['runs']:4}  {line['failed']:6}\n")
+    for name, (decisions, actions_there) in evaluation.first_tries(rows).items():
+        sys.stdout.write(
+            f"{name} had {decisions} decisions in a run and {actions_there} actions to try: this says nothing about learning; "
+            "give a larger --budget or fewer --generations-per-step\n"
+        )
+    if json is not None:
+        write(json_format.dumps([row.to_json() for row in rows], indent=1) + "\n", json)
+    if records is not None:
+        write("".join(json_format.dumps(row.record) + "\n" for row in rows if row.record is not None), records)
+    with_runs = {row.setting.agent for row in rows if row.value is not None}
+    for found in judge(comparison.contrasts(rows, [name for name in baselines if name in with_runs])):
+        one = found.evidence
+        sys.stdout.write(
+            f"{one.agent} against {one.baseline}: A12 {one} on {one.subjects} subjects, above on {one.better}, below on "
+            f"{one.worse}, Holm-adjusted p {found.shown_p}: {found.verdict}\n"
+        )
+    return FINDING if any(row.error for row in rows) else DONE

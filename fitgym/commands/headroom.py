@@ -1,0 +1,111 @@
+"""The command `fitgym headroom`: how much there is to gain from deciding well in an environment."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from fitgym.commands.codes import DONE
+from fitgym.commands.flags import Text, with_options
+from fitgym.commands.interruption import held
+from fitgym.errors import InputError
+
+__all__ = ["HEADROOM_EXAMPLES", "headroom"]
+
+HEADROOM_EXAMPLES = """Examples:
+  fitgym headroom fitgym/Toy-v0 fitgym/Artificial-v0
+  fitgym headroom fitgym/Programs-v0 --tests 20 --seeds 4 --jobs 2 --output results/headroom
+  fitgym headroom fitgym/Programs-v0 --option split=400-419 --tries 0
+  fitgym headroom fitgym/BranchCoverage-v0 --test stdlib-v1:validation --budget 1000x --population 10
+"""
+
+
+@with_options("path", "budget")
+def headroom(
+    *envs: str,
+    training: str = "stdlib-v1:train",
+    test: str = "stdlib-v1:test",
+    budget: Text = "",
+    tests: int = 10,
+    seeds: int = 4,
+    tries: int = 2,
+    every: int = 3,
+    schedules: bool = True,
+    jobs: int = 1,
+    seed: int = 0,
+    output: Path | None = None,
+    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
+    options: Mapping[str, Any],
+) -> int:
+    """Measure what random actions, constants, simple rules, schedules and an oracle reach in an environment.
+
+    Parameters
+    ----------
+    envs
+        Environments with actions to choose from one by one, see `fitgym list envs`.
+    training
+        A corpus, a split of one, or subjects with a comma after each; constants, rules and schedules are chosen on its
+        first subjects, where the environment has a subject.
+    test
+        The same, to judge on.
+    budget
+        Of an episode: 100g (generations) or 3000x (executions of test cases) (default: the environment's own).
+    tests
+        Test tasks, the first ones of the split or corpus.
+    seeds
+        Episodes of each policy on each task.
+    tries
+        Copies on which the oracle tries each candidate, with luck of their own; 0 leaves the oracle out.
+    every
+        Decisions between two looks ahead of the oracle.
+    schedules
+        Search the best schedule of up to three phases.
+    jobs
+        Processes at a time.
+    seed
+        The same seed gives the same table.
+    output
+        Folder for ladder.md, ladder.csv and a figure of each environment.
+    quiet
+        No progress on stderr.
+    """
+    with held():
+        from fitgym.headroom.ladder import Request, measure
+        from fitgym.headroom.report import text, write_all
+        from fitgym.run.setting import Setting
+
+    if not envs:
+        raise InputError("there is no environment to measure: name at least one, such as fitgym/Programs-v0")
+
+    def show(line: str) -> None:
+        if not quiet:
+            sys.stderr.write(f"{line}\n")
+
+    requests = [
+        Request(
+            setting=Setting(env=env, budget=budget, options=options),
+            training=training,
+            test=test,
+            tests=tests,
+            seeds=seeds,
+            tries=tries,
+            every=every,
+            schedules=schedules,
+            jobs=jobs,
+            seed=seed,
+        )
+        for env in envs
+    ]
+    found = []
+    for request in requests:
+        show(request.setting.env)
+        found.append(measure(request, show))
+        sys.stdout.write(f"{request.setting.env}\n\n{text(found[-1])}\n")
+    if output is not None:
+        write_all(found, output, shlex.join(["fitgym", *sys.argv[1:]]))
+    return DONE

@@ -1,0 +1,241 @@
+"""A vector environment of Stable-Baselines3 whose environments live in the actors of a Ray cluster.
+
+    with Rollouts(makers, address="auto") as env:
+        PPO("MlpPolicy", env).learn(100_000)
+
+Every step goes to all actors at once, and their answers come back in the order of the environments. The same makers and
+seeds therefore give the same steps as `SubprocVecEnv`.
+
+The training goes on when a process or a node is lost. The environment starts again in another process, and its episode is
+truncated. The lost step has reward 0 and repeats the last observation. The next episode begins from a seed drawn from the
+environment's own seed. Which steps are lost depends on the cluster, so such a training cannot be repeated exactly; `lost`
+counts the losses.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, Final, Self
+
+import gymnasium
+import numpy as np
+from stable_baselines3.common.vec_env import VecEnv
+
+import fitgym
+from fitgym.errors import ExecutionError, InputError
+from fitgym.learning.remote_env import RemoteEnv
+from fitgym.run.cluster import connected, reason
+
+__all__ = ["LOSSES", "Rollouts"]
+
+LOSSES: Final = 10
+"""How often one environment may be lost before the training ends."""
+
+_PATIENCE_S: Final = 300.0
+_CLOSING_S: Final = 5.0
+
+
+class Rollouts(VecEnv):  # type: ignore[misc]
+    """One Ray actor for each environment. Observations are arrays, or numbers.
+
+    Args:
+        makers: one for each environment; pickled.
+        address: of the cluster, see `fitgym.run.cluster.connected`.
+        cores: cores that Ray reserves for each environment.
+        patience_s: seconds that a new environment waits for a core.
+
+    Attributes:
+        lost: the number of losses of each environment.
+
+    Raises:
+        InputError: there is no cluster, it has too few cores, or its nodes have another version of fitgym.
+        ExecutionError: no core became free in time, or an environment was lost more than `LOSSES` times.
+    """
+
+    def __init__(
+        self,
+        makers: Sequence[Callable[[], gymnasium.Env[Any, Any]]],
+        address: str = "",
+        *,
+        cores: float = 1.0,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
+        self._makers = list(makers)
+        self._patience_s = patience_s
+        self._pending: dict[int, Any] = {}
+        self._unbegun: set[int] = set()  # environments that were made again and have no episode yet
+        self._actors: list[Any] = []
+        self.lost = [0] * len(self._makers)
+        with ExitStack() as stack:
+            needed = cores * len(self._makers)
+            self._ray = stack.enter_context(connected(address, int(np.ceil(needed))))
+            stack.callback(self._end)
+            self._actor = self._ray.remote(num_cpus=cores)(RemoteEnv)
+            if (there := self._ray.cluster_resources().get("CPU", 0.0)) < needed:
+                raise InputError(
+                    f"the cluster has {there:g} cores, and {len(self._makers)} environments need {needed:g}: use fewer "
+                    "environments, or add nodes first"
+                )
+            self._actors = [self._start(number) for number in range(len(self._makers))]
+            told = self._asked(range(len(self._makers)), "about", timeout_s=patience_s)
+            if others := {version for *_, version in told} - {fitgym.__version__}:
+                raise InputError(
+                    f"a node of the cluster has fitgym {min(others)}, this process has {fitgym.__version__}: install the "
+                    "same version on every node"
+                )
+            super().__init__(len(self._makers), *told[0][:2])
+            self._began_with: list[int | None] = list(self._seeds)
+            self._last: list[tuple[Any, dict[str, Any]]] = [(None, {})] * self.num_envs
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def reset(self) -> Any:
+        """Begin an episode in every environment, from the seeds and options that were set."""
+        self._began_with = [old if new is None else new for old, new in zip(self._began_with, self._seeds, strict=True)]
+        arguments = list(zip(self._seeds, self._options, strict=True))
+        found = self._told(range(self.num_envs), "reset", arguments)
+        self._reset_seeds()
+        self._reset_options()
+        self._unbegun.clear()
+        self._last = list(found)
+        self.reset_infos = [info for _, info in found]
+        return np.stack([observation for observation, _ in found])
+
+    def step_async(self, actions: Any) -> None:
+        """Send each environment its action."""
+        pairs = enumerate(zip(self._actors, actions, strict=True))
+        self._pending = {n: actor.step.remote(action) for n, (actor, action) in pairs if n not in self._unbegun}
+
+    def step_wait(self) -> Any:
+        """Wait for the steps of all environments."""
+        asked, self._pending = self._pending, {}
+        answers = dict(zip(asked, self._gathered(list(asked), list(asked.values()), self._cut_short), strict=True))
+        found = [answers[number] if number in answers else self._cut_short(number) for number in range(self.num_envs)]
+        observations, rewards, dones, infos, begun = zip(*found, strict=True)
+        self.reset_infos = [old if new is None else new for old, new in zip(self.reset_infos, begun, strict=True)]
+        # The `info` of a new episode replaces that of its last step.
+        latest = (info if new is None else new for info, new in zip(infos, begun, strict=True))
+        self._last = list(zip(observations, latest, strict=True))
+        return np.stack(observations), np.stack(rewards), np.stack(dones), infos
+
+    def close(self) -> None:
+        """Close the environments, end their processes, and end the cluster if it was started here."""
+        self._stack.close()
+
+    def get_images(self) -> Sequence[Any]:
+        """A picture of each environment."""
+        return self.env_method("render")
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of each environment."""
+        return self._asked(self._get_indices(indices), "attribute", attr_name)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of each environment."""
+        self._asked(self._get_indices(indices), "change", attr_name, value)
+
+    def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **keywords: Any) -> list[Any]:
+        """Call a method of each environment."""
+        return self._asked(self._get_indices(indices), "call", method_name, arguments, keywords)
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        """Whether each environment has a wrapper of this class."""
+        return self._asked(self._get_indices(indices), "wrapped_in", wrapper_class)
+
+    def _start(self, number: int) -> Any:
+        """A new actor for an environment."""
+        return self._actor.remote(self._makers[number], os.getcwd())
+
+    def _asked(self, numbers: Sequence[int], method: str, *arguments: Any, timeout_s: float | None = None) -> list[Any]:
+        """Call a method of the actors with these numbers, all with the same arguments."""
+        return self._told(numbers, method, [arguments for _ in numbers], timeout_s)
+
+    def _told(
+        self, numbers: Sequence[int], method: str, arguments: Sequence[Sequence[Any]], timeout_s: float | None = None
+    ) -> list[Any]:
+        """Call a method of the actors with these numbers; an environment that is lost is asked again."""
+        given = dict(zip(numbers, arguments, strict=True))
+        asked = [getattr(self._actors[number], method).remote(*given[number]) for number in numbers]
+        return self._gathered(numbers, asked, lambda number: self._again(number, method, *given[number]), timeout_s)
+
+    def _gathered(
+        self,
+        numbers: Sequence[int],
+        asked: Sequence[Any],
+        instead: Callable[[int], Any],
+        timeout_s: float | None = None,
+    ) -> list[Any]:
+        """The answers in order. Where an environment was lost, it is made again, and `instead` gives the answer."""
+        try:
+            return [pickle.loads(answer) for answer in self._answer(list(asked), timeout_s)]
+        except self._ray.exceptions.RayError:
+            pass  # at least one environment was lost; below each answer is fetched by itself
+        found = []
+        for number, one in zip(numbers, asked, strict=True):
+            try:
+                found.append(pickle.loads(self._answer(one, timeout_s)))
+            except self._ray.exceptions.RayError as problem:
+                self._make_again(number, problem)
+                found.append(instead(number))
+        return found
+
+    def _answer(self, asked: Any, timeout_s: float | None = None) -> Any:
+        """What Ray brings back. An exception of an environment is raised here as it was raised there."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(asked, timeout=timeout_s)
+        except errors.GetTimeoutError:
+            raise ExecutionError(
+                f"the cluster had no free core for an environment within {timeout_s:g} s: use fewer environments, add "
+                "nodes, or end what else runs on it"
+            ) from None
+        except errors.RayTaskError as problem:
+            raise problem.cause from None
+
+    def _again(self, number: int, method: str, *arguments: Any) -> Any:
+        """The answer of an environment that was made again."""
+        while True:
+            try:
+                self._answer(self._actors[number].about.remote(), self._patience_s)
+                return pickle.loads(self._answer(getattr(self._actors[number], method).remote(*arguments)))
+            except self._ray.exceptions.RayError as problem:
+                self._make_again(number, problem)
+
+    def _make_again(self, number: int, problem: Exception) -> None:
+        """Replace the actor of an environment that was lost.
+
+        Ray could restart the actor itself, but only this side knows that an episode has to begin.
+        """
+        self.lost[number] += 1
+        if self.lost[number] > LOSSES:
+            raise ExecutionError(
+                f"environment {number} was lost {self.lost[number]} times; the last time Ray said: {reason(problem)}"
+            ) from None
+        self._ray.kill(self._actors[number])
+        self._actors[number] = self._start(number)
+        self._unbegun.add(number)
+
+    def _cut_short(self, number: int) -> tuple[Any, float, bool, dict[str, Any], dict[str, Any]]:
+        """The step of an environment that was lost: it truncates the episode, and the next one begins."""
+        own = self._began_with[number]
+        seed = None if own is None else int(np.random.SeedSequence((own, self.lost[number])).generate_state(1)[0])
+        before, latest = self._last[number]
+        observation, begun = self._again(number, "reset", seed, {})
+        self._unbegun.discard(number)
+        told = {"environment": number, "reward": 0.0, "terminal_observation": before, "TimeLimit.truncated": True}
+        return observation, 0.0, True, {**latest, **told}, begun
+
+    def _end(self) -> None:
+        """Close what can be closed in time, and end every process."""
+        if closing := [actor.close.remote() for actor in self._actors]:
+            self._ray.wait(closing, num_returns=len(closing), timeout=_CLOSING_S)
+        for actor in self._actors:
+            self._ray.kill(actor)

@@ -1,0 +1,476 @@
+"""Training: an agent learns across the subjects of a corpus, and is saved with all that is needed to repeat it.
+
+    from fitgym.learning.training import Training, train
+    train(Training.of("ppo", "stdlib-v1:train", goal="exceptions", steps=20_000, output="policies/mine", envs=2))
+
+The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions, subjects that
+could not be used) and `episodes.jsonl`, a line for each episode; of a deep agent also `log/progress.jsonl`, losses and the
+like, and events for TensorBoard if asked for. `--agent FOLDER` uses it.
+
+With checkpoints there is also `checkpoints/STEPS`, the agent as it was after so many steps; a deep agent as its last
+improvement before had left it, and the steps since then are lost to a training that goes on from there. A training that
+was cut short goes on from the last one (`resume`) with the steps that are left. That is another training than one in a
+single piece: environments begin anew, and deep agents with a new optimiser.
+
+Both `agent.json` and `bundle.json` say under `made` how the agent was trained: `steps` and `episodes` in total, and the
+`trainings`, oldest first, each with its steps, episodes, corpus, subjects, environment (budget, goal, reward, features and
+all other options), seeds and version of fitgym. An agent that goes on learning keeps the trainings of its parents.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import load_env_creator
+from gymnasium.vector import SyncVectorEnv
+from gymnasium.wrappers import NormalizeReward
+
+import fitgym
+from fitgym.agents._deep import Deep
+from fitgym.agents._made import joined
+from fitgym.agents.base import Agent, kind
+from fitgym.agents.base import make as make_agent
+from fitgym.agents.transition import Transition
+from fitgym.envs.across_subjects import AcrossSubjects
+from fitgym.errors import BudgetError, InputError, SubjectError
+from fitgym.evolution.budget import Budget
+from fitgym.run.cluster import check_executor
+from fitgym.run.environment import has_subject, make, options_of
+from fitgym.run.setting import DEFAULT_ENV, Setting, plain
+from fitgym.subject.corpus import Corpus
+from fitgym.subject.source import locate
+from fitgym.suite.text.export import write
+
+__all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
+
+Progress = Callable[["Episode"], None]
+_Env = gymnasium.Env[Any, Any]
+
+_PROGRESS = "progress.json"  # of a checkpoint: what was asked for, and the episodes until then
+BUDGET = "100g"
+"""The budget of an episode on a subject for which none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What is asked for.
+
+    Attributes:
+        setting: environment with its options, agent, seed, and the budget of an episode. The agent is `name`,
+            `name:argument` or the folder of a saved agent, which goes on learning. The subject of each episode is drawn
+            from `subjects`.
+        subjects: a corpus or a split of one, or texts of subjects with a comma after each; "" for an environment without
+            a subject.
+        steps: decisions to learn from, over all environments.
+        output: folder for the agent; an agent that is there already is replaced.
+        envs: environments at a time, each in a process of its own if there are several, or all in one where the
+            environment has a `vector_entry_point`; deep agents only.
+        checkpoint: steps between two checkpoints, 0 for none.
+        resume: go on from the last checkpoint in `output`, if there is one.
+        tensorboard: also write events for TensorBoard; deep agents only.
+        normalise: divide rewards by the standard deviation of the discounted return so far, as
+            `gymnasium.wrappers.NormalizeReward` does: the scales of goals differ by orders of magnitude, which hinders
+            training. Deep agents only; episodes are reported with the original rewards.
+        executor: where the environments are: `local` for this machine, `ray` for a Ray cluster with one actor for each
+            environment (`fitgym.learning.rollouts`); deep agents only. With two environments or more both give the same agent.
+        address: of the cluster, such as `auto` or `head:6379`. Without one, and without the variable `RAY_ADDRESS`, a
+            cluster starts on this machine for the training.
+    """
+
+    setting: Setting
+    subjects: str = ""
+    steps: int = 2000
+    output: str = "policy"
+    envs: int = 1
+    checkpoint: int = 0
+    resume: bool = False
+    tensorboard: bool = False
+    normalise: bool = True
+    executor: str = "local"
+    address: str = ""
+
+    @classmethod
+    def of(cls, agent: str, subjects: str = "", **keywords: Any) -> Training:
+        """A training from keywords: those of `Training` and of `Setting`, and the options of the environment."""
+        own = {each.name for each in fields(cls)}
+        mine = {name: value for name, value in keywords.items() if name in own}
+        rest = {name: value for name, value in keywords.items() if name not in own}
+        if has_subject(rest.get("env") or DEFAULT_ENV):
+            rest = {**rest, "budget": rest.get("budget") or BUDGET}
+        return cls(Setting.from_keywords(agent=agent, **rest), subjects, **mine)
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as JSON-ready values."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**found, "setting": self.setting.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An episode of the training that has ended.
+
+    Attributes:
+        step: decisions so far, over all environments.
+        subject: what it was about.
+        value: of the goal at its end.
+        rewards: their sum.
+        length: its decisions.
+    """
+
+    step: int
+    subject: str
+    value: float
+    rewards: float
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What came of it.
+
+    Attributes:
+        agent: as it was saved.
+        episodes: that ended, those before the checkpoint included.
+        unusable: the subjects that could not be used, with the reason.
+        resumed: steps that an earlier training had made, 0 if this one began anew.
+        lost: losses of environments on the cluster; with any, the training cannot be repeated exactly.
+    """
+
+    agent: Agent
+    episodes: tuple[Episode, ...]
+    unusable: Mapping[str, str]
+    resumed: int
+    lost: int = 0
+
+
+def train(request: Training, progress: Progress = lambda episode: None) -> Trained:
+    """Let an agent learn, and save it.
+
+    Args:
+        request: what is asked for.
+        progress: called after each episode.
+
+    Raises:
+        InputError: something of the request cannot be used, or is not what the checkpoint to go on from was made with;
+            nothing is written then.
+        SubjectError: none of the subjects can be used.
+        ExecutionError: the cluster gave no core to an environment, or lost one again and again.
+    """
+    _check(request)
+    usable, unusable, path = _subjects(request)
+    earlier = last_checkpoint(request) if request.resume else None
+    done = 0 if earlier is None else int(earlier.name)
+    # Whoever goes on does not want to see the same episodes again.
+    before = () if earlier is None else _gone_on_from(earlier, request)
+    own = request.setting.seed
+    seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
+    makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
+    env = _environments(request, makers)
+    try:
+        names, features, bound = _told(env, "names")[0]
+        text = request.setting.agent if earlier is None else str(earlier)
+        agent = make_agent(text, env.action_space, action_names=names, seed=own, environment=bound)
+        made = _Made(request, usable, agent, [seed + number for number in range(request.envs)])
+        watcher = _Watcher(request, progress, done, before, made)
+        if request.steps > done:
+            log = {"log": Path(request.output) / "log", "tensorboard": request.tensorboard}
+            more: dict[str, Any] = log if isinstance(agent, Deep) else {}
+            agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
+        found = dict(unusable)
+        for failures in _told(env, "failures"):
+            found.update(failures)
+        lost = int(np.sum(getattr(env, "lost", 0)))
+    finally:
+        env.close()
+    agent.made = made.after(len(watcher.episodes) - len(before))
+    folder = agent.save(request.output)
+    bundle = {
+        "request": request.to_json(),
+        "environment": {"subjects": list(usable), "path": path, **bound},
+        "hyper_parameters": agent.hyper_parameters(),
+        "action_names": list(names or ()),
+        "feature_names": list(features),
+        "seeds": {"agent": agent.seed, "environments": made.seeds},
+        "resumed": done,
+        "lost": lost,
+        "steps": agent.made["steps"],
+        "episodes": agent.made["episodes"],
+        "made": agent.made,
+        "unusable": found,
+        "versions": _versions(),
+    }
+    write(json.dumps(bundle, indent=2) + "\n", folder / "bundle.json")
+    write("".join(json.dumps(asdict(episode)) + "\n" for episode in watcher.episodes), folder / "episodes.jsonl")
+    return Trained(agent, tuple(watcher.episodes), found, done, lost)
+
+
+def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
+    """The episodes before a checkpoint.
+
+    Raises:
+        InputError: it belongs to another training than the one that is asked for.
+    """
+    saved = json.loads((checkpoint / _PROGRESS).read_text("utf-8"))
+    theirs, ours = _compared(saved["request"]), _compared(request.to_json())
+    for name in {**theirs, **ours}:
+        if theirs.get(name) != (asked := ours.get(name)):
+            raise InputError(
+                f"checkpoint '{checkpoint}' was made with {name} '{theirs.get(name)}', not with '{asked}': ask for the "
+                "same, or train anew in another folder"
+            )
+    return tuple(Episode(**episode) for episode in saved["episodes"])
+
+
+def _compared(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What a resumed training must have in common with the one before, by name."""
+    setting = request["setting"]
+    options = plain({**options_of(setting["env"]), **setting["options"]})
+    own = {name: setting[name] for name in ("agent", "env", "seed", "budget")}
+    return {**own, **options, **{name: request[name] for name in ("subjects", "normalise")}}
+
+
+def last_checkpoint(request: Training) -> Path | None:
+    """The folder of the latest checkpoint that is whole, and not of more steps than are asked for; None if there is none."""
+    folders = [f for f in Path(request.output).glob("checkpoints/*") if f.name.isdigit() and (f / _PROGRESS).is_file()]
+    reached = [folder for folder in folders if int(folder.name) <= request.steps]
+    return max(reached, key=lambda folder: int(folder.name), default=None)
+
+
+class _Made:
+    """How the agent was made, so far: what its parents learnt, and this training."""
+
+    def __init__(self, request: Training, subjects: Sequence[str], agent: Agent, seeds: list[int]) -> None:
+        self.seeds = seeds
+        self._agent, self._parent, self._before = agent, agent.made, agent.n_updates
+        setting = request.setting
+        options = plain({**options_of(setting.env), **setting.options})
+        self._training = {
+            "corpus": request.subjects,
+            "subjects": list(subjects),
+            "environment": {"id": setting.env, **options, "budget": setting.budget},
+            "normalise": request.normalise and isinstance(agent, Deep),
+            "seeds": {"agent": agent.seed, "environments": seeds},
+            "fitgym": fitgym.__version__,
+        }
+
+    def after(self, episodes: int) -> dict[str, Any]:
+        """All trainings, after so many episodes of this one."""
+        steps = self._agent.n_updates - self._before
+        training = {"steps": steps, "episodes": episodes, **self._training}
+        return joined(self._parent, self._before, training if steps else None)
+
+
+class _Watcher:
+    """Puts the steps of each environment together to episodes, and saves the agent every so many steps."""
+
+    def __init__(
+        self, request: Training, progress: Progress, done: int, before: Sequence[Episode], made: _Made
+    ) -> None:
+        self.episodes = list(before)
+        self._made, self._earlier = made, len(before)
+        self._request = request
+        self._checkpoints = Path(request.output) / "checkpoints"
+        self._every = request.checkpoint
+        self._progress = progress
+        self._steps = done
+        self._open: dict[int, list[float]] = {}
+
+    def __call__(self, agent: Agent, transition: Transition) -> None:
+        self._steps += 1
+        info = transition.info
+        rewards = self._open.setdefault(int(info["environment"]), [])
+        rewards.append(float(info["reward"]))
+        if transition.terminated or transition.truncated:
+            episode = Episode(
+                self._steps,
+                str(info.get("subject", "")),
+                float(info.get("goal_value", np.sum(rewards))),
+                float(np.sum(rewards)),
+                len(rewards),
+            )
+            rewards.clear()
+            self.episodes.append(episode)
+            self._progress(episode)
+        if self._every and self._steps % self._every == 0:
+            self._save(agent)
+
+    def _save(self, agent: Agent) -> None:
+        """Under its name only when it is whole, so that no training goes on from half of one."""
+        folder = self._checkpoints / str(self._steps)
+        agent.made = self._made.after(len(self.episodes) - self._earlier)
+        unfinished = agent.save(self._checkpoints / f"{self._steps}.unfinished")
+        progress = {"request": self._request.to_json(), "episodes": [asdict(episode) for episode in self.episodes]}
+        write(json.dumps(progress) + "\n", unfinished / _PROGRESS)
+        if folder.exists():
+            shutil.rmtree(folder)
+        unfinished.rename(folder)
+
+
+class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Tells the environments apart whose steps an agent sees in turns, and what the rewards were before any change."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], number: int) -> None:
+        super().__init__(env)
+        self._number = number
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return (
+            observation,
+            reward,
+            terminated,
+            truncated,
+            {**info, "environment": self._number, "reward": float(reward)},
+        )
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The subjects that could not be used; none where there is no subject."""
+        found: dict[str, str] = getattr(self.env, "failures", {})
+        return found
+
+    @property
+    def names(self) -> tuple[list[str] | None, list[str], dict[str, str]]:
+        """Of the actions and of the features, and of the catalogue and feature set that a policy is bound to."""
+        inner: Any = self.unwrapped
+        actions = getattr(inner, "action_names", None)
+        return (
+            None if actions is None else list(actions),
+            list(getattr(inner, "feature_names", ())),
+            dict(getattr(inner, "environment", {})),
+        )
+
+    def action_masks(self) -> Any:
+        """Of the environment inside."""
+        return self.env.get_wrapper_attr("action_masks")()
+
+
+def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
+    inner = make(replace(request.setting, subject=subjects[0] if subjects else ""))
+    env: _Env = _Numbered(AcrossSubjects(inner, subjects, path) if subjects else inner, number)
+    return NormalizeReward(env) if request.normalise and issubclass(kind(request.setting.agent), Deep) else env
+
+
+def _told(env: Any, name: str) -> list[Any]:
+    """An attribute of every environment inside."""
+    return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
+
+
+def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> Any:
+    """The environment to learn in: a single one, or a vector environment."""
+    if request.executor == "local" and request.envs == 1:
+        return makers[0]()
+    try:
+        import stable_baselines3  # noqa: F401
+    except ImportError as problem:
+        raise InputError(
+            "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
+            f"({problem})"
+        ) from None
+    if request.executor == "ray":
+        from fitgym.learning.rollouts import Rollouts
+
+        return Rollouts(makers, request.address)
+    if env := _at_once(request.setting):
+        return _batched(env, request)
+    from fitgym.learning.subprocesses import Subprocesses
+
+    return Subprocesses(makers)
+
+
+def _at_once(setting: Setting) -> str:
+    """The full id of an environment that steps all episodes in one process, "" for any other environment."""
+    known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
+    if known is None or known.vector_entry_point is None:
+        return ""
+    vector: Any = load_env_creator(str(known.vector_entry_point))
+    # A `SyncVectorEnv` steps one episode after the other, so it is no faster than single environments.
+    return "" if issubclass(vector, SyncVectorEnv) else known.id
+
+
+def _batched(env: str, request: Training) -> Any:
+    """A vector environment that steps all episodes at once."""
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from fitgym.learning.batched import batched
+
+    found = batched(env, request.envs, dict(request.setting.options))
+    return VecNormalize(found, norm_obs=False) if request.normalise else found
+
+
+def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
+    """Those that can be found, why the others cannot, and the folder to look in first."""
+    if not has_subject(request.setting.env):
+        return (), {}, None
+    corpus = Corpus.of(request.subjects, request.setting.options.get("path"))
+    texts, path = corpus.subjects, corpus.path
+    unusable = {}
+    for text in texts:
+        try:
+            locate(text, path)
+        except SubjectError as problem:
+            unusable[text] = str(problem)
+    usable = tuple(text for text in texts if text not in unusable)
+    if not usable:
+        reasons = "; ".join(unusable.values()) or "none is named"
+        raise SubjectError(f"no subject of '{request.subjects}' can be used: {reasons}")
+    return usable, unusable, path
+
+
+def _check(request: Training) -> None:
+    setting = request.setting
+    if setting.budget and not Budget.parse(setting.budget).deterministic:
+        raise BudgetError(
+            f"budget '{setting.budget}' counts seconds, so no episode could be repeated: use 100g or 3000x"
+        )
+    if request.subjects and not has_subject(setting.env):
+        raise InputError(f"environment '{setting.env}' has no subject: leave the subjects out")
+    make(replace(setting, subject="")).close()
+    cls = kind(setting.agent)
+    deep = issubclass(cls, Deep)
+    if not (cls.learns or deep):
+        raise InputError(f"agent '{setting.agent}' learns nothing: it is used as it is")
+    for name, value in (("steps", request.steps), ("envs", request.envs)):
+        if value < 1:
+            raise InputError(f"{name} is {value}, expected at least 1")
+    if request.checkpoint < 0:
+        raise InputError(f"checkpoint is {request.checkpoint}, expected a number of steps, or 0 for none")
+    if request.envs > 1 and not deep:
+        raise InputError(
+            f"agent '{setting.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
+        )
+    if request.executor == "ray" and not deep:
+        raise InputError(
+            f"agent '{setting.agent}' learns in one process: use executor local, or a deep agent such as ppo"
+        )
+    if request.executor == "ray" and _at_once(setting):
+        raise InputError(
+            f"environment '{setting.env}' steps all episodes in one process, faster than a cluster: use executor local"
+        )
+    check_executor(request.executor, request.address)
+    if request.tensorboard and not deep:
+        raise InputError(f"agent '{setting.agent}' writes nothing for TensorBoard: its episodes are in episodes.jsonl")
+    output = Path(request.output)
+    if output.exists() and not output.is_dir():
+        raise InputError(f"output '{output}' is a file, expected the name of a folder")
+
+
+def _versions() -> dict[str, str]:
+    found = {"fitgym": fitgym.__version__, "python": platform.python_version(), "platform": sys.platform}
+    for name in ("numpy", "gymnasium", "stable_baselines3", "sb3_contrib", "torch"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

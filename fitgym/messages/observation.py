@@ -1,0 +1,344 @@
+"""Observations: what a test can assert about the values that came back, as immutable data.
+
+A value is described by facts that hold again in any fresh interpreter: a literal, a container of literals, the public
+attributes an object stores, a length, in the last resort a class. What is different the next time gives no fact:
+addresses, times, file names of this machine, text of an unordered set.
+
+Describing runs no code of the subject: no `__repr__`, `__eq__`, `__str__`, `__len__`, `__iter__` or property of its
+classes is called, and iterators are not consumed. Everything is read through the exact types of the standard library
+and through what objects store. A few types of the standard library (`Fraction`, `date`, ...) are told by their `str`,
+even if one of them is the subject.
+"""
+
+from __future__ import annotations
+
+import collections
+import dis
+import itertools
+import math
+import sys
+import types
+from builtins import id
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from typing import Literal as OneOf
+
+from fitgym.determinism.fleeting import is_fleeting_text, without_addresses
+from fitgym.instrument.trace import Failure
+from fitgym.messages.expressions import (
+    ATOMS,
+    CONTAINERS,
+    DICTS,
+    MAX_ITEMS,
+    MAX_TEXT,
+    atom,
+    enum_member,
+    expression_of,
+    has_float,
+    is_flat_numbers,
+)
+from fitgym.messages.likeness import Likeness
+from fitgym.messages.reflection import among, is_class, mro, name_of, owner_of, static, stored_attributes
+from fitgym.testcase.expression import Expression, Literal, Name, Ref
+
+__all__ = [
+    "NOT_RUN",
+    "Observation",
+    "ObservationKind",
+    "Observed",
+    "agreement",
+    "describe",
+    "observe",
+]
+
+ObservationKind = OneOf[
+    "equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance", "truth", "message"
+]
+
+MAX_KEY = 24  # characters of a key on the way to an element
+MAX_DEPTH = 3  # containers in containers
+MAX_FACTS = 12  # per value
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One fact about the result of one statement.
+
+    Attributes:
+        position: index of the statement in its test case.
+        path: what leads from its result to the observed value, as Python text: "" or `.name`, `[0]`, `["key"]` and
+            sequences of these.
+        kind: how the fact is written, for the value v and the expected expression e:
+            "equal"       `v == e`; a `Ref` in `e` is an earlier result with the same content
+            "is"          `v is e` (None, True, False, enum members, classes, functions, the result of another statement)
+            "is not"      `v is not e`; never observed, because there is always something better to say
+            "approx"      `v == pytest.approx(e)`: a number, or a flat list, tuple or dict of numbers
+            "nan"         `math.isnan(v)`
+            "text"        `str(v) == e`: values of a few types of the standard library
+            "list"        `list(v) == e`: views, ranges and deques
+            "length"      `len(v) == e`
+            "isinstance"  `isinstance(v, e)`
+            "truth"       `v` or `not v`, for what a comparison gives; never observed as a fact
+            "message"     `re.search(e, str(v))` for the exception v that ended the test case; never observed as a fact
+        expression: the expected value; a `Ref` is the result of another statement.
+    """
+
+    position: int
+    path: str
+    kind: ObservationKind
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What one execution of a test case let a test see when it was over.
+
+    Attributes:
+        observations: facts about the results of its statements, by position.
+        raises: the importable classes of the exception that ended it, nearest first; empty if none did.
+        position: index of the statement that raised, -1 for none.
+        failure: why the execution cannot be trusted; then nothing was observed.
+        message: of the exception, if a `raise` or `assert` chose it and it will be the same the next time (addresses in
+            it will not); else "".
+    """
+
+    observations: tuple[Observation, ...] = ()
+    raises: tuple[Name, ...] = ()
+    position: int = -1
+    failure: Failure = ""
+    message: str = ""
+
+
+NOT_RUN: Any = object()
+"""Stands for the result of a statement that has none, because it was not reached or raised."""
+
+
+def observe(results: Sequence[object], raised: BaseException | None = None, *, home: str = "") -> Observed:
+    """What a test can assert when its last statement is over.
+
+    Args:
+        results: the result of each statement in order (drained or awaited where the operation says so), `NOT_RUN` for
+            those that have none.
+        raised: the exception that ended the test case; the statement that raised is the first one without a result.
+        home: name of the module under test; its own names are preferred to re-exports elsewhere.
+    """
+    found: list[Observation] = []
+    owners: dict[int, int] = {}
+    likeness = Likeness(lambda value: _content(value, home))
+    for position, value in enumerate(results):
+        if value is NOT_RUN:
+            continue
+        first = owners.setdefault(id(value), position)
+        if first != position and _has_identity(value):
+            found.append(Observation(position, "", "is", Ref(first)))
+            continue
+        if (like := likeness.of(value)) is not None:
+            found.append(Observation(position, "", "equal", like))
+        found.extend(describe(value, position, home=home))
+        likeness.add(value, position)
+    if raised is None:
+        return Observed(tuple(found))
+    position = next((i for i, value in enumerate(results) if value is NOT_RUN), len(results))
+    classes = (name_of(cls, home) for cls in mro(type(raised)) if cls is not object)
+    names = tuple(name for name in classes if name is not None)
+    return Observed(tuple(found), names, position, message=_message(raised, home))
+
+
+def agreement(observed: Sequence[Observed]) -> Observed | None:
+    """What several executions of one test case have in common, None if they ended differently.
+
+    Facts that are not in all of them are left out.
+    """
+    first = observed[0]
+    if any((o.raises, o.position, o.failure) != (first.raises, first.position, first.failure) for o in observed):
+        return None
+    shared = [fact for fact in first.observations if all(fact in other.observations for other in observed[1:])]
+    message = first.message if all(other.message == first.message for other in observed) else ""
+    return Observed(tuple(shared), first.raises, first.position, first.failure, message)
+
+
+def describe(value: object, position: int, *, home: str = "") -> list[Observation]:
+    """The facts about `value` that a test can assert, the most telling first; at most 12, possibly none.
+
+    Args:
+        value: what the statement returned.
+        position: index of the statement.
+        home: name of the module under test, see `name_of`.
+    """
+    return list(itertools.islice(_facts(value, position, "", home, MAX_DEPTH), MAX_FACTS))
+
+
+def _content(value: object, home: str) -> list[tuple[object, ...]]:
+    """What is known of an object, to be compared with another one; nothing if there may be more than that."""
+    facts = list(itertools.islice(_facts(value, 0, "", home, MAX_DEPTH), MAX_FACTS + 1))
+    partial = any(fact.kind in ("isinstance", "length") for fact in facts)
+    return [] if partial or len(facts) > MAX_FACTS else [(fact.path, fact.kind, fact.expression) for fact in facts]
+
+
+def _message(error: BaseException, home: str) -> str:
+    """The text that a `raise` or `assert` gave the exception, "" if there is none or none that can be relied on.
+
+    What the interpreter and the standard library say differs from one version of Python to the next. The `__str__` of
+    the subject's own classes is not called.
+    """
+    traceback = BaseException.__dict__["__traceback__"].__get__(error)
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or traceback.tb_frame.f_code.co_code[traceback.tb_lasti] != _RAISE:
+        return ""
+    module = traceback.tb_frame.f_globals.get("__name__")
+    top = module.partition(".")[0] if type(module) is str else ""
+    if top in sys.stdlib_module_names and top != home.partition(".")[0]:
+        return ""
+    given = BaseException.__dict__["args"].__get__(error)
+    if len(given) != 1 or type(given[0]) is not str:
+        return ""
+    owner = owner_of(type(error), "__str__")
+    if owner is None or not among(owner, _PLAIN_ERRORS):
+        return ""
+    text = f"{given[0]!r}" if owner is KeyError else given[0]
+    return "" if is_fleeting_text(without_addresses(text)) else text[:MAX_TEXT]
+
+
+def _facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
+    """All facts about one value, lazily; at most one level of stored objects is looked into."""
+    cls = type(value)
+    if value is None or value is True or value is False:
+        yield Observation(position, path, "is", Literal(f"{value!r}"))
+    elif among(cls, ATOMS):
+        yield from _atom_facts(value, position, path)
+    elif (member := enum_member(value, home)) is not None:
+        yield Observation(position, path, "is", member)
+    elif among(cls, CONTAINERS):
+        yield from _container_facts(value, position, path, home, depth)
+    elif among(cls, _LISTED):
+        expected = expression_of(list(itertools.islice(value, MAX_ITEMS + 1)), home, MAX_DEPTH - 1)
+        if expected is not None and not has_float(expected):
+            yield Observation(position, path, "list", expected)
+        else:
+            yield Observation(position, path, "length", Literal(str(len(value))))
+    elif is_class(value) or among(cls, _FUNCTIONS):
+        name = name_of(value, home)
+        if name is not None:
+            yield Observation(position, path, "is", name)
+    elif (text := _standard_text(value)) is not None:
+        yield Observation(position, path, "text", Literal(f"{text!r}"))
+    else:
+        yield from _object_facts(value, position, path, home, depth)
+
+
+def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
+    """Facts about a number or a text."""
+    cls = type(value)
+    if cls is float and math.isnan(value):
+        yield Observation(position, path, "nan", Literal('float("nan")'))
+        return
+    literal = atom(value)
+    if literal is not None:
+        inexact = (cls is float and math.isfinite(value)) or cls is complex
+        yield Observation(position, path, "approx" if inexact else "equal", literal)
+    elif among(cls, (str, bytes, bytearray)) and len(value) > MAX_TEXT // 2:
+        yield Observation(position, path, "length", Literal(str(len(value))))
+
+
+def _container_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
+    """Facts about an exact container of the standard library: equal, approximately equal, by element, or its length."""
+    expected = expression_of(value, home, MAX_DEPTH)
+    if expected is not None and not has_float(expected):
+        yield Observation(position, path, "equal", expected)
+    elif expected is not None and is_flat_numbers(expected):
+        yield Observation(position, path, "approx", expected)
+    else:
+        yield Observation(position, path, "length", Literal(str(len(value))))
+        if depth > 0 and len(value) <= MAX_ITEMS:
+            for step, item in _elements(value):
+                yield from _facts(item, position, path + step, home, depth - 1)
+
+
+def _elements(container: Any) -> Iterator[tuple[str, object]]:
+    """The elements that can be reached by an index or by a text or integer key, with the way to them."""
+    if among(type(container), (list, tuple)):
+        for index, item in enumerate(container):
+            yield f"[{index}]", item
+    elif among(type(container), DICTS):
+        for key, item in container.items():
+            if among(type(key), (str, int)) and (literal := atom(key)) is not None and len(literal.text) <= MAX_KEY:
+                yield f"[{literal.text}]", item
+
+
+def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
+    """The public attributes that an object stores; its class only if there are none."""
+    silent = True
+    reported = _REPORTS.get(name_of(type(value)) or _NOTHING)
+    if reported is not None:
+        for name in reported:
+            yield from _facts(getattr(value, name), position, f"{path}.{name}", home, 1)
+        return
+    if depth > 1:
+        for name, stored in stored_attributes(value):
+            for fact in _facts(stored, position, f"{path}.{name}", home, min(depth, 2) - 1):
+                silent = False
+                yield fact
+    cls = type(value)
+    for base, size in ((list, list.__len__), (tuple, tuple.__len__), (dict, dict.__len__), (set, set.__len__)):
+        if among(base, mro(cls)) and static(cls, "__len__") is size and static(cls, "_fields") is None:
+            silent = False
+            yield Observation(position, path, "length", Literal(str(size(value))))
+    if silent and not path:
+        for ancestor in mro(cls):
+            known = name_of(ancestor, home) if ancestor is not object else None
+            if known is not None:
+                yield Observation(position, path, "isinstance", known)
+                return
+
+
+def _standard_text(value: object) -> str | None:
+    """`str(value)` for values of a few types of the standard library whose text says all, None for other types."""
+    cls = type(value)
+    name = name_of(cls)
+    if name is None or (name.module, name.qualname) not in _TEXTUAL:
+        return None
+    try:
+        text = str(value)
+    except BaseException:  # the type may be the subject itself, out of fuel by now
+        return None
+    return None if len(text) > MAX_TEXT or is_fleeting_text(text) else text
+
+
+def _has_identity(value: object) -> bool:
+    """Two results that are this object are worth saying so: it is mutable and no mere literal."""
+    return not (
+        value is None or among(type(value), ATOMS) or among(type(value), (bool, tuple, frozenset, range))
+    ) and not (is_class(value) or among(type(value), _FUNCTIONS) or enum_member(value, "") is not None)
+
+
+_RAISE = dis.opmap["RAISE_VARARGS"]  # what `raise` and `assert` compile to, and nothing else does
+_PLAIN_ERRORS = (BaseException, KeyError, OSError, ImportError, AttributeError, NameError)  # `str` gives the argument
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+
+
+_NOTHING = Name("", "")
+_REPORTS: Mapping[Name, tuple[str, ...]] = {Name("click.testing", "Result"): ("exit_code", "output")}
+"""Of objects of a library that report something, the attributes that say what."""
+
+_LISTED: tuple[type, ...] = (collections.deque, range, type({}.keys()), type({}.values()), type({}.items()))
+_TEXTUAL = frozenset(
+    {
+        ("decimal", "Decimal"),
+        ("fractions", "Fraction"),
+        ("datetime", "date"),
+        ("datetime", "datetime"),
+        ("datetime", "time"),
+        ("datetime", "timedelta"),
+        ("datetime", "timezone"),
+        ("ipaddress", "IPv4Address"),
+        ("ipaddress", "IPv4Network"),
+        ("ipaddress", "IPv6Address"),
+        ("ipaddress", "IPv6Network"),
+        ("pathlib", "PosixPath"),
+        ("pathlib", "PurePosixPath"),
+        ("pathlib", "PureWindowsPath"),
+        ("uuid", "UUID"),
+    }
+)

@@ -1,0 +1,118 @@
+"""All mutants of a subject, from its source text alone, in the order of the source.
+
+Only the bodies of functions are changed, never what runs while the module is imported: a suite imports the module before
+its first test. Left out as well, because no test could tell them from the original or none should try:
+
+    equivalent         `x + 0` for `x - 0`, `len(x) != 0` for `len(x) > 0` and the like; a `return` or `continue` at the end;
+                       code that cannot be reached, conditions that the compiler decides, `if TYPE_CHECKING`
+    only seen by eyes  docstrings, annotations, f-strings, the messages of `assert`, `raise`, warnings and logging
+    broken             what does not compile; statements whose `yield` makes a function a generator
+    seen twice         one more on the left of a comparison with a literal is one less on the right
+
+Mutants of patterns (`case`) are not made either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from fitgym.mutants.change import Change
+from fitgym.mutants.changes import Changes
+from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator
+from fitgym.mutants.text import Text
+from fitgym.subject.code.syntax import deep_trees, parse
+
+__all__ = ["MOST_OF_A_FUNCTION", "MOST_OF_A_MODULE", "Mutants", "mutants"]
+
+MOST_OF_A_FUNCTION, MOST_OF_A_MODULE = 700, 1000  # EvoSuite 1.0.7: max_mutants_per_method, max_mutants_per_class
+"""How many mutants are made at most. Where there would be more, they are dropped by operator as `PRECEDENCE` says, from the
+end: first the later replacements at each place, then, evenly over the source, the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutants:
+    """The mutants of a subject.
+
+    Attributes:
+        made: in the order of the source; at one place in the order of `PRECEDENCE`.
+        at_import: how many were not made because they would change code that runs at import, decorators and defaults.
+        dropped: how many of which operator were not made because there are too many.
+    """
+
+    made: tuple[Mutant, ...]
+    at_import: int
+    dropped: tuple[tuple[Operator, int], ...]
+
+    def __iter__(self) -> Iterator[Mutant]:
+        return iter(self.made)
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+
+def mutants(
+    source: str,
+    class_name: str = "",
+    *,
+    per_function: int = MOST_OF_A_FUNCTION,
+    per_module: int = MOST_OF_A_MODULE,
+) -> Mutants:
+    """The mutants of a module or class. Depends on nothing but the arguments (and the version of Python).
+
+    Args:
+        source: the text of the module.
+        class_name: only of the methods of the class of this qualified name, and of all functions and classes in it.
+        per_function: see `MOST_OF_A_FUNCTION`.
+        per_module: see `MOST_OF_A_MODULE`.
+
+    Raises:
+        SyntaxError: the source is not valid Python.
+    """
+    tree = parse(source)
+    changes = Changes(Text(source))
+    with deep_trees():
+        changes.module(tree)
+    found = [one for one in changes.found if not class_name or one.mutant.function.startswith(f"{class_name}.")]
+    kept: list[Change] = []
+    of_function: dict[str, list[Change]] = {}
+    for one in found:
+        of_function.setdefault(one.mutant.function, []).append(one)
+    for candidates in of_function.values():
+        kept += _fewer(candidates, per_function)
+    kept = _fewer(kept, per_module)
+    dropped = dict.fromkeys(PRECEDENCE, 0)
+    for one in found:
+        dropped[one.mutant.operator] += 1
+    for one in kept:
+        dropped[one.mutant.operator] -= 1
+    kept.sort(key=lambda one: one.order)
+    return Mutants(
+        tuple(_unique(one.mutant for one in kept)),
+        changes.at_import,
+        tuple((operator, count) for operator, count in dropped.items() if count),
+    )
+
+
+def _fewer(candidates: list[Change], most: int) -> list[Change]:
+    """At most so many of them: whole groups of equal operator and rank as long as they fit, and a part of the next one."""
+    if len(candidates) <= most:
+        return candidates
+    groups: dict[tuple[bool, int, int], list[Change]] = {}
+    for one in sorted(candidates, key=lambda one: one.order):
+        groups.setdefault((one.rank > 0, PRECEDENCE.index(one.mutant.operator), one.rank), []).append(one)
+    kept: list[Change] = []
+    for _, group in sorted(groups.items()):
+        room = most - len(kept)
+        if len(group) > room:
+            group = [group[index * len(group) // room] for index in range(room)]
+        kept += group
+    return kept
+
+
+def _unique(found: Iterable[Mutant]) -> Iterator[Mutant]:
+    """Functions of one name may have mutants of one name."""
+    seen: dict[str, int] = {}
+    for mutant in found:
+        count = seen[mutant.id] = seen.get(mutant.id, 0) + 1
+        yield mutant if count == 1 else replace(mutant, id=f"{mutant.id}#{count}")

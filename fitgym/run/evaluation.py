@@ -1,0 +1,299 @@
+"""Evaluation: agents on subjects, each pair with several seeds and the same budget, one row for each run.
+
+    from fitgym.run.evaluation import evaluate
+    rows = list(evaluate(["ucb", "fixed:exception", "uniform"], "stdlib-v1:test", seeds=range(5), budget="3000x"))
+
+A row says what a run reached, or why there is none: a subject that cannot be used is a row with an error, never a gap.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from fitgym.agents.base import Agent, is_saved, kind
+from fitgym.errors import ExecutionError, InputError, SubjectError
+from fitgym.run.cluster import check_executor, connected, enter, reason, tasks
+from fitgym.run.environment import agent_of, check, has_subject, make
+from fitgym.run.episode import deterministic
+from fitgym.run.episode import play as play_episode
+from fitgym.run.record import record
+from fitgym.run.setting import DEFAULT_ENV, Setting
+from fitgym.sandbox.sandbox import die_with_parent
+from fitgym.subject.corpus import Corpus
+
+__all__ = ["BUDGET", "Row", "evaluate", "first_tries", "play", "run", "run_all", "summary"]
+
+
+BUDGET = "3000x"
+"""The budget of runs on a subject for which none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The result of one run.
+
+    Attributes:
+        setting: of the run.
+        value: of the goal at its end, None if there was no run.
+        rewards: their sum.
+        steps: decisions.
+        generations: of the search.
+        executions: of test cases.
+        error: why there was no run, "" if there was one.
+        record: with which `fitgym replay` repeats the run; None if there was none, or the environment keeps none.
+    """
+
+    setting: Setting
+    value: float | None = None
+    rewards: float = 0.0
+    steps: int = 0
+    generations: int = 0
+    executions: int = 0
+    error: str = ""
+    record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON-ready values, without the record."""
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "record"}
+        return {**found, "setting": self.setting.to_json()}
+
+
+def play(
+    policy: Any, env: gymnasium.Env[Any, Any], *, seed: int | None = None, learn: bool = True
+) -> tuple[float, int]:
+    """One episode.
+
+    Args:
+        policy: an agent, or anything with the `predict` of a Stable-Baselines3 model.
+        env: where it acts.
+        seed: of `env.reset`.
+        learn: let an agent learn while it acts (`act`, `observe`). Otherwise, and for any other policy, `predict` is
+            asked for its deterministic choice, and nothing is learnt.
+
+    Returns:
+        The sum of the rewards and the number of steps.
+    """
+    actor = policy if learn and isinstance(policy, Agent) else deterministic(policy)
+    played = play_episode(actor, env, seed=seed)
+    return played.rewards, played.steps
+
+
+def run(setting: Setting) -> Row:
+    """Make one run; the same setting gives the same row in any process."""
+    try:
+        env = make(setting)
+    except SubjectError as problem:
+        return Row(setting, error=str(problem))
+    try:
+        played = play_episode(agent_of(setting, env), env, seed=setting.seed)
+        info = played.info
+        return Row(
+            setting,
+            float(info["goal_value"]) if "goal_value" in info else played.rewards,
+            played.rewards,
+            played.steps,
+            int(info.get("generation", played.steps)),
+            int(info.get("executions", 0)),
+            record=record(env, setting, info) if hasattr(env.unwrapped, "record") else None,
+        )
+    except (SubjectError, ExecutionError) as problem:
+        return Row(setting, error=str(problem))
+    finally:
+        env.close()
+
+
+def evaluate(
+    names: Sequence[str],
+    subjects: str | Corpus | Sequence[str] = (),
+    *,
+    seeds: Iterable[int] = range(3),
+    env: str = DEFAULT_ENV,
+    budget: str = "",
+    path: str | None = None,
+    jobs: int | None = None,
+    executor: str = "local",
+    address: str = "",
+    **options: Any,
+) -> Iterator[Row]:
+    """Run every agent on every subject with every seed, and give each row as soon as there is one.
+
+    All runs have the same environment, budget, catalogue of actions and reward, and share their seeds, so that runs with
+    the same subject and seed begin with the same population and can be compared in pairs.
+
+    Args:
+        names: of the agents, with options after a colon.
+        subjects: their texts, or the name of a corpus or of a split of one; nothing for environments without a subject.
+        seeds: at least one.
+        env: id of the environment.
+        budget: of each run; 3000x where nothing else is said, the environment's own where it has no subject.
+        path: a folder to look in first; the corpus's own if it has one.
+        jobs, executor, address: see `run_all`. With one local job the order is agent by agent; otherwise rows come as the
+            runs finish.
+        options: of the environment, such as `goal="coverage"`.
+
+    Raises:
+        InputError: an agent, a goal, a budget or a corpus cannot be used, or there is nothing to run.
+    """
+    seeds = list(seeds)
+    texts: Sequence[str] = ("",)
+    if has_subject(env):
+        corpus = Corpus.of(subjects, path)
+        texts, options, budget = corpus.subjects, {**options, "path": corpus.path}, budget or BUDGET
+    elif subjects:
+        raise InputError(f"environment '{env}' has no subject: leave the subjects out")
+    if not (names and texts and seeds):
+        raise InputError("there is nothing to run: name at least one agent, one subject and one seed")
+    settings = [
+        Setting.from_keywords(env=env, subject=text, agent=name, seed=seed, budget=budget, **options)
+        for name in names
+        for text in texts
+        for seed in seeds
+    ]
+    return run_all(settings, jobs, executor, address)
+
+
+def run_all(
+    settings: Sequence[Setting], jobs: int | None = None, executor: str = "local", address: str = ""
+) -> Iterator[Row]:
+    """Make these runs, and give each row as soon as there is one.
+
+    Args:
+        settings: in the order of the rows if there is one local job.
+        jobs: runs at a time; None for one, and for as many as the cluster has cores with `ray`.
+        executor: `local` for processes of this machine, `ray` for tasks of a Ray cluster. The rows are the same. Folders and
+            files that a setting names must exist on every node of the cluster under the same path.
+        address: of the cluster, such as `auto`; see `fitgym.run.cluster.connected`.
+
+    Raises:
+        InputError: an environment or its options cannot be used; or an agent cannot: there is none of that name, its
+            options make no sense, it has to be trained first or chooses among other actions; or `jobs` is below 1; or the
+            executor cannot be used.
+    """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs is {jobs}, expected at least 1")
+    check_executor(executor, address)
+    for setting in _without_subjects(settings):
+        check(setting)
+    if executor == "ray":
+        return _on_ray(settings, jobs, address)
+    return map(run, settings) if jobs in (None, 1) else _parallel(settings, jobs)
+
+
+def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iterator[Row]:
+    """A task for each run."""
+    folder = os.getcwd()
+
+    def made(setting: Setting) -> Row:
+        enter(folder)  # a task may start in another one
+        return run(setting)
+
+    with connected(address, jobs) as ray:
+        most = jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        for setting, answer in tasks(ray, made, settings, most):
+            if isinstance(answer, ray.exceptions.RayTaskError):
+                raise answer.cause from None
+            if isinstance(answer, ray.exceptions.RayError):
+                answer = Row(setting, error=f"the process that made the run died: {reason(answer)}")
+            yield answer
+
+
+def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:
+    """The settings that differ in more than subject, path and seed."""
+    found: list[Setting] = []
+    for setting in settings:
+        options = {name: value for name, value in setting.options.items() if name != "path"}
+        blank = replace(setting, subject="", seed=0, options=options)
+        if blank not in found:
+            found.append(blank)
+    return found
+
+
+def _parallel(settings: Sequence[Setting], jobs: int) -> Iterator[Row]:
+    # Spawned, not forked: a fork of a process with threads (of a progress display, of torch) may hang.
+    # Without an end of their own they would wait for work for ever if this process is killed.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn, initializer=die_with_parent, initargs=(os.getpid(),)) as pool:
+        futures: list[Future[Row]] = [pool.submit(run, setting) for setting in settings]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def first_tries(rows: Iterable[Row]) -> dict[str, tuple[int, int]]:
+    """Agents that learn within a run only and had no more decisions than actions in most runs.
+
+    Such an agent has only tried actions once, and its result says nothing about learning.
+
+    Returns:
+        By agent the median of the decisions and the number of actions.
+    """
+    runs: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.value is not None:
+            runs[row.setting.agent].append(row)
+    found = {}
+    for name, mine in runs.items():
+        if kind(name).learns and not is_saved(name):
+            median = int(statistics.median(row.steps for row in mine))
+            n_actions = max(_n_choices(setting) for setting in _without_subjects(row.setting for row in mine))
+            if median <= n_actions:
+                found[name] = median, n_actions
+    return found
+
+
+def _n_choices(setting: Setting) -> int:
+    """The number of actions that an agent can try one by one in the environment of a setting."""
+    env = make(replace(setting, subject=""))
+    env.close()
+    space = env.action_space
+    return int(space.n) if isinstance(space, spaces.Discrete) else int(np.prod(space.shape or (1,)))
+
+
+def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """What each agent reached, best first.
+
+    For each subject and seed the values are divided by the largest that any agent reached there (1 for all where that is
+    0), because subjects offer more and less; the mean over seeds is taken first, then over subjects.
+
+    Returns:
+        For each agent `agent`, `share` (that mean), `median` (of the values themselves), both None without runs,
+        `runs` and `failed`.
+    """
+    rows = list(rows)
+    best: dict[tuple[str, int], float] = defaultdict(float)
+    for row in rows:
+        if row.value is not None:
+            key = row.setting.subject, row.setting.seed
+            best[key] = max(best[key], row.value)
+    found = []
+    for name in dict.fromkeys(row.setting.agent for row in rows):
+        mine = [row for row in rows if row.setting.agent == name]
+        done = [(row.setting, row.value) for row in mine if row.value is not None]
+        shares: dict[str, list[float]] = defaultdict(list)
+        for setting, value in done:
+            largest = best[setting.subject, setting.seed]
+            shares[setting.subject].append(value / largest if largest > 0 else 1.0)
+        found.append(
+            {
+                "agent": name,
+                "share": statistics.fmean(map(statistics.fmean, shares.values())) if done else None,
+                "median": statistics.median(value for _, value in done) if done else None,
+                "runs": len(done),
+                "failed": len(mine) - len(done),
+            }
+        )
+    return sorted(found, key=lambda line: -1.0 if line["share"] is None else line["share"], reverse=True)

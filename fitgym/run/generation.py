@@ -1,0 +1,492 @@
+"""The main job: subject, goal, agent and budget in; a finished pytest suite and a record of the run out."""
+
+from __future__ import annotations
+
+import json as json_format
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fitgym.agents._saved import description_of
+from fitgym.agents.base import is_saved
+from fitgym.agents.transition import Transition
+from fitgym.engine import Engine, Existing
+from fitgym.envs.base import GOALS, SearchEnv
+from fitgym.errors import InputError
+from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor
+from fitgym.run.command import command
+from fitgym.run.environment import agent_of, has_subject, make, options_of, resolved
+from fitgym.run.episode import Deadline as SearchDeadline
+from fitgym.run.episode import Hook, play
+from fitgym.run.record import record
+from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Setting, defaults
+from fitgym.run.summary import left_out, summary
+from fitgym.subject.source import locate, read
+from fitgym.subject.subject import Reference
+from fitgym.suite.existing import before_and_after
+from fitgym.suite.finishing import Finished, finish
+from fitgym.suite.share import Share
+from fitgym.suite.text.dialects import dialect
+from fitgym.suite.text.export import file_name, write
+from fitgym.suite.text.filing import Filing, fingerprint
+
+__all__ = ["Progress", "Request", "Run", "filing_of", "generate", "generate_request", "writable_file"]
+
+BUDGET = "60s"
+"""The budget of a request that names none."""
+
+FINISHING_SHARE = 0.4
+"""Of a budget in seconds, what is kept back for finishing at most."""
+
+MINIMISING_SHARE = 0.15
+"""Of a budget in seconds, what is kept back for minimising."""
+
+TELLING_S = 0.5
+"""Seconds between two reports of the same stage of finishing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that a run is asked for.
+
+    Attributes:
+        setting: environment, subject, agent, seed, budget and options. A budget in seconds includes finishing: up to 40 %
+            are kept back for it. If that is not enough to see the suite pass, finishing goes on until it has had 10 s and
+            the time of eight imports of the subject; tests that have not passed by then are dropped. With the other units
+            finishing takes as long as the search, at least that time too and at most 600 s. What it tries is counted, so
+            that the result does not depend on time; the record names what was cut off.
+        output: folder for the suite; None writes nothing.
+        json: file for the record; None writes none.
+        format: "pytest" or "unittest".
+        name: of the suite's file; None for that of `fitgym.suite.text.export.file_name`.
+        tests: folder with existing tests; only tests that add something to them are exported. They are run first, which
+            the budget does not include. "" for none but those in the file of the suite.
+    """
+
+    setting: Setting
+    output: str | Path | None = "generated_tests"
+    json: str | Path | None = None
+    format: str = "pytest"
+    name: str | None = None
+    tests: str | Path = ""
+
+    @classmethod
+    def of(
+        cls,
+        subject: str,
+        *,
+        output: str | Path | None = "generated_tests",
+        json: str | Path | None = None,
+        format: str = "pytest",
+        tests: str | Path = "",
+        **keywords: Any,
+    ) -> Request:
+        """A request from keywords: those of `Setting`, and the options of its environment."""
+        setting = Setting.from_keywords(subject=subject, **{"budget": BUDGET, **keywords})
+        return cls(setting, output, json, format, tests=tests)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is, for a live view.
+
+    Attributes:
+        phase: "search" or "finish".
+        spent: share of the budget, in [0, 1].
+        generation, executions: so far.
+        active: the fitness functions that guide the search now.
+        coverage: targets covered and known, by fitness function.
+        goal_value, reward: of the goal.
+        note: what is going on, in a few words.
+    """
+
+    phase: str
+    spent: float
+    generation: int
+    executions: int
+    active: tuple[str, ...]
+    coverage: dict[str, tuple[int, int]]
+    goal_value: float
+    reward: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run gave.
+
+    Attributes:
+        record: one JSON object, as `docs/concepts.md` tells its keys.
+        source: the exported suite as text, "" if there is none.
+        suite_path: where it was written, or None.
+        interrupted: the user stopped it; everything found until then is there.
+        seconds: wall clock of "search" and "finish", and of "mutants", which is a part of finishing.
+        notes: sentences about existing tests that do not count.
+    """
+
+    record: dict[str, Any]
+    source: str
+    suite_path: Path | None
+    interrupted: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def summary(self) -> str:
+        """The result in a few lines for a person."""
+        return summary(self.record, self.suite_path)
+
+    def left_out(self) -> str:
+        """Why tests were left out of the suite, each reason with its number of tests, the most frequent first."""
+        return left_out(self.record)
+
+
+def generate(
+    subject: str,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    output: str | Path | None = None,
+    **options: Any,
+) -> Run:
+    """Generate a suite for a subject.
+
+    Nothing is written unless `output` (or `json`) is given.
+
+    Args:
+        subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
+        progress: called with the state of the run before each decision.
+        output: folder for the suite.
+        options: attributes of `fitgym.run.setting.Setting` and options of its environment, such as `goal="coverage"`,
+            `agent="ucb"`, `budget="200g"`, `search="mosa"`; also `json`, `format` and `tests`, see `Request`.
+
+    Raises:
+        InputError: the subject, the goal, the agent, the budget or the output cannot be used.
+    """
+    return generate_request(Request.of(subject, output=output, **options), progress=progress)
+
+
+def generate_request(
+    request: Request,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    executor: Executor | None = None,
+    existing: Existing | None = None,
+) -> Run:
+    """Generate a suite as requested.
+
+    An interruption (Ctrl-C) ends the search; what has been found is finished in a hurry and written.
+
+    Args:
+        request: what is wanted.
+        progress: told where the run is.
+        executor: of the subject, if one has been started already; it is closed in the end.
+        existing: what existing tests do in the subject, if they have been measured already; `request.tests` is then not
+            run.
+
+    Raises:
+        InputError: see `generate`; or `existing` was measured on another version of the source.
+    """
+    return _Job(request, progress or (lambda _: None), executor, existing).run()
+
+
+def filing_of(request: Request) -> Filing | None:
+    """The file that the suite of a request goes to, with the tests that are there; None if nothing is to be written.
+
+    Raises:
+        InputError: see `generate`.
+    """
+    folder = _writable_folder(request.output)
+    if folder is None:
+        return None
+    setting = _filled(request.setting)
+    path, programs = setting.options.get("path"), setting.options.get("programs", "")
+    return _filing(locate(setting.subject, path, programs), folder, setting, request.name)
+
+
+class _Job:
+    """One run, from a checked request to its result.
+
+    Args:
+        request: checked here; nothing is started or written before it is found good.
+        report: told where the run is.
+        executor: of the subject, None to make one.
+        existing: see `generate_request`.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        report: Callable[[Progress], None],
+        executor: Executor | None = None,
+        existing: Existing | None = None,
+    ) -> None:
+        self._stage = ""
+        self.deadline: float | None = None  # of the search, for a budget in seconds
+        setting = _filled(request.setting)
+        self.request = request = replace(request, setting=setting)
+        self.report = report
+        self.budget = Budget.parse(setting.budget or BUDGET)
+        if not has_subject(setting.env):
+            raise InputError(
+                f"environment '{setting.env}' has no subject, so there is nothing to generate tests for: "
+                f"use one such as {DEFAULT_ENV}"
+            )
+        population = setting.option("population")
+        if isinstance(population, int) and population < 2:
+            raise InputError(f"population {population} is too small: a search needs at least 2 individuals")
+        self.setting = resolved(setting)
+        self.dialect = dialect(request.format)
+        self.output = _writable_folder(request.output)
+        self.record_path = writable_file(request.json)
+        env = make(self.setting, executor=executor)
+        assert isinstance(env, SearchEnv), "has_subject says so"
+        self.env = env
+        where = env.executor.reference
+        self.filing = None if self.output is None else _filing(where, self.output, self.setting, request.name)
+        self.agent = agent_of(self.setting, env)
+        if (actions := self.agent.repertoire()) is not None:
+            env.settle(*actions)
+        env.existing, self.notes = (existing, ()) if existing is not None else self._measured()
+        self.started = self._told = time.monotonic()
+
+    def run(self) -> Run:
+        """Search, finish, record.
+
+        Raises:
+            KeyboardInterrupt: the user stopped it before there was anything to finish, or a second time.
+        """
+        try:
+            interrupted = self._search()
+            if self.env.engine is None:
+                raise KeyboardInterrupt
+            searched = time.monotonic()
+            # Finishing tries shorter tests, which cost executions and may reach more.
+            reached = {
+                "generation": self.engine.generation,
+                "executions": self.engine.executions,
+                "goal_value": self.env.goal.value(self.engine),
+            }
+            try:
+                finished = self._finish(interrupted)
+            except KeyboardInterrupt:
+                if interrupted:
+                    raise
+                interrupted = True
+                finished = self._finish(interrupted)
+            ended = time.monotonic()
+        finally:
+            self.env.close()
+        seconds = {"search": searched - self.started, "finish": ended - searched}
+        if finished.mutants is not None:  # part of finishing
+            seconds["mutants"] = finished.mutants_s
+        written = self._record(finished, reached, seconds)
+        if self.record_path is not None:
+            write(json_format.dumps(written, indent=2) + "\n", self.record_path)
+        return Run(written, finished.source, finished.path, interrupted, seconds, self.notes)
+
+    def _measured(self) -> tuple[Existing | None, tuple[str, ...]]:
+        """What existing tests do, and what could not be done: those of the request, else those in the file of the suite."""
+        tests: str | Path = self.request.tests
+        if not tests and self.filing is not None and self.filing.standing is not None:
+            tests = self.filing.path
+        if not tests:
+            return None, ()
+        from fitgym.project.existing.measurement import measure_one  # which needs this package for its other commands
+
+        def tell(note: str) -> None:
+            self.report(Progress("tests", 0.0, 0, 0, (), {}, 0.0, 0.0, note))
+
+        return measure_one(self.env.executor.reference, tests, tell)
+
+    @property
+    def engine(self) -> Engine:
+        assert self.env.engine is not None, "the environment has not been reset"
+        return self.env.engine
+
+    def _search(self) -> bool:
+        """Play the episode; True if the user interrupted."""
+        try:
+            hooks: list[Hook] = [_Reporting(self)]
+            if self.budget.unit == "s":
+                self.deadline = self.started + self.budget.amount - self._reserve()
+                self.env.deadline = self.deadline
+                hooks.append(SearchDeadline(self.deadline))
+            play(self.agent, self.env, seed=self.setting.seed, hooks=hooks)
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def spent(self) -> float:
+        """The share of the budget for the search that is used up, in [0, 1]."""
+        if self.deadline is None:
+            return self.env.spent
+        return min(1.0, (time.monotonic() - self.started) / max(1e-9, self.deadline - self.started))
+
+    def _finish(self, interrupted: bool) -> Finished:
+        """The finished suite, written; in a hurry if the user interrupted."""
+        prefix = "interrupted (Ctrl-C again gives it up), " if interrupted else ""
+        share = self._share(interrupted)
+        return finish(
+            self.engine,
+            [name for name in self.env.goal.kept if self.engine.records(name)],
+            filing=self.filing if self.filing is None or not interrupted else replace(self.filing, made_for=""),
+            command=command(self.request.setting, self.budget, format=self.request.format, tests=self.request.tests),
+            dialect=self.dialect,
+            deadline=share.deadline,
+            units=share.units,
+            scoring_s=share.scoring_s,
+            report=lambda note: self._tell_finishing(prefix + note),
+        )
+
+    def _tell_finishing(self, note: str) -> None:
+        """Report what finishing does: each stage, and how far it is now and then."""
+        now, stage = time.monotonic(), note.partition(":")[0]
+        if stage != self._stage or now - self._told >= TELLING_S:
+            self._stage, self._told = stage, now
+            rewards = self.env.rewards
+            self.tell("finish", 1.0, rewards[-1] if rewards else 0.0, note)
+
+    def _reserve(self) -> float:
+        """Seconds kept back for finishing: to minimise, and for five fresh interpreters and a measurement, two at a time."""
+        self.env.executor.subject  # noqa: B018  (starts the worker, so that the time of the import is known)
+        per_run = 0.9 + self.env.executor.import_seconds
+        amount = self.budget.amount
+        return min(FINISHING_SHARE * amount, 1.0 + 4 * per_run + MINIMISING_SHARE * amount)
+
+    def _share(self, interrupted: bool) -> Share:
+        """What finishing may take; a user who interrupts does not want to wait for all of it."""
+        import_s = self.env.executor.import_seconds
+        if interrupted:
+            return Share.interrupted()
+        if self.budget.unit == "s":
+            return Share.until(self.started + self.budget.amount, import_s)
+        return Share.of_search(time.monotonic() - self.started, self.engine.work, import_s)
+
+    def tell(self, phase: str, spent: float, reward: float, note: str) -> None:
+        """Report where the run is."""
+        engine = self.engine
+        self.report(
+            Progress(
+                phase,
+                spent,
+                engine.generation,
+                engine.executions,
+                engine.active,
+                engine.coverage(),
+                self.env.goal.value(engine),
+                reward,
+                note,
+            )
+        )
+
+    def _record(self, finished: Finished, reached: dict[str, Any], seconds: dict[str, float]) -> dict[str, Any]:
+        engine = self.engine
+        head = record(self.env, replace(self.setting, budget=str(self.budget)), reached)
+        return {
+            **head,
+            "seconds": {phase: round(took, 3) for phase, took in seconds.items()},
+            "tests": len(finished.tests),
+            "statements": sum(len(test.statements) for test in finished.tests),
+            "coverage": {name: {"covered": c, "total": n} for name, (c, n) in finished.coverage.items()},
+            "measured": None if finished.measured is None else finished.measured.as_dict(),
+            "exceptions": [{"type": e.type, "function": e.function, "kind": e.kind} for e in finished.exceptions],
+            "ill_typed": [{"type": kind, "function": function} for kind, function in engine.ill_typed()],
+            "mutants": None if finished.mutants is None else finished.mutants.as_dict(),
+            "existing": before_and_after(engine, finished.tests, finished.mutants),
+            "crashed": [
+                {"failure": crash.failure, "operation": engine.subject.operations[crash.operation].name}
+                for crash in engine.crashes
+            ],
+            "runs": finished.runs,
+            "unfinished": list(finished.unfinished),
+            "dropped": [{"test": test.name, "reason": test.reason} for test in finished.dropped],
+            "weakened": finished.weakened,
+            "suite_path": None if finished.path is None else finished.path.name,
+            "made_for": self.filing.made_for if self.filing is not None else "",
+            "kept": len(self.filing.standing.tests) if self.filing is not None and self.filing.standing else 0,
+            "format": self.request.format,
+        }
+
+
+def _filled(setting: Setting) -> Setting:
+    """The setting with a goal, and with the goal's own search where the user names none."""
+    known, options = options_of(setting.env), dict(setting.options)
+    if setting.env in (DEFAULT_ENV, DEFAULT_ENV.rpartition("/")[2]):
+        options.setdefault("goal", _trained_for(setting.agent) or GENERATED_GOAL)
+    goal = options.get("goal", known.get("goal"))
+    if "search" in known and known["search"] == defaults(FitnessOptions)["search"] and isinstance(goal, str):
+        options.setdefault("search", GOALS.load(goal).search)
+    return replace(setting, options=options)
+
+
+def _trained_for(agent: str) -> str | None:
+    """The goal that a saved agent was trained for; None for other agents, and if that was not recorded."""
+    if not is_saved(agent):
+        return None
+    trainings = description_of(Path(agent)).get("made", {}).get("trainings", ())
+    goal = trainings[-1].get("environment", {}).get("goal") if trainings else None
+    return goal if isinstance(goal, str) else None
+
+
+class _Reporting(Hook):
+    """Tells before each decision where the run is."""
+
+    def __init__(self, job: _Job) -> None:
+        self._job = job
+        self._reward = 0.0
+
+    def proceed(self) -> bool:
+        self._job.tell("search", self._job.spent(), self._reward, "searching")
+        return True
+
+    def step(self, transition: Transition) -> None:
+        self._reward = transition.reward
+
+
+def _writable_folder(folder: str | Path | None) -> Path | None:
+    """The folder, checked but not made: nothing is written before there is something to write."""
+    if folder is None:
+        return None
+    path = Path(folder)
+    existing = path
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InputError(f"output '{folder}' cannot be a folder: '{existing}' is a file; name another one")
+    if not _can_write(existing):
+        raise InputError(f"output '{folder}' cannot be written: no permission in '{existing}'; name another folder")
+    return path
+
+
+def _filing(reference: Reference, folder: Path, setting: Setting, name: str | None) -> Filing:
+    """Where the suite goes, and what it is made for: the source of the subject, and what its tests are to reach."""
+    wanted = [setting.env, *(setting.options.get(name) for name in ("goal", "functions", "fitness"))]
+    made_for = fingerprint(read(reference), json_format.dumps(wanted))
+    return Filing.of(folder / (name or file_name(reference.module, reference.class_name)), made_for)
+
+
+def writable_file(file: str | Path | None) -> Path | None:
+    """The file, checked but not made; None stays None.
+
+    Raises:
+        InputError: it is a folder, or its folder cannot be written.
+    """
+    if file is None:
+        return None
+    path = Path(file)
+    if path.is_dir():
+        raise InputError(f"'{file}' is a folder, expected the name of a file")
+    _writable_folder(path.parent)
+    return path
+
+
+def _can_write(folder: Path) -> bool:
+    """Try it: permission bits do not tell about read-only file systems."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,52 @@
+"""Bound programs: Python programs that are killed when the process ends that started them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import runpy
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from fitgym.sandbox.sandbox import die_with_parent
+
+__all__ = ["bound", "call", "main"]
+
+_ROOT: Final = Path(__file__).parents[2]
+
+# The path of fitgym comes last, so that nothing beside it is found before what is installed.
+_START: Final = (
+    "import sys; sys.path.append({root!r}); from fitgym.sandbox.bound import main; main({parent}, {module!r})"
+)
+
+
+def bound(module: str, *arguments: str) -> list[str]:
+    """The command that runs `python -m module arguments` until this process ends, by `SIGKILL` too.
+
+    The thread that starts the program has to wait for it: the kernel kills the program when that thread ends.
+    """
+    return [sys.executable, "-c", _START.format(root=str(_ROOT), parent=os.getpid(), module=module), *arguments]
+
+
+def main(parent: int, module: str) -> None:
+    """Run a module as the program of this process, which ends when its parent does.
+
+    Args:
+        parent: process id of the parent.
+        module: name of the module.
+    """
+    die_with_parent(parent)
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def call(parent: int, function: bytes, *arguments: Any) -> None:
+    """Call a function in a process that ends when its parent does.
+
+    Args:
+        parent: process id of the parent.
+        function: pickled, so that nothing it needs is imported before the process is bound.
+        arguments: of the function.
+    """
+    die_with_parent(parent)
+    pickle.loads(function)(*arguments)

@@ -1,0 +1,60 @@
+"""Attributes: which attributes the objects of loaded classes have, so that a use of some of them tells what is meant."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import types
+from collections.abc import Mapping
+
+from fitgym.subject.introspection.names import Nodes, assigned
+from fitgym.subject.introspection.special import is_private
+from fitgym.subject.types.hints import name_of
+from fitgym.subject.types.protocols import annotated
+
+__all__ = ["far_attributes", "near_attributes"]
+
+_MOST_CLASSES = 200
+
+
+def near_attributes(module: types.ModuleType, nodes: Nodes) -> dict[str, frozenset[str]]:
+    """Those of each class of its package that a module knows by name, by the class's name in hints.
+
+    Args:
+        module: imported.
+        nodes: of its source: what methods give to their receiver counts too.
+    """
+    package = module.__name__.partition(".")[0]
+    found: dict[str, frozenset[str]] = {}
+    for value in list(vars(module).values()):
+        with contextlib.suppress(Exception):  # it does not let itself be looked at
+            if isinstance(value, type) and str(value.__module__).partition(".")[0] == package:
+                found[name_of(value)] = _attributes_of(value, module, nodes)
+    return found
+
+
+def far_attributes(
+    module: types.ModuleType, nodes: Nodes, near: Mapping[str, frozenset[str]]
+) -> dict[str, frozenset[str]]:
+    """The same for the public classes of the other loaded modules of the package."""
+    package = module.__name__.partition(".")[0]
+    found: dict[str, frozenset[str]] = {}
+    for name, other in sorted(sys.modules.items()):
+        if name.partition(".")[0] != package or not isinstance(other, types.ModuleType):
+            continue
+        for value in list(vars(other).values()):
+            if len(found) >= _MOST_CLASSES:
+                return found
+            with contextlib.suppress(Exception):
+                if isinstance(value, type) and value.__module__ == name and not is_private(value.__name__):
+                    found.setdefault(name_of(value), _attributes_of(value, module, nodes))
+    return {name: attributes for name, attributes in found.items() if name not in near}
+
+
+def _attributes_of(cls: type, module: types.ModuleType, nodes: Nodes) -> frozenset[str]:
+    names = set(dir(cls))
+    for base in cls.__mro__:
+        names |= set(annotated(base))
+        node = nodes.classes.get(base.__qualname__) if base.__module__ == module.__name__ else None
+        names |= set(assigned(node)) if node is not None else set()
+    return frozenset(names - set(dir(object)))

@@ -1,0 +1,123 @@
+"""Command lines made with click or typer: how a test calls them, and with which words.
+
+A command is an object with a function inside. To call the function alone would pass by what the command does with words,
+and to call the object ends the interpreter. Users test it by the runner of its library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fitgym.subject.types.hints import Hint, name_of
+
+__all__ = ["INVOKE", "commands_in", "is_command_line", "runner_of", "words_of"]
+
+INVOKE = "CliRunner.invoke"
+"""What a test calls."""
+
+_COMMAND, _TYPER = "click.core.Command", "typer.main.Typer"
+_RUNNERS: Mapping[str, str] = {_COMMAND: "click.testing", _TYPER: "typer.testing"}
+_TEXT = Hint("class", "builtins.str")
+_MOST_LINES = 40
+_DEEPEST = 3  # groups in groups
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "integer": ("3", "0", "1", "-1", "100"),
+    "integer range": ("3", "0", "1", "-1", "100"),
+    "float": ("0.5", "0", "3", "-1.5"),
+    "float range": ("0.5", "0", "3", "-1.5"),
+    "boolean": ("yes", "no"),
+    "uuid": ("12345678-1234-5678-1234-567812345678",),
+    "datetime": ("2024-02-29",),
+    "path": ("a", "a/b.txt", "missing.txt"),
+    "file": ("-", "a", "missing.txt"),
+    "filename": ("-", "a", "missing.txt"),
+    "directory": (".", "missing"),
+}
+"""By what click calls a type the words that are tried for it."""
+
+
+def is_command_line(value: object) -> bool:
+    """The value is a command, a group of commands, or the application that typer makes one of."""
+    return _kind(value) != ""
+
+
+def commands_in(group: Any) -> Iterator[Any]:
+    """All commands of a group, those of its groups included; nothing for any other value."""
+    commands = getattr(group, "commands", None)
+    for command in commands.values() if isinstance(commands, dict) else ():
+        yield command
+        yield from commands_in(command)
+
+
+def runner_of(value: object) -> str:
+    """The module with the `CliRunner` for a command line; it is imported."""
+    module = _RUNNERS[_kind(value)]
+    importlib.import_module(module)
+    return module
+
+
+def words_of(value: object) -> Hint:
+    """What a runner may be given: one of several tuples of words, each of a command with some of its options."""
+    command: Any = value
+    if _kind(value) == _TYPER:
+        command = sys.modules["typer.main"].get_command(value)
+    lines = itertools.islice(_lines(command, (), _DEEPEST), _MOST_LINES)
+    return Hint("union", args=tuple(dict.fromkeys(Hint("tuple", args=line) for line in lines)))
+
+
+def _kind(value: object) -> str:
+    names = [name_of(base) for base in type(value).__mro__]
+    return next((kind for kind in _RUNNERS if kind in names), "")
+
+
+def _lines(command: Any, before: tuple[Hint, ...], depth: int) -> Iterator[tuple[Hint, ...]]:
+    """The command lines of a command, after the words that lead to it."""
+    with contextlib.suppress(Exception):  # it makes its option for help at its first call, and keeps it
+        command.get_params(sys.modules["click"].Context(command))
+    commands = getattr(command, "commands", None)
+    if isinstance(commands, dict):
+        for name, inner in sorted(commands.items()) if depth else ():
+            yield from _lines(inner, (*before, _word(name)), depth - 1)
+        if not getattr(command, "invoke_without_command", False):
+            return
+    arguments: list[Hint] = []
+    options: list[tuple[Hint, ...]] = []
+    needed: list[Hint] = []
+    for parameter in command.params:
+        values = (_value(parameter.type),) * max(1, parameter.nargs)
+        if parameter.param_type_name == "argument":
+            arguments += values
+            continue
+        name = _word(max(parameter.opts, key=len))
+        given = (name,) if parameter.is_flag or parameter.count else (name, *values)
+        if parameter.required:
+            needed += given
+        else:
+            options.append(given)
+    first = (*before, *arguments, *needed)
+    yield first
+    for option in options:
+        yield (*first, *option)
+    if len(options) > 1:
+        yield (*first, *itertools.chain.from_iterable(options))
+    if arguments:  # the last one may be optional
+        yield (*before, *arguments[:-1], *needed)
+
+
+def _value(kind: Any) -> Hint:
+    """Words for a parameter of a type."""
+    choices = getattr(kind, "choices", None)
+    if isinstance(choices, Sequence) and choices and all(isinstance(choice, str) for choice in choices):
+        return Hint("literal", texts=tuple(map(repr, choices)))
+    words = _WORDS.get(str(getattr(kind, "name", "")))
+    return _TEXT if words is None else Hint("literal", texts=tuple(map(repr, words)))
+
+
+def _word(text: str) -> Hint:
+    return Hint("literal", texts=(repr(text),))

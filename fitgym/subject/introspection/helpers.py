@@ -1,0 +1,315 @@
+"""Helpers: operations that are not under test and build the arguments of those that are."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import importlib
+import inspect
+import sys
+import types
+from collections import deque
+from collections.abc import Container, Iterator
+from dataclasses import replace
+from typing import Any
+
+from fitgym.subject.introspection.callables import unwrapped
+from fitgym.subject.introspection.catalogue import Catalogue
+from fitgym.subject.introspection.parameters import Parameters
+from fitgym.subject.introspection.recipes import CONCRETE, RECIPES
+from fitgym.subject.introspection.special import is_special
+from fitgym.subject.mentions import Mentions
+from fitgym.subject.subject import OperationKind, Parameter
+from fitgym.subject.types.hints import ANY, NAMESPACES, Hint, is_protocol, name_of
+from fitgym.subject.types.protocols import demanded, has
+
+__all__ = ["Helpers"]
+
+_MOST_CLASSES = 200
+_MOST_METHODS = 12  # of one class whose objects are only arguments
+_MOST_OPERATIONS = 400
+_MOST_DOUBLED = 6  # attributes of a protocol; a double of more is no plain object any more
+_DEEPEST = 3
+_MOST_MENTIONED = 80  # further operations that examples use
+
+_LITERAL_CLASSES = frozenset(
+    f"builtins.{name}"
+    for name in [
+        "int",
+        "str",
+        "float",
+        "bool",
+        "bytes",
+        "complex",
+        "list",
+        "dict",
+        "set",
+        "frozenset",
+        "tuple",
+        "type",
+        "NoneType",
+        "ellipsis",
+        "function",
+    ]
+)
+"""Classes whose objects are written as literals or displays."""
+
+
+class Helpers:
+    """Adds what builds objects of the classes that parameters ask for.
+
+    Args:
+        package: of the module under test.
+        catalogue: that they are added to.
+        parameters: of the module.
+    """
+
+    def __init__(self, package: str, catalogue: Catalogue, parameters: Parameters) -> None:
+        self._package = package
+        self._catalogue = catalogue
+        self._parameters = parameters
+        self._built: set[str] = set()
+
+    def add(self) -> None:
+        """Add them, breadth first, until nothing is wanted or there are enough."""
+        catalogue = self._catalogue
+        while (
+            catalogue.wanted and len(catalogue.classes) < _MOST_CLASSES and len(catalogue.operations) < _MOST_OPERATIONS
+        ):
+            hint, depth = catalogue.wanted.popleft()
+            for name in _names_in(hint):
+                if name not in self._built:
+                    self._built.add(name)
+                    self._build(name, depth)
+            for namespace in _namespaces_in(hint):
+                self._namespace(namespace, depth)
+
+    def add_mentioned(self, mentioned: Mentions) -> None:
+        """Add what examples of the package use and what is not there yet: functions, classes and methods of the package,
+        and objects of the standard library that there is a recipe for.
+
+        What is added is `Operation.exampled`.
+        """
+        operations = self._catalogue.operations
+        before = len(operations)
+        known = {(one.module, one.name) for one in operations}
+        methods = frozenset(mentioned.members)
+        for path in mentioned.paths:
+            if len(operations) - before >= _MOST_MENTIONED:
+                break
+            with contextlib.suppress(Exception):  # an object of the package that fails when it is looked at
+                self._mentioned(path, known)
+        self.add()
+        for key, cls in list(self._catalogue.classes.items()):
+            if str(cls.__module__).partition(".")[0] == self._package and len(operations) - before < _MOST_MENTIONED:
+                with contextlib.suppress(Exception):
+                    module, qualname = self._catalogue.home(cls)
+                    self._methods(cls, module, qualname, key, methods)
+        self.add()
+        operations[before:] = [replace(one, exampled=True) for one in operations[before:]]
+
+    def _mentioned(self, path: str, known: set[tuple[str, str]]) -> None:
+        module_name, _, name = path.rpartition(".")
+        module = sys.modules.get(module_name)
+        value = None if module is None else vars(module).get(name)
+        if isinstance(value, type):
+            key = name_of(value)
+            if key in RECIPES or str(value.__module__).partition(".")[0] == self._package:
+                self._catalogue.wanted.append((Hint("class", self._catalogue.register(value)), 1))
+        elif module_name.partition(".")[0] == self._package and callable(value) and not name.startswith("_"):
+            if (module_name, name) in known or (getattr(value, "__module__", ""), name) in known:
+                return
+            known.add((module_name, name))
+            parameters = self._parameters.foreign(value, module_name, name, None)
+            if parameters is not None:
+                returns = self._parameters.returned(unwrapped(value), None)
+                self._helper("function", module_name, name, "", parameters, returns, 1)
+
+    def _methods(self, cls: type, module: str, qualname: str, key: str, wanted: Container[str]) -> None:
+        """Methods of a class of the package that examples call, unless the class or a base of it has them already."""
+        bases = {name_of(base) for base in cls.__mro__}
+        there = {one.name.rpartition(".")[2] for one in self._catalogue.operations if one.owner in bases}
+        for base in cls.__mro__:
+            for member, raw in list(vars(base).items()):
+                if member not in wanted or member in there or member.startswith("_"):
+                    continue
+                there.add(member)
+                if isinstance(raw, types.FunctionType):
+                    found = self._parameters.foreign(raw, module, f"{qualname}.{member}", cls, bound=True)
+                    if found is not None:
+                        self._helper("method", module, f"{qualname}.{member}", key, found, ANY, 2)
+
+    def _build(self, name: str, depth: int) -> None:
+        name = CONCRETE.get(name, name)
+        cls = self._catalogue.classes.get(name) or _find_class(name)
+        if cls is None or name in _LITERAL_CLASSES:
+            return
+        self._catalogue.classes.setdefault(name, cls)
+        if name in CONCRETE.values():
+            self._built.add(name)
+        if name in RECIPES:
+            self._recipes(name, depth)
+            return
+        if ("constructor", name) not in self._catalogue.done and depth <= _DEEPEST:
+            self._catalogue.done.add(("constructor", name))
+            self._constructor_of(cls, name, depth)
+        if is_protocol(cls):
+            self._satisfying(cls, name, depth)
+        elif str(cls.__module__).partition(".")[0] == self._package or inspect.isabstract(cls):
+            for sub in _subclasses(cls):
+                if str(sub.__module__).partition(".")[0] == self._package:
+                    self._catalogue.wanted.append((Hint("class", self._catalogue.register(sub)), depth + 1))
+
+    def _namespace(self, hint: Hint, depth: int) -> None:
+        """The constructor of a plain holder of attributes, called with those that are used."""
+        done = ("namespace", repr(hint))
+        if done in self._catalogue.done or depth > _DEEPEST:
+            return
+        self._catalogue.done.add(done)
+        module, _, name = hint.name.rpartition(".")
+        cls = _find_class(hint.name)
+        assert cls is not None
+        self._catalogue.classes.setdefault(hint.name, cls)
+        parameters = tuple(
+            Parameter(attribute, "keyword_only", part, required=True)
+            for attribute, part in zip(hint.texts, hint.args, strict=True)
+        )
+        self._helper("constructor", module, name, hint.name, parameters, hint, depth)
+
+    def _recipes(self, name: str, depth: int) -> None:
+        for recipe in RECIPES[name]:
+            parameters = tuple(
+                Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters
+            )
+            owner = name if recipe.kind != "function" else ""
+            self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, Hint("class", name), depth)
+
+    def _constructor_of(self, cls: type, name: str, depth: int) -> None:
+        """The constructor and the class-method factories of a class that is not under test."""
+        module, qualname = self._catalogue.home(cls)
+        if "<locals>" in qualname or inspect.isabstract(cls) or is_protocol(cls):
+            return
+        if issubclass(cls, enum.Enum):
+            return  # members are named, not built
+        returns = Hint("class", name)
+        if issubclass(cls, BaseException) and cls.__module__ == "builtins":
+            text = Parameter("message", "positional_only", Hint("class", "builtins.str"), False)
+            self._helper("constructor", module, qualname, name, (text,), returns, depth)
+            return
+        parameters = self._parameters.foreign(cls, module, qualname, cls)
+        if parameters is not None:
+            self._helper("constructor", module, qualname, name, parameters, returns, depth)
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            return
+        for member, raw in list(vars(cls).items()):
+            if isinstance(raw, classmethod) and not member.startswith("_"):
+                result = self._parameters.returned(raw.__func__, cls)
+                found = self._parameters.foreign(raw.__func__, module, f"{qualname}.{member}", cls, bound=True)
+                if result == returns and found is not None:
+                    self._helper("class_method", module, f"{qualname}.{member}", name, found, returns, depth)
+        if depth <= 1 and str(cls.__module__).partition(".")[0] == self._package:
+            self._changing_methods(cls, module, qualname, name, depth)
+
+    def _changing_methods(self, cls: type, module: str, qualname: str, name: str, depth: int) -> None:
+        """Public methods of a class of the same package whose objects are arguments: they bring them into states that
+        no constructor gives.
+        """
+        methods = [
+            (member, raw)
+            for base in cls.__mro__
+            if str(base.__module__).partition(".")[0] == self._package
+            for member, raw in vars(base).items()
+            if isinstance(raw, types.FunctionType) and not member.startswith("_")
+        ]
+        for member, raw in list(dict(reversed(methods)).items())[:_MOST_METHODS]:
+            found = self._parameters.foreign(raw, module, f"{qualname}.{member}", cls, bound=True)
+            if found is not None:
+                self._helper("method", module, f"{qualname}.{member}", name, found, ANY, depth + 1)
+
+    def _helper(
+        self,
+        kind: OperationKind,
+        module: str,
+        name: str,
+        owner: str,
+        parameters: tuple[Parameter, ...],
+        returns: Hint,
+        depth: int,
+    ) -> None:
+        for parameter in parameters:
+            if parameter.required or depth == 0:
+                self._catalogue.wanted.append((parameter.hint, depth + 1))
+        self._catalogue.add(kind, module, name, owner, parameters, returns, under_test=False)
+
+    def _satisfying(self, protocol: type, name: str, depth: int) -> None:
+        """Classes of the subject's package that have the attributes which a protocol demands, and a holder of such."""
+        wanted = demanded(protocol)
+        self._catalogue.protocols.add(name)
+        if not wanted:
+            return
+        if len(wanted) <= _MOST_DOUBLED and all(name.isidentifier() and not is_special(name) for name in wanted):
+            parts = [self._parameters.attribute(protocol, attribute) for attribute in wanted]
+            known = tuple(part for part in parts if part is not None)
+            if len(known) == len(wanted):
+                double = Hint("class", NAMESPACES[0], known, wanted)
+                self._catalogue.doubles[name] = double
+                self._namespace(double, depth)
+        for module_name, module in list(sys.modules.items()):
+            if module_name.partition(".")[0] != self._package or not isinstance(module, types.ModuleType):
+                continue
+            for value in list(vars(module).values()):
+                with contextlib.suppress(Exception):
+                    if (
+                        isinstance(value, type)
+                        and value.__module__ == module_name
+                        and value is not protocol
+                        and not is_protocol(value)
+                        and all(has(value, attribute) for attribute in wanted)
+                    ):
+                        self._catalogue.wanted.append((Hint("class", self._catalogue.register(value)), depth + 1))
+
+
+def _namespaces_in(hint: Hint) -> Iterator[Hint]:
+    if hint.kind == "class" and hint.texts:
+        yield hint
+        return  # its parts are those of the constructor's parameters
+    for part in hint.args:
+        yield from _namespaces_in(part)
+
+
+def _names_in(hint: Hint) -> Iterator[str]:
+    if hint.kind == "class" and hint.texts:
+        return
+    if hint.kind in ("class", "protocol"):
+        yield hint.name
+    for part in hint.args:
+        yield from _names_in(part)
+
+
+def _find_class(name: str) -> type | None:
+    """The class with this name; the longest prefix that is a module is taken as its module."""
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        module = sys.modules.get(".".join(parts[:cut]))
+        if module is None and parts[0] in sys.stdlib_module_names:
+            with contextlib.suppress(Exception):
+                module = importlib.import_module(".".join(parts[:cut]))
+        found: Any = module
+        for part in parts[cut:]:
+            found = vars(found).get(part) if isinstance(found, type | types.ModuleType) else None
+        if isinstance(found, type):
+            return found
+    return None
+
+
+def _subclasses(cls: type) -> list[type]:
+    """All loaded subclasses, parents before children, in order of creation."""
+    found: dict[type, None] = {}
+    queue = deque([cls])
+    while queue and len(found) < _MOST_CLASSES:
+        children: list[type] = type.__subclasses__(queue.popleft())
+        for sub in children:
+            if sub not in found:
+                found[sub] = None
+                queue.append(sub)
+    return list(found)

@@ -1,0 +1,434 @@
+"""Inspection: what a test can do with the subject, read off the imported module.
+
+Runs in the worker, after the import. Objects are looked at, never called: signatures, annotations, docstrings, stub
+files and the syntax tree say what parameters take. The result is plain data, and the parent knows nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import enum
+import functools
+import inspect
+import os
+import sys
+import types
+from builtins import id
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fitgym.errors import SubjectError
+from fitgym.subject.code.constants import constants
+from fitgym.subject.code.patterns import patterns
+from fitgym.subject.code.syntax import deep_trees, parse
+from fitgym.subject.examples import examples
+from fitgym.subject.introspection import docstrings
+from fitgym.subject.introspection.callables import asked, unwrapped
+from fitgym.subject.introspection.catalogue import Catalogue
+from fitgym.subject.introspection.codes import Codes, Found
+from fitgym.subject.introspection.command_lines import INVOKE, commands_in, is_command_line, runner_of, words_of
+from fitgym.subject.introspection.drive import driven
+from fitgym.subject.introspection.helpers import Helpers
+from fitgym.subject.introspection.names import Nodes, plain
+from fitgym.subject.introspection.parameters import Parameters
+from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
+from fitgym.subject.introspection.templates import template_methods
+from fitgym.subject.mentions import mentions
+from fitgym.subject.subject import (
+    Branch,
+    Drive,
+    Function,
+    Operation,
+    OperationKind,
+    Parameter,
+    Reference,
+    Site,
+    Subject,
+    WayIn,
+)
+from fitgym.subject.types.hints import ANY, Hint, is_protocol, name_of, of_value, union
+
+__all__ = ["REPLACED", "complete"]
+
+REPLACED = "when it is imported, the module puts something else into sys.modules in its own place"
+"""Why there is nothing to test in some modules that define functions."""
+
+
+def complete(
+    reference: Reference,
+    source: str,
+    module: types.ModuleType,
+    sites: tuple[Site, ...],
+    functions: tuple[Function, ...],
+    branches: tuple[Branch, ...],
+    dependences: tuple[tuple[tuple[int, bool], ...], ...],
+) -> Subject:
+    """The description of the subject, made from its imported module.
+
+    Operations under test come first, in the order in which the module binds them; then those that only help to build
+    arguments. The same module gives the same description every time.
+
+    Args:
+        reference: what the user asked for.
+        source: the text that was instrumented.
+        module: the imported module.
+        sites, functions, branches, dependences: found by instrumentation, passed through.
+
+    Raises:
+        SubjectError: nothing is left to test.
+    """
+    tree = parse(source)
+    catalogue = Catalogue(module)
+    with deep_trees():
+        inspector = _Inspector(reference, tree, module, functions, catalogue)
+    inspector.look()
+    inspector.find_ways_in()
+    inspector.help(source)
+    return Subject(
+        reference=reference,
+        source=source,
+        sites=sites,
+        functions=functions,
+        branches=branches,
+        dependences=dependences,
+        operations=tuple(catalogue.operations),
+        classes=catalogue.entries(),
+        constants=tuple(dict.fromkeys((*constants(tree), *inspector.example_literals()))),
+        patterns=patterns(tree),
+    )
+
+
+class _Inspector:
+    """Looks at what is under test, and puts it into a catalogue."""
+
+    def __init__(
+        self,
+        reference: Reference,
+        tree: ast.Module,
+        module: types.ModuleType,
+        functions: Sequence[Function],
+        catalogue: Catalogue,
+    ) -> None:
+        self.reference = reference
+        self.tree = tree
+        self.module = module
+        self.name = module.__name__
+        self.catalogue = catalogue
+        self.nodes = Nodes(tree)
+        files = {reference.path, os.path.realpath(reference.path), getattr(module, "__file__", None)}
+        files.add(f"<frozen {self.name}>")  # modules of the standard library that were loaded uninstrumented
+        self.codes = Codes(frozenset(files), self.nodes, functions)
+        self.parameters = Parameters(module, tree, self.nodes)
+        self.documented: list[str] = []
+        self._classes: list[tuple[type, str]] = []  # those of the source, with the names that a test calls them by
+        self._command_lines: list[Any] = []
+        self._way_in: WayIn = ""  # of what is added
+        self._only_private = False
+
+    def look(self) -> None:
+        """Find the operations under test.
+
+        Raises:
+            SubjectError: there is nothing to test.
+        """
+        if self.reference.class_name:
+            cls = self._named_class()
+            self._class(cls, tested=True, private=True)
+            if not self._has_tested():
+                raise SubjectError(
+                    f"'{self.reference.text}' offers nothing to test: the class has no method of its own"
+                )
+            self._module_level(tested=False, private=False)
+        else:
+            self._module_level(tested=True, private=False)
+            self._add_command_lines()
+            if not self._has_tested():
+                self.catalogue.forget_operations()
+                self._only_private = True
+                self._module_level(tested=True, private=True)
+            if not self._has_tested():
+                raise SubjectError(f"'{self.reference.text}' offers nothing to test: {self._why_nothing()}")
+
+    def find_ways_in(self) -> None:
+        """Find what is not under test and still leads into it, see `Operation.way_in`."""
+        self._way_in = "private"
+        if self.reference.class_name:
+            cls = self._named_class()
+            self._members(cls, cls, self._qualname(cls), tested=False, private=True)
+            tested = [(cls, self._qualname(cls))]
+        else:
+            if not self._only_private:
+                self._module_level(tested=False, private=True)
+            tested = list(dict.fromkeys(self._classes))
+        for cls, qualname in tested:
+            self._way_in = "private" if any(map(is_private, qualname.split("."))) else "inherited"
+            self._templates(cls, qualname)
+
+    def _templates(self, cls: type, qualname: str) -> None:
+        """The methods inherited from classes elsewhere that call what the class overrides."""
+        own = {name for owner in cls.__mro__ if self._is_ours(owner) for name in vars(owner)}
+        elsewhere = [owner for owner in cls.__mro__ if not self._is_ours(owner)]
+        key = self.catalogue.register(cls)
+        for name, function in template_methods(own, elsewhere):
+            found = self.parameters.foreign(function, self.name, f"{qualname}.{name}", cls, bound=True)
+            if found is not None and (key, name) not in self.catalogue.done:
+                self.catalogue.done.add((key, name))
+                self._append("method", f"{qualname}.{name}", Found(function), False, key, found, ANY, "", "", None)
+
+    def help(self, source: str) -> None:
+        """Find operations that build arguments for those under test."""
+        helpers = Helpers(self.name.partition(".")[0], self.catalogue, self.parameters)
+        helpers.add()
+        helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
+
+    def _has_tested(self) -> bool:
+        return any(
+            operation.under_test and (operation.function >= 0 or operation.name == INVOKE)
+            for operation in self.catalogue.operations
+        )
+
+    def _named_class(self) -> type:
+        found: Any = self.module
+        for part in self.reference.class_name.split("."):
+            found = vars(found).get(part) if isinstance(found, type | types.ModuleType) else None
+        if not isinstance(found, type):
+            raise SubjectError(f"'{self.reference.text}' is not a class after the import of '{self.name}'")
+        return found
+
+    def _why_nothing(self) -> str:
+        """The end of the sentence that refuses a module without functions of its own."""
+        if os.path.basename(self.reference.path) == "__init__.py":
+            exported = Counter(
+                value.__module__
+                for value in vars(self.module).values()
+                if isinstance(value, type | types.FunctionType)
+                and isinstance(value.__module__, str)
+                and value.__module__.startswith(self.name + ".")
+            )
+            if exported:
+                names = ", ".join(f"'{name}'" for name, _ in exported.most_common(6))
+                return f"the package only passes on names of its modules; test one of {names}"
+            return "the package defines no function and no class; name one of its modules"
+        written = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        if written and not written & set(vars(self.module)):
+            return REPLACED
+        return "the module defines no function and no class whose code a test could call"
+
+    def _module_level(self, tested: bool, private: bool) -> None:
+        seen: set[int] = set()
+        for name, value in list(vars(self.module).items()):
+            if (name.startswith("_") and not private) or is_special(name) or id(value) in seen:
+                continue
+            if self._way_in and not (name.startswith("_") or isinstance(value, type)):
+                continue  # it is there already
+            # An object of the subject's own that fails when it is looked at is no operation.
+            with contextlib.suppress(Exception):
+                if self._module_member(name, value, tested, private):
+                    seen.add(id(value))
+
+    def _module_member(self, name: str, value: Any, tested: bool, private: bool) -> bool:
+        """The operations of one name of the module; whether there are any."""
+        if isinstance(value, type):
+            if self._is_ours(value):
+                self._class(value, tested, private, name)
+                return True
+        elif is_command_line(value):
+            if tested and not self._way_in:
+                self._command_lines.append(value)
+            return True
+        elif callable(value) or isinstance(value, staticmethod | classmethod):
+            raw = self.codes.find(value)
+            if raw.code is not None:
+                self._add("function", name, raw, tested)
+                return True
+        return False
+
+    def _add_command_lines(self) -> None:
+        """The commands of the module that no other command of it leads to, each run by the runner of its library."""
+        inner = {id(command) for group in self._command_lines for command in commands_in(group)}
+        for value in self._command_lines:
+            if id(value) in inner:
+                continue
+            module = runner_of(value)
+            runner, result = f"{module}.CliRunner", Hint("class", "click.testing.Result")
+            kind = Hint("class", self.catalogue.register(type(value)))
+            self.catalogue.register(sys.modules[module].CliRunner)
+            if ("constructor", runner) not in self.catalogue.done:
+                self.catalogue.done.add(("constructor", runner))
+                made = Hint("class", runner)
+                self.catalogue.add("constructor", module, "CliRunner", runner, (), made, under_test=False)
+            cli = Parameter("cli", "positional_or_keyword", kind, declared=True)
+            args = Parameter("args", "positional_or_keyword", words_of(value), declared=True)
+            self.catalogue.add("method", module, INVOKE, runner, (cli, args), result, under_test=True)
+
+    def _is_ours(self, cls: type) -> bool:
+        """The class is defined by the source under test."""
+        return cls.__module__ == self.name or (
+            plain(cls.__qualname__) in self.nodes.classes
+            and any(
+                isinstance(value, types.FunctionType) and value.__code__.co_filename in self.codes.files
+                for value in vars(cls).values()
+            )
+        )
+
+    def _class(self, cls: type, tested: bool, private: bool, name: str = "") -> None:
+        """The operations of one class: its constructor, its own members and those inherited inside the module."""
+        qualname = self._qualname(cls, name)
+        self._classes.append((cls, qualname))
+        key = self.catalogue.register(cls)
+        self.catalogue.bound.setdefault(key, qualname)
+        if ("constructor", key) not in self.catalogue.done:
+            self.catalogue.done.add(("constructor", key))
+            self._constructor(cls, qualname, tested)
+        for owner in cls.__mro__:
+            if not self._is_ours(owner) or (owner is not cls and not is_private(owner.__name__) and not private):
+                continue  # a public base inside the module has its turn itself
+            self._members(cls, owner, qualname, tested, private)
+
+    def _members(self, cls: type, owner: type, qualname: str, tested: bool, private: bool) -> None:
+        owner_key = self.catalogue.register(owner)
+        for name, raw in list(vars(owner).items()):
+            if is_private(name) and not (private and (self._way_in or not self.reference.class_name)):
+                continue
+            if self._way_in and is_mangled(name, owner):
+                continue
+            if name in NOT_CALLED or (owner_key, name) in self.catalogue.done:
+                continue
+            self.catalogue.done.add((owner_key, name))
+            if isinstance(raw, type):
+                if self._is_ours(raw) and raw.__qualname__.startswith(owner.__qualname__ + "."):
+                    self._class(raw, tested, private)
+                continue
+            with contextlib.suppress(Exception):  # as above
+                self._member(owner_key, name, raw, f"{qualname}.{name}", tested, owner)
+
+    def _member(self, key: str, name: str, raw: Any, qualname: str, tested: bool, owner: type) -> None:
+        for kind, target in _accesses(name, raw):
+            found = self.codes.find(target)
+            if found.code is not None:
+                self._add(kind, qualname, found, tested, key, owner, operator=name if kind == "operator" else "")
+
+    def _constructor(self, cls: type, qualname: str, tested: bool) -> None:
+        if inspect.isabstract(cls) or is_protocol(cls):
+            return
+        raw = Found(cls)
+        for name in ("__init__", "__new__", "__post_init__", "__attrs_post_init__"):
+            found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+            found = found.__func__ if isinstance(found, staticmethod) else found
+            inner = self.codes.find(found) if found is not None else Found(None)
+            if inner.code is not None:
+                raw = Found(cls, inner.code, inner.node)
+                break
+        key = name_of(cls)
+        if issubclass(cls, enum.Enum):
+            if len(cls) == 0:
+                return  # an enum without members cannot be called
+            texts = tuple(repr(m.value) for m in cls if type(m.value) in (int, str, float, bytes, bool))
+            hint = Hint("literal", texts=texts) if texts else union(of_value(member.value) for member in cls)
+            parameters: tuple[Parameter, ...] = (Parameter("value", "positional_or_keyword", hint),)
+        else:
+            parameters = self.parameters.of(raw, qualname, cls)[0]
+        self._append("constructor", qualname, raw, tested, key, parameters, Hint("class", key), "", "", cls.__doc__)
+
+    def _add(
+        self,
+        kind: OperationKind,
+        qualname: str,
+        raw: Found,
+        tested: bool,
+        key: str = "",
+        owner: type | None = None,
+        operator: str = "",
+    ) -> None:
+        bound = kind not in ("function", "static_method")
+        parameters, returns = self.parameters.of(raw, qualname, owner, bound)
+        if kind == "property":
+            parameters = ()
+        drive, returns = driven(raw.target, returns, operator)
+        if operator and operator not in ("__call__", "__getitem__", "__setitem__", "__delitem__", "__contains__"):
+            parameters = _operands(raw, parameters, Hint("class", key))
+        doc = inspect.getdoc(raw.target) if not isinstance(raw.target, type) else raw.target.__doc__
+        self._append(kind, qualname, raw, tested, key, parameters, returns, drive, operator, doc)
+
+    def _append(
+        self,
+        kind: OperationKind,
+        qualname: str,
+        raw: Found,
+        tested: bool,
+        key: str,
+        parameters: tuple[Parameter, ...],
+        returns: Hint,
+        drive: Drive,
+        operator: str,
+        doc: Any,
+    ) -> None:
+        text = doc if isinstance(doc, str) else None
+        if text and tested:
+            self.documented.append(text)
+        for parameter in parameters:
+            self.catalogue.wanted.append((parameter.hint, 0))
+        if key:
+            self.catalogue.wanted.append((Hint("class", key), 0))
+        self.catalogue.operations.append(
+            Operation(
+                id=len(self.catalogue.operations),
+                kind=kind,
+                module=self.name,
+                name=qualname,
+                owner=key,
+                parameters=parameters,
+                returns=returns,
+                function=self.codes.function(raw.code),
+                under_test=tested,
+                drive=drive,
+                declared=docstrings.declared(text),
+                operator=operator,
+                way_in="" if tested else self._way_in,
+            )
+        )
+
+    def example_literals(self) -> Iterator[str]:
+        """Literals in the doctests of what is under test: arguments that the author thought of."""
+        for doc in self.documented:
+            yield from docstrings.literals(doc)
+
+    def _qualname(self, cls: type, bound_name: str = "") -> str:
+        """Where the class is found in the module: its qualified name unless that leads elsewhere."""
+        found: Any = self.module
+        for part in cls.__qualname__.split("."):
+            found = vars(found).get(part) if isinstance(found, type | types.ModuleType) else None
+        return cls.__qualname__ if found is cls or not bound_name else bound_name
+
+
+def _accesses(name: str, raw: Any) -> Iterator[tuple[OperationKind, Any]]:
+    """How a member of a class is used: the kinds of operation, each with what runs."""
+    if isinstance(raw, property):
+        yield "property", raw.fget
+        yield "setter", raw.fset
+    elif isinstance(raw, functools.cached_property):
+        yield "property", raw.func
+    elif isinstance(raw, staticmethod):
+        yield "static_method", raw.__func__
+    elif isinstance(raw, classmethod):
+        yield "class_method", raw.__func__
+    elif isinstance(raw, functools.singledispatchmethod):
+        yield "method", raw.func
+    elif callable(raw):
+        yield "operator" if name in OPERATORS else "method", raw
+    elif hasattr(type(raw), "__get__"):  # a descriptor of the subject's own that wraps a function
+        yield "property", raw
+
+
+def _operands(raw: Found, parameters: tuple[Parameter, ...], own: Hint) -> tuple[Parameter, ...]:
+    """An operand without annotation is most often another object of the class, and must be able to be anything."""
+    declared = asked(unwrapped(raw.target), "__annotations__") or {}
+    return tuple(
+        parameter
+        if parameter.name in declared
+        else replace(parameter, hint=union([own, *(() if parameter.hint.kind == "any" else (parameter.hint,)), ANY]))
+        for parameter in parameters
+    )

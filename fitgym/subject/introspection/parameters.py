@@ -1,0 +1,278 @@
+"""Parameters: what they take and what is returned, from everything that says something about it.
+
+Annotations come first, then stub files and docstrings; of what is not declared the default, the examples in docstrings
+and what the body does with the parameter tell something.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fitgym.subject.introspection import docstrings
+from fitgym.subject.introspection.attributes import far_attributes, near_attributes
+from fitgym.subject.introspection.callables import asked, function_with, kind_of, says_nothing, signature_of, unwrapped
+from fitgym.subject.introspection.codes import Found
+from fitgym.subject.introspection.names import Known, Namespace, Nodes
+from fitgym.subject.introspection.stubs import Signature, Stubs
+from fitgym.subject.subject import Parameter
+from fitgym.subject.types.declarations import from_annotation, from_default
+from fitgym.subject.types.hints import ANY, ELLIPSIS, NAMESPACES, NONE, Hint, choices, of_value, union
+from fitgym.subject.types.inspected import inspected
+from fitgym.subject.types.protocols import annotated
+from fitgym.subject.types.usage import Usage
+
+__all__ = ["Parameters"]
+
+
+class Parameters:
+    """The parameters of what a module offers or needs.
+
+    Args:
+        module: imported.
+        tree: its source.
+        nodes: the functions and classes in it.
+    """
+
+    def __init__(self, module: types.ModuleType, tree: ast.Module, nodes: Nodes) -> None:
+        self._name = module.__name__
+        self._namespace = Namespace(module, tree)
+        self._stubs = Stubs()
+        near = near_attributes(module, nodes)
+        self._usage = Usage(tree, Known(module), near, far_attributes(module, nodes, near))
+
+    def of(
+        self, raw: Found, qualname: str, owner: type | None = None, bound: bool = False
+    ) -> tuple[tuple[Parameter, ...], Hint]:
+        """The parameters without receiver, and what is returned.
+
+        Args:
+            raw: in the source under test.
+            qualname: where it is found in the module.
+            owner: the class that it belongs to.
+            bound: its first parameter is the receiver.
+        """
+        target = raw.target
+        signature = signature_of(target)
+        if signature is not None and says_nothing(signature) and raw.code is not None and not isinstance(target, type):
+            # A wrapper that passes everything on: what it wraps knows better.
+            inside = function_with(target, raw.code)
+            better = signature_of(inside) if inside is not None else None
+            signature = better or signature
+        stub = self._stubs.signature(self._name, qualname)
+        if signature is None:
+            if stub is None:
+                return (
+                    Parameter("args", "var_positional", ANY, False),
+                    Parameter("kwargs", "var_keyword", ANY, False),
+                ), ANY
+            return _spelt_out(stub), stub.returns
+        entries = list(signature.parameters.values())
+        if bound and entries and entries[0].kind in (entries[0].POSITIONAL_ONLY, entries[0].POSITIONAL_OR_KEYWORD):
+            entries = entries[1:]
+        found = asked(target, "__doc__")
+        doc = found if isinstance(found, str) else None
+        if isinstance(target, type):
+            initial = inspect.getattr_static(target, "__init__", None)
+            doc = (doc or "") + "\n\n" + (asked(initial, "__doc__") or "")
+        told = _Told(
+            space=self._namespace.within(unwrapped(target) if callable(target) else target, owner),
+            owner=owner,
+            stub=stub,
+            prose=docstrings.types(doc),
+            shown=_examples(doc, qualname, entries),
+            used=self._usage.demands(raw.node) if raw.node is not None else {},
+        )
+        looked_at = inspected(raw.node) if raw.node is not None else frozenset()
+        parameters: list[Parameter] = []
+        for entry in entries:
+            hint, declared = told.hint(entry)
+            if entry.kind is entry.VAR_KEYWORD:
+                parameters += told.keywords(entry.name, signature)
+            required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
+            parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at))
+        returns = ANY
+        if signature.return_annotation is not signature.empty:
+            returns = from_annotation(signature.return_annotation, told.space, owner)
+        if returns.kind == "any" and stub is not None:
+            returns = stub.returns
+        return tuple(parameters), returns
+
+    def foreign(
+        self, target: Any, module: str, qualname: str, owner: type | None, bound: bool = False
+    ) -> tuple[Parameter, ...] | None:
+        """Parameters of something outside the source under test, None if nothing is known about them."""
+        signature = signature_of(target)
+        stub = self._stubs.signature(module, qualname)
+        if signature is None or (says_nothing(signature) and stub is not None):
+            if stub is None:
+                return None
+            return tuple(p for p in _spelt_out(stub) if not p.kind.startswith("var_"))
+        entries = list(signature.parameters.values())[1 if bound else 0 :]
+        space = self._namespace.within(target, owner)
+        found: list[Parameter] = []
+        for entry in entries:
+            if entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD):
+                continue
+            hint = _declared(entry, space, owner, stub)
+            declared = hint.kind != "any"
+            if not declared and entry.default is not entry.empty:
+                hint = from_default(entry.default)
+            found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
+        return tuple(found)
+
+    def returned(self, function: Any, owner: type | None) -> Hint:
+        """What a function outside the source under test says that it returns, `ANY` if it says nothing."""
+        signature = signature_of(function)
+        if signature is None or signature.return_annotation is signature.empty:
+            return ANY
+        return from_annotation(signature.return_annotation, self._namespace.within(function, owner), owner)
+
+    def attribute(self, cls: type, name: str) -> Hint | None:
+        """What an object of a class has under this name; None if nothing says so, or nothing plain can stand for it.
+
+        A method is a callable with its parameters and its result.
+        """
+        found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        space = self._namespace.within(cls, cls)
+        if found is None:
+            noted = next((annotated(base)[name] for base in cls.__mro__ if name in annotated(base)), None)
+            return None if noted is None else from_annotation(noted, space, cls)
+        if isinstance(found, property):
+            return self.returned(found.fget, cls)
+        signature = signature_of(found) if isinstance(found, types.FunctionType) else None
+        if signature is None or inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
+            return None
+        entries = list(signature.parameters.values())[1:]
+        if any(entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD, entry.KEYWORD_ONLY) for entry in entries):
+            given: tuple[Hint, ...] = (ELLIPSIS,)
+        else:
+            given = tuple(_declared(entry, space, cls, None) for entry in entries)
+        return Hint("callable", args=(*given, self.returned(found, cls)))
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is said about the parameters of one operation.
+
+    Attributes:
+        space, owner: what names in annotations mean.
+        stub: the same operation in a stub file.
+        prose: types in the docstring, as text.
+        shown: types of arguments in the examples of the docstring.
+        used: what the body does with the parameters, see `Usage.demands`.
+    """
+
+    space: Namespace
+    owner: type | None
+    stub: Signature | None
+    prose: Mapping[str, str]
+    shown: Mapping[str, Sequence[Hint]]
+    used: Mapping[str, Hint]
+
+    def hint(self, entry: inspect.Parameter) -> tuple[Hint, bool]:
+        """What a parameter takes, and whether that was declared and not guessed."""
+        hint = _declared(entry, self.space, self.owner, self.stub)
+        if hint.kind == "any" and entry.name in self.prose:
+            hint = from_annotation(self.prose[entry.name], self.space, self.owner)
+        if hint.kind == "any" and entry.annotation is entry.empty:
+            return self._guess(entry), False
+        declared = hint.kind != "any"
+        if hint.kind == "class" and hint.name in NAMESPACES:
+            hint = self._filled(hint, entry.name)
+        if entry.default is None and hint.kind not in ("any", "none"):
+            hint = union([hint, NONE])  # the implicit Optional that type checkers used to assume
+        return hint, declared
+
+    def _filled(self, declared: Hint, name: str) -> Hint:
+        """A declared holder of attributes, with the attributes that the body uses."""
+        for used in choices(self.used.get(name, ANY)):
+            if used.kind == "class" and used.texts:
+                return used._replace(name=declared.name)
+        return declared
+
+    def _guess(self, entry: inspect.Parameter) -> Hint:
+        default = ANY if entry.default is entry.empty else from_default(entry.default)
+        guesses = [default, self.used.get(entry.name, ANY), *self.shown.get(entry.name, [])]
+        known = [guess for guess in guesses if guess.kind != "any"]
+        if entry.default is None and known:
+            known.append(NONE)
+        return union(known)
+
+    def keywords(self, name: str, signature: inspect.Signature) -> list[Parameter]:
+        """What goes into `**name`: keys that the body takes out of it, and what the stub spells out."""
+        stub = () if self.stub is None else _spelt_out(self.stub)
+        spelt = [p for p in stub if p.kind == "keyword_only" and p.name not in signature.parameters]
+        others = {parameter.name for parameter in spelt} | set(signature.parameters)
+        taken = {
+            text[len(name) + 1 : -1]: hint
+            for text, hint in self.used.items()
+            if text.startswith(f"{name}[") and text.isascii()
+        }
+        return [
+            Parameter(key, "keyword_only", hint, required=True)
+            for key, hint in taken.items()
+            if key.isidentifier() and key not in others
+        ] + spelt
+
+
+def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, stub: Signature | None) -> Hint:
+    """What the annotation of a parameter says, or else a stub file."""
+    hint = ANY
+    if entry.annotation is not entry.empty:
+        hint = from_annotation(entry.annotation, space, owner)
+    return stub.hint(entry.name) if hint.kind == "any" and stub is not None else hint
+
+
+def _spelt_out(stub: Signature) -> tuple[Parameter, ...]:
+    """The parameters of a stub file."""
+    return tuple(Parameter(p.name, p.kind, p.hint, p.required, True) for p in stub.parameters)
+
+
+def _examples(doc: str | None, qualname: str, entries: list[inspect.Parameter]) -> dict[str, list[Hint]]:
+    """The types of the arguments in the doctests of an operation, by parameter."""
+    found: dict[str, list[Hint]] = {}
+    positional = [e for e in entries if e.kind in (e.POSITIONAL_ONLY, e.POSITIONAL_OR_KEYWORD)]
+    variable = next((e for e in entries if e.kind is e.VAR_POSITIONAL), None)
+    for call in docstrings.calls(doc, qualname.rpartition(".")[2]):
+        for index, argument in enumerate(call.args):
+            entry = positional[index] if index < len(positional) else variable
+            if entry is not None and (hint := _of_node(argument)).kind != "any":
+                found.setdefault(entry.name, []).append(hint)
+        for word in call.keywords:
+            if word.arg is not None and (hint := _of_node(word.value)).kind != "any":
+                found.setdefault(word.arg, []).append(hint)
+    return found
+
+
+def _of_node(node: ast.expr) -> Hint:
+    """The type of an argument in an example: literals, lambdas and functions of `builtins`."""
+    if isinstance(node, ast.Lambda):
+        count = len(node.args.args)
+        return Hint("callable", args=(*(ANY for _ in range(count)), ANY))
+    if isinstance(node, ast.Name):
+        found = vars(__builtins__ if isinstance(__builtins__, types.ModuleType) else sys.modules["builtins"]).get(
+            node.id
+        )
+        if isinstance(found, types.BuiltinFunctionType):
+            return Hint("callable", args=(Hint("ellipsis"), ANY))
+        return ANY
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        if isinstance(node, ast.List | ast.ListComp):
+            return Hint("list", args=(ANY,))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return {
+                "range": Hint("sequence", args=(Hint("class", "builtins.int"),)),
+                "iter": Hint("iterator", args=(ANY,)),
+            }.get(node.func.id, ANY)
+        return ANY
+    if isinstance(value, tuple):
+        return Hint("tuple", args=(union(of_value(item) for item in value[:5]), Hint("ellipsis"))) if value else ANY
+    return of_value(value)

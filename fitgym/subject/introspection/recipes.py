@@ -1,0 +1,204 @@
+"""Recipes: how to build objects of classes whose own signature does not say how.
+
+Values that stand here are chosen to work: a date is built to be used, and half of all days drawn at random do not
+exist. What the subject does with bad dates is tried through its own parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from fitgym.subject.types.hints import ANY, Hint
+
+__all__ = ["CONCRETE", "RECIPES", "Recipe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One way to get an object: call `module.name` with these arguments.
+
+    Attributes:
+        kind: as in `Operation.kind`.
+        parameters: name, hint, and whether it must be given; all may be passed by position.
+    """
+
+    kind: Literal["constructor", "function", "class_method"]
+    module: str
+    name: str
+    parameters: tuple[tuple[str, Hint, bool], ...] = ()
+
+
+def _one_of(*values: object) -> Hint:
+    return Hint("literal", texts=tuple(repr(value) for value in values))
+
+
+_INT, _FLOAT, _STR, _BYTES = (Hint("class", f"builtins.{name}") for name in ("int", "float", "str", "bytes"))
+_ITEMS = Hint("iterable", args=(ANY,))
+_PAIRS = Hint("dict", args=(_STR, ANY))
+_DATE = (
+    ("year", _one_of(2000, 1970, 2024, 1999, 1, 9999), True),
+    ("month", _one_of(1, 2, 12, 6), True),
+    ("day", _one_of(1, 28, 15), True),
+)
+_TIME = (
+    ("hour", _one_of(0, 12, 23), False),
+    ("minute", _one_of(0, 30, 59), False),
+    ("second", _one_of(0, 1, 59), False),
+    ("microsecond", _one_of(0, 1, 999999), False),
+)
+_NUMERAL = _one_of(0, 1, "-1.5", "3.14", "1E+3", "NaN")
+
+RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
+    {
+        "datetime.datetime": (
+            Recipe("constructor", "datetime", "datetime", _DATE + _TIME),
+            Recipe(
+                "class_method",
+                "datetime",
+                "datetime.fromisoformat",
+                (("text", _one_of("2020-02-29T12:30:00+02:00"), True),),
+            ),
+        ),
+        "datetime.date": (Recipe("constructor", "datetime", "date", _DATE),),
+        "datetime.time": (Recipe("constructor", "datetime", "time", _TIME),),
+        "datetime.timedelta": (
+            Recipe(
+                "constructor",
+                "datetime",
+                "timedelta",
+                (
+                    ("days", _one_of(0, 1, -1, 7, 30, 365), False),
+                    ("seconds", _one_of(0, 1, 59, 60, 3600, 86399), False),
+                ),
+            ),
+        ),
+        "datetime.timezone": (
+            Recipe("constructor", "datetime", "timezone", (("offset", Hint("class", "datetime.timedelta"), True),)),
+        ),
+        "decimal.Decimal": (Recipe("constructor", "decimal", "Decimal", (("value", _NUMERAL, True),)),),
+        "fractions.Fraction": (
+            Recipe(
+                "constructor",
+                "fractions",
+                "Fraction",
+                (("numerator", _INT, True), ("denominator", _one_of(1, 2, 3, 7), False)),
+            ),
+        ),
+        "uuid.UUID": (
+            Recipe(
+                "constructor", "uuid", "UUID", (("hex", _one_of("12345678123456781234567812345678", "0" * 32), True),)
+            ),
+        ),
+        "re.Pattern": (
+            Recipe("function", "re", "compile", (("pattern", _one_of("a", r"\d+", r"(\w+)\s*", "", r"[a-z]+"), True),)),
+        ),
+        "re.Match": (
+            Recipe(
+                "function",
+                "re",
+                "match",
+                (("pattern", _one_of(r"(\w*)", r"(?P<name>.*)"), True), ("string", _STR, True)),
+            ),
+        ),
+        "pathlib.Path": (
+            Recipe("constructor", "pathlib", "Path", (("path", _one_of("", "a", "a/b.txt", "/", ".."), True),)),
+        ),
+        "pathlib.PurePath": (
+            Recipe("constructor", "pathlib", "PurePath", (("path", _one_of("", "a", "a/b.txt", "/", ".."), True),)),
+        ),
+        "io.StringIO": (Recipe("constructor", "io", "StringIO", (("initial_value", _STR, False),)),),
+        "io.BytesIO": (Recipe("constructor", "io", "BytesIO", (("initial_bytes", _BYTES, False),)),),
+        "collections.OrderedDict": (Recipe("constructor", "collections", "OrderedDict", (("items", _PAIRS, False),)),),
+        "collections.Counter": (Recipe("constructor", "collections", "Counter", (("items", _ITEMS, False),)),),
+        "collections.deque": (
+            Recipe(
+                "constructor", "collections", "deque", (("items", _ITEMS, False), ("maxlen", _one_of(0, 1, 3), False))
+            ),
+        ),
+        "collections.defaultdict": (
+            Recipe(
+                "constructor",
+                "collections",
+                "defaultdict",
+                (("default", Hint("callable", args=(ANY,)), False), ("items", _PAIRS, False)),
+            ),
+        ),
+        "collections.ChainMap": (Recipe("constructor", "collections", "ChainMap", (("map", _PAIRS, False),)),),
+        "collections.UserDict": (Recipe("constructor", "collections", "UserDict", (("map", _PAIRS, False),)),),
+        "types.SimpleNamespace": (Recipe("constructor", "types", "SimpleNamespace"),),
+        "types.MappingProxyType": (Recipe("constructor", "types", "MappingProxyType", (("mapping", _PAIRS, True),)),),
+        "types.ModuleType": (Recipe("constructor", "types", "ModuleType", (("name", _one_of("m"), True),)),),
+        "types.CodeType": (
+            Recipe(
+                "function",
+                "builtins",
+                "compile",
+                (("source", _one_of("1"), True), ("file", _one_of("f"), True), ("mode", _one_of("eval"), True)),
+            ),
+        ),
+        "types.FrameType": (Recipe("function", "inspect", "currentframe"),),
+        "ast.AST": (
+            Recipe("function", "ast", "parse", (("source", _one_of("x = 1", "def f(a): return a", ""), True),)),
+        ),
+        "ast.Module": (
+            Recipe("function", "ast", "parse", (("source", _one_of("x = 1", "def f(a): return a", ""), True),)),
+        ),
+        "random.Random": (Recipe("constructor", "random", "Random", (("seed", _INT, True),)),),
+        "logging.Logger": (Recipe("function", "logging", "getLogger", (("name", _one_of("a", "a.b"), True),)),),
+        "argparse.ArgumentParser": (Recipe("constructor", "argparse", "ArgumentParser"),),
+        "argparse.Namespace": (Recipe("constructor", "argparse", "Namespace"),),
+        "threading.Lock": (Recipe("function", "threading", "Lock"),),
+        "itertools.count": (Recipe("constructor", "itertools", "count", (("start", _INT, False),)),),
+        "array.array": (
+            Recipe(
+                "constructor",
+                "array",
+                "array",
+                (("typecode", _one_of("i"), True), ("items", Hint("list", args=(_one_of(0, 1, 2),)), False)),
+            ),
+        ),
+        "xml.etree.ElementTree.Element": (
+            Recipe("constructor", "xml.etree.ElementTree", "Element", (("tag", _one_of("a", "b"), True),)),
+            Recipe(
+                "function", "xml.etree.ElementTree", "fromstring", (("text", _one_of("<a x='1'><b>t</b></a>"), True),)
+            ),
+        ),
+        "email.message.Message": (Recipe("constructor", "email.message", "Message"),),
+        "inspect.Signature": (
+            Recipe("function", "inspect", "signature", (("function", Hint("callable", args=(ANY, ANY)), True),)),
+        ),
+        "builtins.bytearray": (Recipe("constructor", "builtins", "bytearray", (("source", _BYTES, False),)),),
+        "builtins.memoryview": (Recipe("constructor", "builtins", "memoryview", (("source", _BYTES, True),)),),
+        "builtins.range": (Recipe("constructor", "builtins", "range", (("stop", _one_of(0, 1, 5, 10), True),)),),
+        "builtins.slice": (
+            Recipe(
+                "constructor",
+                "builtins",
+                "slice",
+                (("start", _INT, True), ("stop", _INT, True), ("step", _one_of(1, 2, -1), False)),
+            ),
+        ),
+        "builtins.object": (Recipe("constructor", "builtins", "object"),),
+        "asyncio.Queue": (Recipe("constructor", "asyncio", "Queue"),),
+        "queue.Queue": (Recipe("constructor", "queue", "Queue"),),
+        "string.Template": (
+            Recipe("constructor", "string", "Template", (("template", _one_of("$a", "a ${b}", "$$"), True),)),
+        ),
+    }
+)
+"""Ways to build objects of the standard library, by class name; they replace what the signature says."""
+
+CONCRETE: Mapping[str, str] = MappingProxyType(
+    {
+        "datetime.tzinfo": "datetime.timezone",
+        "_thread.lock": "threading.Lock",
+        "pathlib.PosixPath": "pathlib.Path",
+        "pathlib.PurePosixPath": "pathlib.PurePath",
+        "typing.Pattern": "re.Pattern",
+        "typing.Match": "re.Match",
+    }
+)
+"""Classes that are not built themselves, and the class that stands in for them."""

@@ -1,0 +1,189 @@
+"""Conformance: whether a value is what a hint asks for.
+
+The judgement is cautious in both directions: it runs no code of the subject (types are read through `type` itself, and
+iterators are not consumed), and where it cannot know it says yes.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import itertools
+import sys
+import types
+from builtins import id
+from collections.abc import Callable
+from typing import Any
+
+from fitgym.subject.types.hints import Hint, name_of
+
+__all__ = ["conforms"]
+
+_LOOKED_AT = 5  # elements of a container
+
+_WIDER = {  # what type checkers accept for a number of another class
+    "builtins.float": frozenset({"builtins.int", "builtins.bool", "builtins.float"}),
+    "builtins.complex": frozenset({"builtins.int", "builtins.bool", "builtins.float", "builtins.complex"}),
+    "builtins.bytes": frozenset({"builtins.bytes", "builtins.bytearray", "builtins.memoryview"}),
+}
+
+# By identity, because a class may have a hash and an equality of its own; these live for ever.
+_PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
+_COUNTABLE = frozenset(map(id, (list, tuple, set, frozenset)))
+_NAMES: dict[int, frozenset[str]] = {
+    id(cls): frozenset(map(name_of, cls.__mro__))
+    for cls in (
+        type(None),
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        list,
+        tuple,
+        dict,
+        set,
+        frozenset,
+        types.FunctionType,
+    )
+}
+
+_CONTAINERS: dict[str, type] = {"list": list, "set": set, "frozenset": frozenset, "tuple": tuple, "dict": dict}
+
+
+def conforms(value: object, hint: Hint) -> bool:
+    """Whether `value` is what `hint` asks for; True where that cannot be told."""
+    judge = _JUDGES.get(hint.kind)
+    return judge is None or judge(value, hint)
+
+
+def _class(value: object, hint: Hint) -> bool:
+    name = hint.name
+    if name == "builtins.object":
+        return True
+    known = _NAMES.get(id(type(value)))
+    names = known if known is not None else {name_of(base) for base in _mro(value)}
+    if name in names:
+        return True
+    if name in _WIDER:
+        return not _WIDER[name].isdisjoint(names)
+    is_builtin = name.startswith("builtins.")
+    if is_builtin and known is not None:
+        return False
+    cls = _found(name)
+    if cls is not None and any(base is cls for base in _mro(value)):  # known by a name that nobody foresaw
+        return True
+    # Whatever is not of the built-in or plain class asked for does not belong; an abstract class accepts what merely
+    # has its methods.
+    if is_builtin or (cls is not None and _is_nominal(cls)):
+        return False
+    return not _plain(value)
+
+
+def _found(name: str) -> type | None:
+    """The class of that name, if it is loaded; no module is asked to make it."""
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        found: object = sys.modules.get(".".join(parts[:length]))
+        if found is None:
+            continue
+        for part in parts[length:]:
+            space = type.__dict__["__dict__"].__get__(found) if isinstance(found, type) else vars(found)
+            found = space.get(part)
+            if not isinstance(found, type):
+                return None
+        return found if isinstance(found, type) else None
+    return None
+
+
+def _is_nominal(cls: type) -> bool:
+    """Only its subclasses are its instances: no metaclass has a say in it."""
+    return not any("__instancecheck__" in vars(base) for base in _mro(cls) if base not in (type, object))
+
+
+def _plain(value: object) -> bool:
+    """The value is of a class that no class of a program is a base of."""
+    return id(type(value)) in _PLAIN
+
+
+def _union(value: object, hint: Hint) -> bool:
+    for part in hint.args:
+        judge = _JUDGES.get(part.kind)
+        if judge is None or judge(value, part):
+            return True
+    return False
+
+
+def _literal(value: object, hint: Hint) -> bool:
+    return not _plain(value) or repr(value) in hint.texts or not hint.texts
+
+
+def _container(value: object, hint: Hint) -> bool:
+    kind = _CONTAINERS[hint.kind]
+    if not issubclass(type(value), kind):
+        return False
+    if type(value) is not kind:
+        return True
+    items: Any = value
+    if hint.kind == "dict":
+        pairs = itertools.islice(dict.items(items), _LOOKED_AT)
+        return len(hint.args) < 2 or all(conforms(k, hint.args[0]) and conforms(v, hint.args[1]) for k, v in pairs)
+    if not hint.args:
+        return True
+    if hint.kind == "tuple" and hint.args[-1].kind != "ellipsis":
+        return len(items) == len(hint.args) and all(map(conforms, items, hint.args))
+    return all(conforms(item, hint.args[0]) for item in itertools.islice(items, _LOOKED_AT))
+
+
+def _iterable(value: object, hint: Hint) -> bool:
+    wanted = "__next__" if hint.kind == "iterator" else "__iter__"
+    if not any(wanted in vars(base) for base in _mro(value)):
+        return wanted == "__iter__" and any("__getitem__" in vars(base) for base in _mro(value))
+    if hint.args and id(type(value)) in _COUNTABLE:
+        items: collections.abc.Iterable[Any] = value  # type: ignore[assignment]  # its exact type was just checked
+        return all(conforms(item, hint.args[0]) for item in itertools.islice(items, _LOOKED_AT))
+    return True
+
+
+def _sequence(value: object, hint: Hint) -> bool:
+    return _iterable(value, hint) and any("__getitem__" in vars(base) for base in _mro(value))
+
+
+def _mapping(value: object, hint: Hint) -> bool:
+    return any("keys" in vars(base) for base in _mro(value))
+
+
+def _callable(value: object, hint: Hint) -> bool:
+    return any("__call__" in vars(base) for base in _mro(value))
+
+
+def _type(value: object, hint: Hint) -> bool:
+    return type in _mro(value)
+
+
+def _none(value: object, hint: Hint) -> bool:
+    return value is None
+
+
+def _mro(value: object) -> tuple[type, ...]:
+    """The classes of a value, asked of `type` itself: a metaclass may lie."""
+    return type.__dict__["__mro__"].__get__(type(value))  # type: ignore[no-any-return]
+
+
+_JUDGES: dict[str, Callable[[object, Hint], bool]] = {
+    "none": _none,
+    "class": _class,
+    "union": _union,
+    "literal": _literal,
+    "list": _container,
+    "set": _container,
+    "frozenset": _container,
+    "tuple": _container,
+    "dict": _container,
+    "iterable": _iterable,
+    "iterator": _iterable,
+    "sequence": _sequence,
+    "mapping": _mapping,
+    "callable": _callable,
+    "type": _type,
+}

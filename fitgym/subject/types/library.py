@@ -1,0 +1,196 @@
+"""Library: what built-in functions, modules and methods ask of their arguments, and what a name says of a type.
+
+Tables of what is written in a source and what it tells about the values that are there; `reader` looks things up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from fitgym.subject.types.evidence import Uses
+from fitgym.subject.types.hints import ANY, Hint, union
+
+__all__ = ["CALLS", "FORMATS", "HAVING", "METHOD_CALLS", "MODULES", "MODULE_CALLS", "PASSED_ON", "TYPES"]
+
+TYPES: Mapping[str, Hint] = MappingProxyType(
+    {
+        **{name: Hint("class", f"builtins.{name}") for name in ("int", "float", "str", "bytes", "bool", "complex")},
+        **{name: Hint("class", f"builtins.{name}") for name in ("bytearray", "range", "slice", "object")},
+        **{name: Hint(name, args=(ANY,)) for name in ("list", "set", "frozenset")},
+        "dict": Hint("dict", args=(ANY, ANY)),
+        "tuple": Hint("tuple", args=(ANY, Hint("ellipsis"))),
+        "type": Hint("type", args=(ANY,)),
+        "NoneType": Hint("none"),
+        "basestring": Hint("class", "builtins.str"),
+        "unicode": Hint("class", "builtins.str"),
+        "string_types": Hint("class", "builtins.str"),
+        "text_type": Hint("class", "builtins.str"),
+        "integer_types": Hint("class", "builtins.int"),
+        "Iterable": Hint("iterable", args=(ANY,)),
+        "Sequence": Hint("sequence", args=(ANY,)),
+        "Mapping": Hint("mapping", args=(ANY, ANY)),
+        "MutableMapping": Hint("dict", args=(ANY, ANY)),
+        "Callable": Hint("callable", args=(Hint("ellipsis"), ANY)),
+        "Number": union([Hint("class", "builtins.int"), Hint("class", "builtins.float")]),
+        "Iterator": Hint("iterator", args=(ANY,)),
+        "Set": Hint("set", args=(ANY,)),
+        "Hashable": ANY,
+    }
+)
+"""Types by the names that `isinstance` and its like are given, those of Python 2 and of `collections.abc` among them."""
+
+CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
+    {
+        "len": ("length",),
+        "range": ("integer", "integer"),
+        "abs": ("number",),
+        "round": ("number", "integer"),
+        "divmod": ("number", "number"),
+        "pow": ("number", "number", "number"),
+        "chr": ("integer",),
+        "ord": ("text",),
+        "bin": ("integer",),
+        "hex": ("integer",),
+        "oct": ("integer",),
+        "open": ("text", "text"),
+        "sum": ("iterated", ""),
+        "sorted": ("iterated",),
+        "list": ("iterated",),
+        "tuple": ("iterated",),
+        "set": ("iterated",),
+        "frozenset": ("iterated",),
+        "enumerate": ("iterated",),
+        "iter": ("iterated",),
+        "reversed": ("indexed",),
+        "any": ("iterated",),
+        "all": ("iterated",),
+        "next": ("advanced", ""),
+        "map": ("", "iterated", "iterated"),
+        "filter": ("", "iterated"),
+        "zip": ("iterated", "iterated"),
+        "getattr": ("", "text"),
+        "setattr": ("", "text", ""),
+        "hasattr": ("", "text"),
+        "eval": ("text",),
+        "exec": ("text",),
+        "__import__": ("text",),
+        "reduce": ("", "iterated"),
+        "islice": ("iterated", "integer", "integer"),
+        "chain": ("iterated", "iterated"),
+        "from_iterable": ("iterated",),
+        "takewhile": ("", "iterated"),
+        "dropwhile": ("", "iterated"),
+        "filterfalse": ("", "iterated"),
+        "groupby": ("iterated", ""),
+        "tee": ("iterated", "integer"),
+        "cycle": ("iterated",),
+        "starmap": ("", "iterated"),
+        "zip_longest": ("iterated", "iterated"),
+        "deque": ("iterated", "integer"),
+        "Counter": ("iterated",),
+        "heapify": ("list",),
+        "heappush": ("list", ""),
+        "heappop": ("list",),
+        "nlargest": ("integer", "iterated"),
+        "nsmallest": ("integer", "iterated"),
+    }
+)
+"""What a call demands of its arguments by position; "" demands nothing, the last entry holds for all further ones."""
+
+MODULE_CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
+    {
+        "re.compile": ("text",),
+        **{f"re.{name}": ("text", "text") for name in ("match", "search", "fullmatch", "split", "findall", "finditer")},
+        "re.sub": ("text", "", "text"),
+        "re.subn": ("text", "", "text"),
+        "re.escape": ("text",),
+        **{
+            f"math.{name}": ("real", "real")
+            for name in ("sqrt", "log", "sin", "cos", "tan", "exp", "pow", "atan2", "fabs")
+        },
+        **{f"math.{name}": ("number",) for name in ("floor", "ceil", "isnan", "isinf", "trunc", "log10", "log2")},
+        "math.factorial": ("integer",),
+        "math.gcd": ("integer", "integer"),
+        **{
+            f"os.path.{name}": ("text", "text") for name in ("join", "exists", "isfile", "isdir", "basename", "dirname")
+        },
+        **{
+            f"os.path.{name}": ("text",)
+            for name in ("abspath", "splitext", "split", "normpath", "realpath", "expanduser")
+        },
+        "json.loads": ("text",),
+        "ast.parse": ("text",),
+        "importlib.import_module": ("text", "text"),
+        "time.sleep": ("real",),
+        "random.choice": ("indexed",),
+        "random.shuffle": ("list",),
+    }
+)
+"""The same for functions that are called with the name of their module."""
+
+METHOD_CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
+    {
+        "join": ("iterated",),
+        "startswith": ("text",),
+        "endswith": ("text",),
+        "splitlines": (),
+        "extend": ("iterated",),
+        "update": ("iterated",),
+        "union": ("iterated",),
+        "intersection": ("iterated",),
+        "issubset": ("iterated",),
+        "encode": ("text",),
+        "decode": ("text",),
+        "zfill": ("integer",),
+        "ljust": ("integer", "text"),
+        "rjust": ("integer", "text"),
+        "center": ("integer", "text"),
+        "lstrip": ("text",),
+        "rstrip": ("text",),
+        "partition": ("text",),
+        "rpartition": ("text",),
+        "strftime": ("text",),
+    }
+)
+"""The same for methods of something whose type is not known."""
+
+PASSED_ON = frozenset(
+    {
+        *("list", "tuple", "set", "frozenset", "iter", "sorted", "reversed", "islice", "deque"),
+        *("takewhile", "dropwhile", "filter", "filterfalse", "cycle"),
+    }
+)
+"""Functions whose result has the elements that an argument has."""
+
+FORMATS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys("dixXobc", ("integer",)),
+        **dict.fromkeys("fFeEgG", ("number",)),
+    }
+)
+"""What a conversion of a format (`%d`, `{:f}`) demands of the value."""
+
+HAVING: Mapping[str, tuple[Hint, ...]] = MappingProxyType(
+    {
+        "__iter__": (TYPES["Iterable"],),
+        "__len__": (TYPES["list"],),
+        "__call__": (TYPES["Callable"],),
+        "__getitem__": (TYPES["Sequence"],),
+        "__next__": (TYPES["Iterator"],),
+        "keys": (TYPES["dict"],),
+        "items": (TYPES["dict"],),
+        "read": (Hint("class", "io.StringIO"),),
+        "readline": (Hint("class", "io.StringIO"),),
+        "write": (Hint("class", "io.StringIO"),),
+        "lower": (TYPES["str"],),
+        "split": (TYPES["str"],),
+        "encode": (TYPES["str"],),
+        "decode": (TYPES["bytes"],),
+        "append": (TYPES["list"],),
+    }
+)
+"""What has an attribute that `hasattr` is asked for."""
+
+MODULES = frozenset({"itertools", "functools", "builtins", "collections", "heapq", "chain"})
+"""Modules whose functions may be called by their name alone or with the name of the module."""

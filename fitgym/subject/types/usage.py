@@ -1,0 +1,116 @@
+"""Usage: what the source does with the parameters of a function, read off its syntax tree.
+
+`reader` follows parameters through each function; here what was read of them is put together over the whole module.
+"""
+
+from __future__ import annotations
+
+import ast
+from builtins import id
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from fitgym.subject.code.definitions import AnyFunction, Definitions, bound, is_static, positional
+from fitgym.subject.types.evidence import Evidence
+from fitgym.subject.types.hints import Hint
+from fitgym.subject.types.operands import constant_type
+from fitgym.subject.types.reader import Reading
+
+__all__ = ["Usage"]
+
+
+class Usage:
+    """What the functions of one module do with their parameters.
+
+    Args:
+        tree: the module.
+        known: names of classes that may be meant by `isinstance` and by attributes, as they are called in the source,
+            with the hint they stand for.
+        attributes: for each such class (by the name in its hint) the attributes of its objects.
+        far: the same for classes that the module has no name for.
+    """
+
+    def __init__(
+        self,
+        tree: ast.AST,
+        known: Mapping[str, Hint] = MappingProxyType({}),
+        attributes: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        far: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    ) -> None:
+        self.known = known
+        self.attributes = attributes
+        self.far = far
+        self.definitions = Definitions(tree)
+        self.reading = Reading(self.definitions, known)
+        self._sites = self._call_sites(tree)
+        self._connect()
+
+    def demands(self, node: AnyFunction) -> dict[str, Hint]:
+        """What each parameter of a function must be, by name; parameters that nothing is known about are left out.
+
+        For a `**name` parameter the constant keys that the body asks for are given as `name[key]`.
+        """
+        evidence = self.reading.evidence(node)
+        for name, seen in self._sites.get(node, {}).items():
+            for hint in seen if name in evidence else ():
+                evidence[name].seen.setdefault(hint)
+        hints = {name: item.hint(self.attributes, far=self.far) for name, item in evidence.items()}
+        if node.args.kwarg is not None:
+            name = node.args.kwarg.arg
+            for key, item in evidence[name].keys.items():
+                hints[f"{name}[{key}]"] = item.hint(self.attributes, far=self.far)
+            hints.pop(name)
+        if node.args.vararg is not None:
+            name = node.args.vararg.arg  # like an annotation, the hint is for one argument
+            hints[name] = evidence[name].element.hint(self.attributes, far=self.far)
+        return {name: hint for name, hint in hints.items() if hint.kind != "any" or "[" in name}
+
+    def _connect(self) -> None:
+        """Follow values into the objects of the module's own classes that they are kept in, and into their methods.
+
+        What `f(tree)` does with `tree.items` is done with the argument `items` of `Tree(items)`.
+        """
+        for node in (*self.definitions.functions.values(), *self.definitions.owners):
+            self.reading.evidence(node)
+        for value in self.reading.used:
+            for owner in self._classes_of(value):
+                for name, member in value.members.items():
+                    if self.definitions.method(owner, name) is None:
+                        self.reading.fields(owner).setdefault(name, Evidence()).link(member)
+                for name, call, arguments in value.asked:
+                    called = self.definitions.method(owner, name)
+                    if called is not None:
+                        places = dict(zip(map(id, call.args), arguments, strict=True))
+                        evidence = self.reading.evidence(called)
+                        for parameter, argument in bound(call, positional(called)[0 if is_static(called) else 1 :]):
+                            if parameter in evidence and id(argument) in places:
+                                places[id(argument)].link(evidence[parameter])
+
+    def _classes_of(self, value: Evidence) -> list[ast.ClassDef]:
+        """The classes of the module that a value may be an object of, if they are one or two."""
+        group = value.group()
+        made = [owner for item in group for owner in item.made]
+        if made:
+            return made[:2]
+        wanted = {name for item in group for name in item.attributes if not name.startswith("__")}
+        fitting = [
+            owner
+            for name, owner in self.definitions.classes.items()
+            if name in self.known and wanted <= self.attributes.get(self.known[name].name, frozenset())
+        ]
+        return fitting if wanted and len(fitting) <= 2 else []
+
+    def _call_sites(self, tree: ast.AST) -> dict[AnyFunction, dict[str, list[Hint]]]:
+        """Types of constant arguments in calls of the module's own functions, a weak sign of what they take."""
+        sites: dict[AnyFunction, dict[str, list[Hint]]] = {}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            called = self.definitions.functions.get(node.func.id)
+            if called is None:
+                continue
+            for name, argument in bound(node, positional(called)):
+                hint = constant_type(argument)
+                if hint.kind != "any":
+                    sites.setdefault(called, {}).setdefault(name, []).append(hint)
+        return sites

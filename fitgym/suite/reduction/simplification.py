@@ -1,0 +1,365 @@
+"""Plainness: smaller and rounder arguments of a statement, for tests that a person has to read.
+
+Every argument has a cost, about ten for each character that a reader has to take in. Round numbers cost less than
+others, unusual characters more, and a value that is not of the kind its annotation asks for costs extra. Empty texts,
+empty containers and 0 cost more than values with content, because they exercise less of the code; of texts that do as
+well the name of the parameter is the plainest. What `plainer` proposes always costs less than what it replaces, so making
+plainer comes to an end.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from fitgym.subject.subject import Operation, Parameter
+from fitgym.subject.types.hints import ANY, Hint
+from fitgym.testcase.constants import kind_of_text
+from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.statement import Statement
+from fitgym.testcase.subtyping import SCALARS, simple_kind
+
+__all__ = ["Change", "arguments", "changed", "plainer", "refers", "weight"]
+
+MAX_SINGLE = 8  # a longer container loses halves before it loses single elements
+MAX_CHUNKS = 32  # proposals to cut a text at one length of cut
+MAX_DIGITS = 20  # up to here every power of ten below a number is tried
+SMALL = 20  # up to here every whole number below a number is tried
+
+_REF, _NAME, _MISFIT = 300, 400, 500
+_EMPTY_TEXT, _EMPTY_CONTAINER = 60, 360  # more than "a", and than a list of one earlier result
+_LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithmetic, and 2 + 2 is 2 * 2
+_WORD = 22  # the name of the parameter, less than "a"
+
+_PLAIN: dict[str, tuple[Expression, ...]] = {
+    "bool": (Literal("False"), Literal("True")),
+    "int": (Literal("0"), Literal("1")),
+    "float": (Literal("0"), Literal("1")),
+    "str": (Literal("''"), Literal("'a'")),
+    "bytes": (Literal("b''"), Literal("b'a'")),
+    "list": (Collection("list", ()),),
+    "tuple": (Collection("tuple", ()),),
+    "dict": (Collection("dict", ()),),
+    "none": (Literal("None"),),
+}
+_WORDS = re.compile(r"[A-Za-z]{2,}|[0-9]{2,}")
+_ANYTHING: tuple[Expression, ...] = (Literal("None"), Literal("0"), Literal("''"))
+
+
+class Change(NamedTuple):
+    """One argument made plainer.
+
+    Attributes:
+        place: index of a positional argument or name of a keyword argument.
+        value: what takes its place; None if the argument goes.
+        saved: by how much the statement becomes plainer, above 0.
+    """
+
+    place: int | str
+    value: Expression | None
+    saved: int
+
+
+def plainer(statement: Statement, operation: Operation | None = None, *, raises: bool = False) -> Iterator[Change]:
+    """Ways to make one argument of the statement plainer; finitely many, the greatest steps first.
+
+    Keyword arguments and the last positional one are left out; containers are emptied, halved, or lose an element;
+    texts lose what can be cut; numbers become 0, 1 or rounder; values that do not fit their annotation are replaced by
+    plain ones that do. An argument that is an earlier result stays one, except where the statement `raises`: it may do
+    so just as well with something plain, of the kind that its annotation asks for.
+    """
+    for place, value in arguments(statement):
+        parameter = _parameter(operation, place)
+        hint, word = _known(parameter)
+        before = _cost(value, hint, word)
+        if _can_go(statement, place, parameter):
+            yield Change(place, None, before + _around(place))
+        named = (Literal(word),) if word and _kind(value) == "str" else ()
+        for smaller in dict.fromkeys((*named, *_plainer(value), *_fitting(value, hint, raises))):
+            if (after := _cost(smaller, hint, word)) < before:
+                yield Change(place, smaller, before - after)
+
+
+def changed(statement: Statement, changes: Sequence[Change]) -> Statement:
+    """The statement with the changes made; at most one for each argument."""
+    new = {change.place: change.value for change in changes}
+    args = tuple(value for place, old in enumerate(statement.args) if (value := new.get(place, old)) is not None)
+    kwargs = tuple((name, value) for name, old in statement.kwargs if (value := new.get(name, old)) is not None)
+    return statement.with_arguments(args, kwargs)
+
+
+def weight(statement: Statement, operation: Operation | None = None) -> int:
+    """What all arguments of the statement cost together."""
+    total = 0
+    for place, value in arguments(statement):
+        total += _cost(value, *_known(_parameter(operation, place))) + _around(place)
+    return total
+
+
+def refers(expression: Expression) -> bool:
+    """The expression uses the result of an earlier statement."""
+    if isinstance(expression, Collection):
+        return any(map(refers, expression.items))
+    return isinstance(expression, Ref) or (isinstance(expression, Lambda) and refers(expression.body))
+
+
+def arguments(statement: Statement) -> Iterator[tuple[int | str, Expression]]:
+    """The arguments with their places, the last one first."""
+    yield from reversed(statement.kwargs)
+    yield from reversed(list(enumerate(statement.args)))
+
+
+def _around(place: int | str) -> int:
+    """What the argument costs besides its value."""
+    return 20 + (10 * len(place) if isinstance(place, str) else 0)
+
+
+def _parameter(operation: Operation | None, place: int | str) -> Parameter | None:
+    """The parameter that an argument at that place is for, None if it is not known."""
+    parameters: Sequence[Parameter] = () if operation is None else operation.parameters
+    if isinstance(place, str):
+        return next((one for one in parameters if one.name == place), None)
+    positional = [one for one in parameters if one.kind in ("positional_only", "positional_or_keyword")]
+    further = [one for one in parameters if one.kind == "var_positional"]
+    return next(iter(positional[place:] or further), None)
+
+
+def _known(parameter: Parameter | None) -> tuple[Hint, str]:
+    """What a parameter asks for, and its name as the text of a literal; "" for a name that says nothing."""
+    if parameter is None:
+        return ANY, ""
+    name = parameter.name.strip("_")
+    says_something = len(name) > 1 and not parameter.kind.startswith("var_")
+    return parameter.hint if parameter.declared else ANY, repr(name) if says_something else ""
+
+
+def _can_go(statement: Statement, place: int | str, parameter: Parameter | None) -> bool:
+    """A keyword argument can be tried without; a positional one if it is the last one and has a default."""
+    if isinstance(place, str):
+        return True
+    optional = parameter is not None and (not parameter.required or parameter.kind == "var_positional")
+    return optional and place == len(statement.args) - 1
+
+
+def _kinds(hint: Hint) -> frozenset[str]:
+    """The kinds of plain values that a hint asks for, empty if it leaves them open."""
+    if hint.kind == "union":
+        parts = [_kinds(part) for part in hint.args]
+        return frozenset().union(*parts) if all(parts) else frozenset()
+    kind = simple_kind(hint)
+    if kind not in _PLAIN or (hint.kind == "class" and not hint.name.startswith("builtins.") and hint.name in SCALARS):
+        return frozenset()
+    return frozenset({kind, "int"}) if kind == "float" else frozenset({kind})
+
+
+def _fitting(value: Expression, hint: Hint, raises: bool) -> Iterator[Expression]:
+    """Plain values that fit better."""
+    kinds = sorted(_kinds(hint))
+    if kinds and not isinstance(value, Ref) and _kind(value) not in kinds:
+        yield from (plain for kind in kinds for plain in _PLAIN[kind])
+    elif raises and (refers(value) or isinstance(value, Name | Lambda)):
+        yield from (plain for kind in kinds for plain in _PLAIN[kind])
+        yield from _ANYTHING if hint == ANY else ()
+
+
+def _kind(expression: Expression) -> str:
+    if isinstance(expression, Literal):
+        return kind_of_text(expression.text)
+    if isinstance(expression, Lambda):
+        return "function"
+    return expression.kind if isinstance(expression, Collection) else ""
+
+
+# Costs
+
+
+def _cost(expression: Expression, hint: Hint = ANY, word: str = "") -> int:
+    if word and isinstance(expression, Literal) and expression.text == word:
+        return _WORD
+    kinds = _kinds(hint)
+    misfit = _MISFIT if kinds and (kind := _kind(expression)) and kind not in kinds else 0
+    return misfit + _size(expression)
+
+
+def _size(expression: Expression) -> int:
+    if isinstance(expression, Literal):
+        return _literal_size(expression.text)
+    if isinstance(expression, Collection):
+        if not expression.items:
+            return _EMPTY_CONTAINER
+        around = {"list": 20, "tuple": 20, "dict": 20, "set": 30, "iter": 120}.get(expression.kind, 100)
+        return around + sum(_size(item) + 20 for item in expression.items)
+    if isinstance(expression, Lambda):
+        return 100 + _size(expression.body)
+    return _NAME if isinstance(expression, Name) else _REF
+
+
+def _literal_size(text: str) -> int:
+    kind = kind_of_text(text)
+    if kind in ("bool", "none", "ellipsis"):
+        return 40
+    if kind in ("float", "complex") and not text[0].isdigit() and not text[1:2].isdigit():
+        return 200  # infinities and the like
+    value = ast.literal_eval(text)
+    if not value:
+        return _EMPTY_TEXT if kind in ("str", "bytes") else _LITTLE["0"] + 5 * (kind != "int")
+    if isinstance(value, str):
+        return 20 + sum(map(_character_size, value))
+    if isinstance(value, bytes):
+        return 30 + sum(_character_size(chr(byte)) for byte in value)
+    if text in _LITTLE:
+        return _LITTLE[text]
+    digits = text.lstrip("-")
+    size = 10 * len(digits) + sum(20 for digit in digits if digit in "123456789") + 15 * text.startswith("-")
+    return size + int(min(abs(value), SMALL)) + (0 if kind == "int" else 5)
+
+
+def _character_size(character: str) -> int:
+    if character in "aA0":
+        return 7
+    if character in "bcdefBCDEF12345":
+        return 8
+    if character.isascii() and (character.isalnum() or character == " "):
+        return 10
+    return 12 if character.isascii() and character.isprintable() else 30
+
+
+# Smaller expressions
+
+
+def _plainer(expression: Expression) -> Iterator[Expression]:
+    """Other expressions of the same kind, most of them smaller."""
+    if isinstance(expression, Collection):
+        yield from _plainer_container(expression)
+    elif isinstance(expression, Literal):
+        yield from (Literal(text) for text in _plainer_literal(expression.text))
+    elif isinstance(expression, Lambda):
+        yield from (Lambda(expression.arity, body) for body in _plainer(expression.body))
+
+
+def _plainer_container(container: Collection) -> Iterator[Expression]:
+    width = 2 if container.kind == "dict" else 1
+    entries = [container.items[at : at + width] for at in range(0, len(container.items), width)]
+
+    def of(kept: list[tuple[Expression, ...]]) -> Collection:
+        return Collection(container.kind, tuple(part for entry in kept for part in entry))
+
+    if container.kind in ("iter", "set"):
+        yield Collection("list", container.items)
+    if container.kind in ("list", "tuple", "iter") and entries:
+        texts = [item.text for item in container.items if isinstance(item, Literal) and item.text[0] in "'\""]
+        if len(texts) == len(entries):  # a text is a sequence of texts too
+            yield Literal(repr("".join(ast.literal_eval(text) for text in texts)))
+    if entries:
+        yield of([])
+        if len(entries) > 2:
+            middle = len(entries) // 2
+            yield of(entries[:middle])
+            yield of(entries[middle:])
+    if 1 < len(entries) <= MAX_SINGLE:
+        for index in range(len(entries)):
+            yield of(entries[:index] + entries[index + 1 :])
+    if len(entries) <= MAX_SINGLE:
+        for index, item in enumerate(container.items):
+            for smaller in _plainer(item):
+                yield Collection(container.kind, (*container.items[:index], smaller, *container.items[index + 1 :]))
+
+
+def _plainer_literal(text: str) -> Iterator[str]:
+    if text.startswith(("float(", "complex(")):
+        yield from ("0", "1", "0.0")
+        return
+    value = ast.literal_eval(text)
+    if isinstance(value, str | bytes):
+        yield from map(repr, _shorter(value))
+        if isinstance(value, str):
+            yield from map(repr, _usual(value))
+            yield from map(repr, _simpler(value))
+        elif value.isascii():
+            yield from (repr(simpler.encode()) for simpler in _simpler(value.decode()))
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield from map(str, _rounder(value))
+    elif isinstance(value, float) and math.isfinite(value):
+        yield from ("0", "1", "-1", "2")
+        yield from map(str, _rounder(int(value)) if abs(value) < 10**MAX_DIGITS else ())
+        yield from ("0.0", "1.0", "-1.0", "0.5", "1.5", "-0.5")
+        yield from (repr(round(value, digits)) for digits in (1, 2))
+
+
+def _shorter(text: str | bytes) -> Iterator[str | bytes]:
+    """The text without one piece of it: pieces of half its length, of a quarter, and so on down to one character. A letter
+    for an empty text."""
+    size = len(text)
+    yield text[:0] if size else "a" if isinstance(text, str) else b"a"
+    length = size // 2
+    while length:
+        if size / length <= MAX_CHUNKS:
+            for start in range(0, size, length):
+                yield text[:start] + text[start + length :]  # type: ignore[operator]  # both of one kind
+        length //= 2
+
+
+def _usual(text: str) -> Iterator[str]:
+    """The text with one unusual character replaced, and with all of them replaced."""
+    usual = [_usual_character(character) for character in text]
+    if "".join(usual) != text:
+        yield "".join(usual)
+        for index, character in enumerate(usual):
+            if character != text[index]:
+                yield text[:index] + character + text[index + 1 :]
+
+
+def _simpler(text: str) -> Iterator[str]:
+    """The text with other letters and digits, different ones for different ones: "fox" becomes "abc", "7.7.9" becomes
+    "0.0.1". All of them, letters alone, digits alone, then one word after the other. A number becomes rounder too.
+    """
+    if text.isascii() and text.isdigit():
+        yield from (str(number) for number in _rounder(int(text)) if number >= 0)
+    yield from (_in_order(text, kind) for kind in (str.isalnum, str.isalpha, str.isdigit))
+    for found in itertools.islice(_WORDS.finditer(text), MAX_CHUNKS):
+        yield text[: found.start()] + _in_order(found[0], str.isalnum) + text[found.end() :]
+
+
+def _in_order(text: str, kind: Callable[[str], bool]) -> str:
+    """The text with the first letters of the alphabet in the place of its letters, in the order in which they first
+    come, each in its case, and the same for digits; as far as they are of that kind."""
+    letters = dict.fromkeys(one.lower() for one in text if one.isascii() and one.isalpha())
+    digits = dict.fromkeys(one for one in text if one.isascii() and one.isdigit())
+    new = dict(zip(letters, string.ascii_lowercase, strict=False)) | dict(zip(digits, string.digits, strict=False))
+    new |= {old.upper(): letter.upper() for old, letter in new.items()}
+    return "".join(new.get(one, one) if kind(one) else one for one in text)
+
+
+def _usual_character(character: str) -> str:
+    if character.isascii() and character.isprintable():
+        return character
+    plain = unicodedata.normalize("NFKD", character)[:1]
+    if plain.isascii() and plain.isalnum():
+        return plain
+    return "a" if character.isalpha() else "1" if character.isdigit() else " " if character.isspace() else character
+
+
+def _rounder(number: int) -> Iterator[int]:
+    """0, 1, small numbers, powers of ten, and the number with fewer or rounder digits."""
+    sign = 1 if number > 0 else -1
+    size = abs(number)
+    yield from (0, sign, -sign)
+    if size <= SMALL:
+        yield from (sign * smaller for smaller in range(2, max(size, 4)))
+        yield from (sign * smaller for smaller in (10,) if smaller < size)
+        return
+    yield from (sign * 2, sign * 3, sign * 5)
+    digits = min(len(str(size)), MAX_DIGITS)
+    yield from (sign * first * 10**power for power in range(1, digits + 1) for first in (1, 2, 5))
+    yield sign * (size // 10)
+    for power in range(digits - 1, 0, -1):
+        rounded = size // 10**power * 10**power
+        yield sign * rounded
+        yield sign * (rounded + 10**power)
+    yield size

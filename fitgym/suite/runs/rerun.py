@@ -1,0 +1,302 @@
+"""Reruns: a test file in a fresh interpreter, inside the sandbox, as a stranger would run it.
+
+The file is copied to a folder of its own, the only one that can be written. No configuration and no plugin of the
+machine takes part, so they neither slow the run down nor change its result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from fitgym.sandbox.environment import MARKER, marked
+from fitgym.sandbox.folder import Folder
+from fitgym.subject.subject import Reference
+from fitgym.suite.runs.other_machine import ENVIRONMENT
+from fitgym.suite.text.cleanup import note
+from fitgym.suite.text.place import import_root
+
+__all__ = ["FILE_NAME", "Rerun", "Verdict"]
+
+FILE_NAME = "test_generated.py"
+
+STILL_S = 6.0
+"""Seconds for one test, three times what it was given in the search; whoever says nothing for longer hangs."""
+
+POLL_S = 0.02
+
+ROOT = Path(__file__).parents[3]
+"""The folder that `fitgym` is imported from."""
+
+# The path of fitgym comes last, so that nothing beside it is found before what is installed.
+START = (
+    "import sys; sys.path.append({root!r}); from fitgym.sandbox.sandbox import die_with_parent, main; "
+    "die_with_parent({parent}); main(sys.argv[1:])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one test.
+
+    Attributes:
+        passed: it passed.
+        assertions: indexes of its assertions that do not hold; empty if it failed in another way.
+        error: the class of the exception, or what else went wrong.
+        wrote: it left or changed something in the current folder.
+        seconds: how long it took; two verdicts that differ in nothing else are equal.
+    """
+
+    passed: bool
+    assertions: tuple[int, ...] = ()
+    error: str = ""
+    wrote: bool = False
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(slots=True)
+class Rerun:
+    """One run of a test file in a fresh interpreter; it runs from the moment it is made.
+
+    Args:
+        text: the file.
+        reference: its subject; the folder it is imported from goes to `PYTHONPATH`
+            if it needs one.
+        order: 0 as written, 1 reversed, others shuffled.
+        hash_seed: `PYTHONHASHSEED` of the interpreter.
+        elsewhere: as on another machine, see `fitgym.suite.runs.other_machine`.
+        measured: measure branch coverage of the subject.
+        mutated: the text that the subject is made from, "" for its own.
+        limit_s: seconds after which it is killed; a test that takes more than `STILL_S` is not waited for either.
+        patience_s: seconds after which it is killed if its first test began in the first half of them.
+
+    Attributes:
+        verdicts: by name of the test, complete after `wait`.
+        unusable: why the file could not be imported, "" if it could.
+        timed_out: it was killed before its end.
+        finished: the interpreter ended by itself, every test having been run, and pytest came to its own end.
+        seconds: how long it took.
+        coverage_file: data of coverage.py if `measured`; gone after `close`.
+    """
+
+    text: str
+    reference: Reference
+    order: int = 0
+    hash_seed: int = 0
+    elsewhere: bool = False
+    measured: bool = False
+    mutated: str = ""
+    limit_s: float = 60.0
+    patience_s: float = math.inf
+    verdicts: dict[str, Verdict] = field(init=False, default_factory=dict)
+    unusable: str = field(init=False, default="")
+    timed_out: bool = field(init=False, default=False)
+    finished: bool = field(init=False, default=False)
+    seconds: float = field(init=False, default=0.0)
+    _private: Folder = field(init=False)
+    _folder: Path = field(init=False)
+    _process: subprocess.Popen[bytes] = field(init=False)
+    _started: float = field(init=False)
+    _ended: bool = field(init=False, default=False)
+    _told: int = field(init=False, default=0)
+    _told_at: float = field(init=False, default=0.0)
+    _begun: float = field(init=False, default=math.inf)
+    _token: str = field(init=False, default_factory=lambda: secrets.token_hex(16))
+
+    def __post_init__(self) -> None:
+        self._private = Folder()
+        self._folder = Path(self._private.path)
+        try:
+            self._place.mkdir()
+            (self._place / FILE_NAME).write_text(self.text, encoding="utf-8")
+            (self._place / "pytest.ini").touch()
+            (self._folder / "mutated").write_text(self.mutated, encoding="utf-8")
+            (self._folder / "coveragerc").write_text("[run]\ndynamic_context = test_function\n", encoding="utf-8")
+            with (self._folder / "errors").open("wb") as errors:
+                self._started = time.monotonic()
+                self._process = subprocess.Popen(
+                    [
+                        sys.executable,
+                        "-c",
+                        START.format(root=str(ROOT), parent=os.getpid()),
+                        str(self._folder),
+                        *self._options(),
+                        "--",
+                        *self._command(),
+                    ],
+                    cwd=self._place,
+                    env=self._environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    start_new_session=True,
+                )
+        except BaseException:
+            self._private.remove()
+            raise
+
+    @property
+    def coverage_file(self) -> Path:
+        return self._folder / "coverage"
+
+    @property
+    def _place(self) -> Path:
+        """The current folder of the interpreter: nothing but the file is there, so that what a test adds can be seen."""
+        return self._folder / "suite"
+
+    def wait(self) -> Rerun:
+        """Wait for its end, at most until its limit, and read what it wrote."""
+        try:
+            while not self.look():
+                time.sleep(POLL_S)
+        finally:
+            self._kill()
+        return self
+
+    def look(self) -> bool:
+        """See whether it has come to its end, by itself or at its limit; if so, read what it wrote."""
+        if self.seconds:
+            return True
+        code = self._process.poll()
+        now = time.monotonic() - self._started
+        if (size := self._written()) != self._told:
+            self._told, self._told_at, self._begun = size, now, min(self._begun, now)
+        self.timed_out = code is None and (
+            now > self.limit_s
+            or now > self.patience_s >= 2 * self._begun
+            or (size > 0 and now - self._told_at > STILL_S)
+        )
+        if code is None and not self.timed_out:
+            return False
+        self._kill()
+        self.seconds = time.monotonic() - self._started
+        self._read(code, now - self._told_at)
+        return True
+
+    def close(self) -> None:
+        """End the interpreter if it still runs, and remove its folder."""
+        self._kill()
+        self._private.remove()
+
+    def _options(self) -> list[str]:
+        """What the sandbox allows beyond its defaults."""
+        writes = self.reference.writes or note(self.reference) in self.text
+        beside = [f"--beside={self.reference.root}"] if writes else []
+        return beside + ([f"--programs={','.join(self.reference.programs)}"] if self.reference.programs else [])
+
+    def _command(self) -> list[str]:
+        place = [f"{FILE_NAME}", "-c", "pytest.ini", "--rootdir", ".", "-p", "no:cacheprovider", "-q"]
+        # Plain assertions and tracebacks: pytest would call `__repr__` of the subject's objects to explain a failure.
+        plain = ["--assert=plain", "--tb=native", "--no-header", "--no-summary"]
+        pytest = [
+            "pytest",
+            *place,
+            *plain,
+            "-p",
+            "fitgym.suite.runs.verdicts",
+            "--verdicts",
+            str(self._folder / "verdicts"),
+        ]
+        pytest += ["--order", str(self.order), *(["--elsewhere"] if self.elsewhere else [])]
+        if self.mutated:
+            pytest += ["-x", "-p", "fitgym.suite.runs.mutated", "--mutated", str(self._folder / "mutated")]
+            pytest += ["--module", self.reference.module, "--origin", self.reference.path]
+        if not self.measured:
+            return pytest
+        files = ",".join(dict.fromkeys((self.reference.path, os.path.realpath(self.reference.path))))
+        options = [
+            "--branch",
+            f"--include={files}",
+            f"--data-file={self.coverage_file}",
+            f"--rcfile={self._folder / 'coveragerc'}",
+        ]
+        return ["coverage", "run", *options, "-m", *pytest]
+
+    def _environment(self) -> dict[str, str]:
+        ours: tuple[str, ...] = ("PYTEST_", "COVERAGE_", "COV_", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS")
+        ours += ("PYTHONSTARTUP", "PYTHONOPTIMIZE")  # with the latter, tests would lose their assertions
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        path = [import_root(self.reference), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        return inherited | {
+            "PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in path if folder),
+            "PYTHONHASHSEED": str(self.hash_seed),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            MARKER: self._token,
+            **(ENVIRONMENT if self.elsewhere else {}),
+        }
+
+    def _written(self) -> int:
+        """How much has been said about the tests."""
+        try:
+            return (self._folder / "verdicts").stat().st_size
+        except OSError:
+            return 0
+
+    def _read(self, code: int | None, silent_s: float) -> None:
+        """Read the verdicts; a test without an end was running when the interpreter died, `silent_s` after it began."""
+        running = ""
+        writers = set()
+        path = self._folder / "verdicts"
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                entry = json.loads(line)
+            except ValueError:  # cut off in the middle
+                break
+            if entry["event"] == "wrote":
+                writers.add(entry["test"])
+                continue
+            running = entry["test"] if entry["event"] == "start" else ""
+            if entry["event"] == "unusable":
+                self.unusable = entry["error"] or "it cannot be imported"
+            elif entry["event"] == "end" and self.verdicts.get(entry["test"], _GOOD).passed:
+                seconds = entry["seconds"]
+                self.verdicts[entry["test"]] = Verdict(
+                    entry["passed"], tuple(entry["assertions"]), entry["error"], seconds=seconds
+                )
+        for name in sorted(writers & set(self.verdicts)):
+            self.verdicts[name] = replace(self.verdicts[name], wrote=True)
+        if running:
+            why = "did not end in time" if code is None else f"ended the interpreter with code {code}"
+            self.verdicts[running] = Verdict(False, (), why, seconds=silent_s)
+        elif not self.verdicts and not self.unusable:
+            silent = "it was not imported in time" if code is None else "the interpreter wrote nothing"
+            self.unusable = self._last_words() or silent
+        # If nothing failed, 1 is the traceback of a pytest that a test has broken, and the owner's would break too.
+        expected = int(not all(verdict.passed for verdict in self.verdicts.values()))
+        self.finished = code == expected and not running and not self.unusable
+
+    def _last_words(self) -> str:
+        """The last line on the interpreter's standard error."""
+        try:
+            with (self._folder / "errors").open("rb") as errors:
+                errors.seek(0, os.SEEK_END)
+                errors.seek(max(0, errors.tell() - 2000))
+                lines = errors.read().decode("utf-8", "replace").split("\n")
+        except OSError:  # the folder is the home of the tests: they may have emptied it
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def _kill(self) -> None:
+        """End the interpreter and everything it started."""
+        if self._ended:  # its number may belong to somebody else by now
+            return
+        self._ended = True
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for pid in marked(self._token):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+_GOOD = Verdict(True)

@@ -1,0 +1,369 @@
+"""Stability: tests that pass every time, whoever runs them and in whatever order.
+
+Every run is a fresh interpreter with a hash seed of its own, every second one as on another machine
+(`fitgym.suite.runs.other_machine`): once in the order of the file, once in reverse, so that of any two tests each comes first once,
+then in shuffled orders. What ever differs is taken out: a single assertion if it
+was one, otherwise the test. A test that passes but takes another way through the subject from run to run, so that the
+suite covers now more and now less, is taken out too. Then the count starts again, because a test may have leaned on
+what is gone. Tests that leave files in the current folder are given a folder of their own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from fitgym.subject.subject import Reference
+from fitgym.suite.assertions import FinishedTest, weakened
+from fitgym.suite.deadline import Deadline
+from fitgym.suite.runs.measure import Arc, Measured, arcs_by_test, read_coverage
+from fitgym.suite.runs.rerun import POLL_S, Rerun, Verdict
+
+__all__ = ["Dropped", "Stability", "stabilize"]
+
+RUNS = 5
+JOBS = 2
+WEAKENINGS = 3  # rounds in which assertions are dropped; after them whole tests are
+HALVINGS = 3  # of a file that cannot be imported: 14 runs at most
+MARGIN = 1.25  # that a run may take longer than it should
+LEISURE = 2 * MARGIN  # times a run: it may fail, and after it there is time for another one
+
+_WANDERING = Verdict(False, (), "covers something else from run to run")
+_UNCHECKED = Verdict(False, (), "no time was left to see it pass")
+
+Render = Callable[[Sequence[FinishedTest]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A test that was taken out.
+
+    Attributes:
+        name: of the test.
+        reason: the class of the exception, or what else went wrong.
+    """
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """What is left of a suite and how well it was checked.
+
+    Attributes:
+        tests: all of them passed in `runs` runs in a row, as they are here.
+        runs: fresh interpreters that ran exactly these tests without a failure; at least 1 if there are tests.
+        wanted: how many were asked for; fewer were done if time ran out.
+        weakened: number of assertions dropped from tests that are left.
+        dropped: tests taken out.
+        measured: coverage of these tests by coverage.py, None if it was not asked for or there are no tests.
+    """
+
+    tests: tuple[FinishedTest, ...]
+    runs: int
+    wanted: int
+    weakened: int = 0
+    dropped: tuple[Dropped, ...] = ()
+    measured: Measured | None = None
+
+    @property
+    def complete(self) -> bool:
+        """As many clean runs as were asked for."""
+        return self.runs >= self.wanted or not self.tests
+
+
+def stabilize(
+    tests: Sequence[FinishedTest],
+    render: Render,
+    reference: Reference,
+    *,
+    runs: int = RUNS,
+    jobs: int = JOBS,
+    deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
+    limit_s: float | None = None,
+    measure: bool = True,
+    report: Callable[[str], None] = lambda _: None,
+) -> Stability:
+    """Run tests again and again until what is left of them passes `runs` times in a row.
+
+    Args:
+        tests: with distinct names.
+        render: their file; each assertion of a test is one `assert` statement of its function, in order.
+        reference: the subject.
+        runs: clean runs wanted.
+        jobs: interpreters at a time.
+        deadline: until when to be done. After its soft end one clean batch of `jobs` runs has to do; if that fails for
+            the last time that there is time for, all tests go that failed or were not seen to pass, and the slowest if
+            the others would not end in time. If there is not even time for one clean batch, all tests are dropped.
+        limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
+        measure: measure coverage, in every run; what is reported is what all runs of the count have in common.
+        report: told how many clean runs there were so far.
+    """
+    work = _Work(list(tests))
+    limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
+    clean = number = failed = 0
+    measured: Measured | None = None
+    ways: list[dict[str, frozenset[Arc]]] = []
+    while work.tests and clean < runs:
+        report(f"checking in fresh interpreters: {clean} of {runs} clean runs")
+        if not clean:
+            work.fit(deadline.rest)
+        elif deadline.left < 1.5 * work.took or deadline.rest < LEISURE * work.took:
+            break
+        if not work.tests:
+            break
+        batch = min(jobs, runs - clean)  # in a hurry too: a suite that ran in one order only is not known to be stable
+        text = render(work.tests)
+        rest = deadline.rest
+        # As long as it is not known how long the tests take, or whether they pass, there is time for those that do.
+        patience = math.inf if rest < LEISURE * work.took else rest / 2
+        reruns: list[Rerun] = []
+        try:
+            for job in range(batch):
+                # Orders and hash seeds go on counting after a change, so that a suite is never checked by the same
+                # runs again; the order of the file and its reverse are part of every count.
+                order = clean + job if clean + job < 2 else number + job + 2
+                reruns.append(
+                    Rerun(
+                        text,
+                        reference,
+                        order=order,
+                        hash_seed=number + job + 1,
+                        elsewhere=(number + job) % 2 == 1,
+                        measured=measure,
+                        limit_s=min(limit, rest),
+                        patience_s=patience,
+                    )
+                )
+            waiting = reruns
+            while waiting := [rerun for rerun in waiting if not rerun.look()]:
+                time.sleep(POLL_S)
+            work.time(reruns)
+            number += batch
+            # With time for one more batch only, what failed goes in one go; after the soft end sooner.
+            hurried = deadline.rest < LEISURE * work.took or (deadline.left < work.took and failed >= WEAKENINGS)
+            writers = {n for rerun in reruns for n, verdict in rerun.verdicts.items() if verdict.wrote}
+            if all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns):
+                again = deadline.rest > MARGIN * work.took  # if not, it has to do that they passed
+                if again and work.give_folders(writers):
+                    clean, ways = 0, []
+                    continue
+                if measure:
+                    ways += [arcs_by_test(rerun.coverage_file, reference) for rerun in reruns]
+                    measured = read_coverage(reruns[0].coverage_file, reference)
+                wandering = _wandering(ways)
+                if not (wandering and again):
+                    clean += batch
+                    continue
+                work.take_out(dict.fromkeys(wandering, _WANDERING), may_weaken=False)
+                clean, ways = 0, []
+                continue
+            clean, ways = 0, []
+            if work.give_folders(writers) and not hurried:  # who fails may do so because of a file
+                continue
+            if unusable := [rerun for rerun in reruns if rerun.unusable]:
+                halvings = 0 if unusable[0].timed_out else HALVINGS
+                work.drop_unusable(unusable[0].unusable, render, reference, limit, halvings, deadline)
+            else:
+                failures = _failures(reruns)
+                blamed = _without_victims(failures, reruns, work.tests)
+                if len(blamed) == len(work.tests) and failed < WEAKENINGS:
+                    blamed = _first(failures, reruns)
+                if hurried:
+                    unseen = _unseen(reruns, work.tests)
+                    seen = len(work.tests) - len(unseen)
+                    # Most tests may be victims of a few: then it is those few that go.
+                    most = seen - len(failures) < (seen - len(blamed)) / 2
+                    blamed = (blamed if most else failures) | unseen
+                work.take_out(blamed, may_weaken=failed < WEAKENINGS and not hurried)
+            failed += 1
+        finally:
+            for rerun in reruns:
+                rerun.close()
+    if not clean:
+        work.drop_all(_UNCHECKED.error)
+    kept = {test.name for test in work.tests}
+    weakened = sum(count for name, count in work.weakened.items() if name in kept)
+    return Stability(tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None)
+
+
+class _Work:
+    """The tests that are left, what became of the others, and how many seconds things took.
+
+    Attributes:
+        took: the last run.
+        overhead: of that, what was not spent in tests.
+        slowness: each test, where it took longest.
+    """
+
+    def __init__(self, tests: list[FinishedTest]) -> None:
+        self.tests = tests
+        self.dropped: list[Dropped] = []
+        self.weakened: dict[str, int] = {}
+        self.took = 0.0
+        self.overhead = 0.0
+        self.slowness: dict[str, float] = {}
+
+    def time(self, reruns: Sequence[Rerun]) -> None:
+        """See how long runs at the same time have taken."""
+        self.took = max(rerun.seconds for rerun in reruns)
+        within = [sum(verdict.seconds for verdict in rerun.verdicts.values()) for rerun in reruns]
+        self.overhead = max(rerun.seconds - seconds for rerun, seconds in zip(reruns, within, strict=True))
+        for rerun in reruns:
+            for name, verdict in rerun.verdicts.items():
+                self.slowness[name] = max(verdict.seconds, self.slowness.get(name, 0.0))
+
+    def fit(self, rest: float) -> None:
+        """Drop the slowest tests if those that are left would not end in time; all if not even one would."""
+        expected = self.overhead + sum(self.slowness.get(test.name, 0.0) for test in self.tests)
+        late = set()
+        for test in sorted(self.tests, key=lambda test: self.slowness.get(test.name, 0.0))[:0:-1]:
+            if MARGIN * expected < rest:
+                break
+            expected -= self.slowness.get(test.name, 0.0)
+            late.add(test.name)
+        if expected >= rest:
+            self.drop_all(_UNCHECKED.error)
+        elif late:
+            self.take_out(dict.fromkeys(late, _UNCHECKED), may_weaken=False)
+
+    def give_folders(self, writers: set[str]) -> bool:
+        """Let tests that write files do so in a folder of their own; False if that changes nothing."""
+        known = self.tests
+        self.tests = [replace(test, writes=True) if test.name in writers else test for test in known]
+        return self.tests != known
+
+    def take_out(self, failures: dict[str, Verdict], *, may_weaken: bool) -> None:
+        """Drop the assertions that failed, or the tests where it was none of them.
+
+        If nothing can be blamed, a run died between two tests: the last test goes, so that this comes to an end.
+        """
+        if not failures and self.tests:
+            failures = {self.tests[-1].name: Verdict(False, (), "the interpreter died")}
+        kept = []
+        for test in self.tests:
+            verdict = failures.get(test.name)
+            if verdict is None:
+                kept.append(test)
+            elif verdict.assertions and may_weaken:
+                self.weakened[test.name] = self.weakened.get(test.name, 0) + len(verdict.assertions)
+                if (weak := weakened(test, verdict.assertions)) is not None:
+                    kept.append(weak)
+                else:
+                    self.dropped.append(Dropped(test.name, verdict.error))
+            else:
+                self.dropped.append(Dropped(test.name, verdict.error))
+        self.tests = kept
+
+    def drop_all(self, reason: str) -> None:
+        """Take out every test that is left."""
+        self.dropped += [Dropped(test.name, reason) for test in self.tests]
+        self.tests = []
+
+    def drop_unusable(
+        self, reason: str, render: Render, reference: Reference, limit_s: float, halvings: int, deadline: Deadline
+    ) -> None:
+        """Keep the largest parts, found by halving, whose file can be imported."""
+        parts = self._usable(self.tests, render, reference, limit_s, halvings, deadline)
+        usable = {test.name for part in parts for test in part}
+        no_time = not usable and halvings > 0 and deadline.rest < LEISURE * self.took
+        if no_time or len(usable) == len(self.tests):  # each part for itself, but not together: give up the second half
+            usable = {test.name for test in self.tests[: len(self.tests) // 2]}
+        self.dropped += [Dropped(test.name, reason) for test in self.tests if test.name not in usable]
+        self.tests = [test for test in self.tests if test.name in usable]
+
+    def _usable(
+        self,
+        tests: list[FinishedTest],
+        render: Render,
+        reference: Reference,
+        limit_s: float,
+        depth: int,
+        deadline: Deadline,
+    ) -> Iterator[list[FinishedTest]]:
+        """Parts that can be imported; the caller has seen that all together cannot."""
+        if len(tests) < 2 or depth == 0 or deadline.rest < LEISURE * self.took:
+            return
+        middle = len(tests) // 2
+        for half in (tests[:middle], tests[middle:]):
+            rerun = Rerun(render(half), reference, limit_s=min(limit_s, max(0.0, deadline.rest)))
+            try:
+                unusable = rerun.wait().unusable
+            finally:
+                rerun.close()
+            if not unusable:
+                yield half
+            else:
+                yield from self._usable(half, render, reference, limit_s, depth - 1, deadline)
+
+
+def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
+    return all(rerun.verdicts.get(test.name, _MISSING).passed for test in tests)
+
+
+def _wandering(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[str]:
+    """Tests to blame for what some of the runs covered and some did not.
+
+    That a test differs is no reason by itself: the first one to call a cached function runs it, whichever it is.
+    """
+    together = [frozenset().union(*way.values()) for way in ways]
+    if len(set(together)) < 2:
+        return []
+    unsteady = frozenset().union(*together) - frozenset.intersection(*together)
+    names = dict.fromkeys(name for way in ways for name in way)
+    return [name for name in names if any(way.get(name, frozenset()) & unsteady for way in ways)]
+
+
+def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
+    """The failed tests; one that failed by assertions in several runs, by all of them together."""
+    found: dict[str, Verdict] = {}
+    for rerun in reruns:
+        for name, verdict in rerun.verdicts.items():
+            if verdict.passed:
+                continue
+            known = found.get(name)
+            if known is None:
+                found[name] = verdict
+            elif known.assertions and verdict.assertions:
+                found[name] = Verdict(False, tuple(sorted({*known.assertions, *verdict.assertions})), known.error)
+            else:
+                found[name] = verdict if not verdict.assertions else known
+    return found
+
+
+def _unseen(reruns: Sequence[Rerun], tests: Sequence[FinishedTest]) -> dict[str, Verdict]:
+    """The tests that no run came to the end of."""
+    return {test.name: _UNCHECKED for test in tests if all(test.name not in rerun.verdicts for rerun in reruns)}
+
+
+def _without_victims(
+    failures: dict[str, Verdict], reruns: Sequence[Rerun], tests: Sequence[FinishedTest]
+) -> dict[str, Verdict]:
+    """The failures without those tests that may pass once others are gone.
+
+    Where two tests are in each other's way (both register the same name), the one that comes second fails, whichever it
+    is, and dropping both would be one too many. So tests that failed in some runs only stay as long as others failed in
+    all of them; then those of the run go that lose the fewest statements.
+    """
+    hard = {name for name, verdict in failures.items() if not verdict.assertions}
+    failed = [{name for name in hard if name in rerun.verdicts and not rerun.verdicts[name].passed} for rerun in reruns]
+    blamed = set.intersection(*failed) if failed else set()
+    if not blamed:
+        size = {test.name: len(test.statements) for test in tests}
+        blamed = min((one for one in failed if one), key=lambda one: sum(size.get(n, 0) for n in one), default=hard)
+    return {name: verdict for name, verdict in failures.items() if name not in hard or name in blamed}
+
+
+def _first(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
+    """Of the failures those that came first in a run, so that no other test can be to blame for them.
+
+    For when all tests fail: two that break whatever runs after them do that to all others, one in each order.
+    """
+    failed = [[name for name, verdict in rerun.verdicts.items() if not verdict.passed] for rerun in reruns]
+    return {name: failures[name] for names in failed for name in names[:1]}
+
+
+_MISSING = Verdict(False, (), "it was not run")

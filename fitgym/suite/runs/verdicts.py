@@ -1,0 +1,204 @@
+"""A pytest plugin: run the tests in a given order and write down what became of each.
+
+Loaded by `pytest -p fitgym.suite.runs.verdicts --verdicts FILE --order N`. The file gets one JSON object per line, written
+at once, so that it tells which test was running when the interpreter died. A test that fails in one of its assertions
+has its later assertions tried as well, so that one run shows all that do not hold.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import random
+import threading
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import pytest
+
+from fitgym.suite.messages import MESSAGE
+from fitgym.suite.runs.other_machine import arrive
+
+__all__ = ["Verdicts", "order_of"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--verdicts", default="", help="file that gets one line per test")
+    parser.addoption(
+        "--elsewhere", action="store_true", help="as on another machine, see fitgym.suite.runs.other_machine"
+    )
+    parser.addoption("--order", type=int, default=0, help="0 as written, 1 reversed, n shuffled with seed n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if path := config.getoption("--verdicts"):
+        config.pluginmanager.register(Verdicts(Path(path)), "fitgym-verdicts")
+    if config.getoption("--elsewhere"):
+        arrive()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = [items[index] for index in order_of(len(items), config.getoption("--order"))]
+
+
+def order_of(size: int, order: int) -> list[int]:
+    """The order number `order` of `size` tests: as written, reversed, then shuffled ones."""
+    indexes = list(range(size))
+    if order == 1:
+        indexes.reverse()
+    elif order > 1:
+        random.Random(order).shuffle(indexes)
+    return indexes
+
+
+class Verdicts:
+    """Writes what happens, one JSON object per line: `{"test": name, "event": ...}`.
+
+    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold), `error` and `seconds`; "wrote"
+    after a test that left or changed something in the current folder; "unusable" when the file cannot be imported.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._folder = Path.cwd()
+        self._threads = threading.enumerate()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note that the file cannot be used."""
+        if report.failed:
+            self._write(event="unusable", test="", error=_last_line(report.longrepr))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note which test begins."""
+        self._write(event="start", test=nodeid.rpartition("::")[2])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Run a test and note whether it wrote into the folder."""
+        before = _entries(self._folder)
+        try:
+            return (yield)
+        finally:
+            if _entries(self._folder) != before:
+                self._write(event="wrote", test=item.name)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Note how a test ended."""
+        report = yield
+        error = call.excinfo
+        if error is not None:
+            name = type(error.value).__name__
+            assertions = failed_assertions(item, error.tb) if call.when == "call" else []
+            self._write_end(item, call, assertions=assertions, error=name)
+        elif call.when == "call":
+            self._write_end(item, call)
+        if call.when == "call" and self._leaves_thread():
+            self._write_end(item, call, error="a thread does not end")
+        return report
+
+    def _leaves_thread(self) -> bool:
+        """A thread is new that would keep the interpreter from ending; each is told of once."""
+        left = False
+        for thread in threading.enumerate():
+            if thread not in self._threads and not thread.daemon:
+                thread.join(0.5)
+                if thread.is_alive():
+                    self._threads.append(thread)
+                    left = True
+        return left
+
+    def _write_end(
+        self, item: pytest.Item, call: pytest.CallInfo[None], assertions: Sequence[int] = (), error: str = ""
+    ) -> None:
+        entry = {"passed": not error, "assertions": assertions, "error": error, "seconds": round(call.duration, 6)}
+        self._write(event="end", test=item.name, **entry)
+
+    def _write(self, **entry: Any) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+def _entries(folder: Path) -> list[tuple[str, int, int]]:
+    """What is in a folder, by name, size and time of the last change."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            state = entry.stat(follow_symlinks=False)
+            found.append((entry.name, state.st_size, state.st_mtime_ns))
+    return sorted(found)
+
+
+def failed_assertions(item: pytest.Item, traceback: TracebackType | None) -> list[int]:
+    """Indexes of the checks of a test that do not hold, empty if something else in it failed.
+
+    A check is an `assert` statement or a call of a method of the test case that begins so. The index of an expected
+    message that is not there is `MESSAGE`.
+    """
+    code = getattr(getattr(item, "function", None), "__code__", None)
+    while traceback is not None and traceback.tb_frame.f_code is not code:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return []
+    function = _function(ast.parse(item.path.read_text(encoding="utf-8")), item.name)
+    body = function.body if function is not None else []
+    checks = [node for node in body if _is_check(node)]
+    line = traceback.tb_lineno
+    if any(_expects_message(node) and node.lineno <= line < _first_line(node) for node in body):
+        return [MESSAGE]
+    first = next((i for i, node in enumerate(checks) if node.lineno <= line <= (node.end_lineno or 0)), None)
+    if first is None:
+        return []
+    later = [i for i in range(first + 1, len(checks)) if not _holds(checks[i], traceback.tb_frame)]
+    return [first, *later]
+
+
+def _function(tree: ast.Module, name: str) -> ast.FunctionDef | None:
+    """The test function of that name, in the module or in one of its classes."""
+    classes = [node.body for node in tree.body if isinstance(node, ast.ClassDef)]
+    functions = (node for body in (tree.body, *classes) for node in body if isinstance(node, ast.FunctionDef))
+    return next((node for node in functions if node.name == name), None)
+
+
+def _is_check(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        called = node.value.func
+        return isinstance(called, ast.Attribute) and called.attr.startswith("assert") and _is_self(called.value)
+    return isinstance(node, ast.Assert)
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _expects_message(node: ast.stmt) -> bool:
+    """`with pytest.raises(..., match=...)` or `with self.assertRaisesRegex(...)`."""
+    if not isinstance(node, ast.With) or not isinstance(call := node.items[0].context_expr, ast.Call):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name == "assertRaisesRegex" or (name == "raises" and bool(call.keywords))
+
+
+def _first_line(node: ast.stmt) -> int:
+    """Where the body of a `with` begins."""
+    return node.body[0].lineno if isinstance(node, ast.With) else node.lineno
+
+
+def _holds(statement: ast.stmt, frame: FrameType) -> bool:
+    """The check passes with the variables of the frame."""
+    try:
+        code = compile(ast.Module([statement], []), "<check>", "exec")
+        exec(code, frame.f_globals, dict(frame.f_locals))
+    except BaseException:  # also what the subject's own operators raise
+        return False
+    return True
+
+
+def _last_line(text: object) -> str:
+    lines = [line for line in str(text).splitlines() if line.strip()]
+    return lines[-1].removeprefix("E").strip() if lines else ""

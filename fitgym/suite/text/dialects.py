@@ -1,0 +1,260 @@
+"""Dialects: the same tests as functions for pytest and as classes of unittest."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from fitgym.errors import InputError
+from fitgym.messages.observation import Observation
+from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.text.layout import Bracket, Piece, columns, flat, indented, laid_out, prefixed
+from fitgym.suite.text.scope import Scope
+from fitgym.suite.text.source import literal_source
+from fitgym.testcase.expression import Expression, Literal
+
+__all__ = ["DIALECTS", "WIDTH", "Dialect", "Pytest", "Unittest", "dialect"]
+
+WIDTH = 88  # of black and ruff
+
+
+class Dialect(Protocol):
+    """How tests are written for one framework.
+
+    Attributes:
+        body: greatest length of a line of a test's body.
+        reserved: names that no variable and no import may have.
+    """
+
+    body: int
+    reserved: frozenset[str]
+
+    def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
+        """The modules that the tests need besides what they call."""
+
+    def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
+        """The head of the block that has to raise."""
+
+    def check(self, value: str, fact: Observation, expected: Piece, scope: Scope) -> list[str]:
+        """The lines that check one fact.
+
+        Args:
+            value: source of the value that the fact is about.
+            fact: what is checked.
+            expected: the fact's expression as source.
+            scope: of the file.
+        """
+
+    def holds(self, condition: str) -> list[str]:
+        """The lines that check a condition."""
+
+    def own_folder(self) -> list[str]:
+        """The lines with which a test begins that is to write its files elsewhere."""
+
+    def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
+        """The lines of a test."""
+
+    def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
+        """The blocks of the file, with two blank lines between any two.
+
+        Args:
+            groups: operations under test, each with the lines of its tests.
+            headed: tests stand under the name of their operation even if they are few.
+        """
+
+
+class Pytest(Dialect):
+    """Plain functions, `assert`, `pytest.raises`; the tests of each operation stand under its name if they are many."""
+
+    body = WIDTH - 4
+    reserved = frozenset({"monkeypatch", "tmp_path"})
+
+    def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
+        kinds = {fact.kind for test in tests for fact in test.assertions}
+        needs_pytest = "approx" in kinds or any(test.raises is not None for test in tests)
+        return ["pytest"] * needs_pytest + ["math"] * ("nan" in kinds)
+
+    def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
+        assert test.raises is not None
+        error = scope.text(test.raises.module, test.raises.qualname)
+        match = (f"match={pattern_source(test.match)}",) if test.match else ()
+        return laid_out(Bracket(f"with {scope.module('pytest')}.raises(", (error, *match), "):", call=True), self.body)
+
+    def check(self, value: str, fact: Observation, expected: Piece, scope: Scope) -> list[str]:
+        match fact.kind:
+            case "nan":
+                return self._asserted(Bracket(f"{scope.module('math')}.isnan(", (value,), ")", call=True))
+            case "isinstance":
+                return self._asserted(Bracket("isinstance(", (value, expected), ")", call=True))
+            case "is" | "is not":
+                return self._compared(value, fact.kind, expected)
+            case "truth":
+                return self.holds(value if fact.expression == Literal("True") else f"not {value}")
+            case "approx":
+                about = Bracket(f"{scope.module('pytest')}.approx(", (expected,), ")", call=True)
+                return self._compared(value, "==", about)
+            case "length" | "text" | "list":
+                return self._compared(f"{_VIEWS[fact.kind]}({value})", "==", expected)
+            case _:
+                return self._compared(value, "==", expected)
+
+    def holds(self, condition: str) -> list[str]:
+        return [f"assert {condition}"]
+
+    def own_folder(self) -> list[str]:
+        return ["monkeypatch.chdir(tmp_path)"]
+
+    def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
+        head = f"def {test.name}():"
+        if not test.writes:
+            return [head, *indented(body)]
+        fixtures = Bracket(f"def {test.name}(", ("tmp_path", "monkeypatch"), "):", call=True)
+        return [*laid_out(fixtures, WIDTH), *indented(body)]
+
+    def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
+        blocks = []
+        number = sum(len(functions) for _, functions in groups)
+        for heading, functions in groups:
+            if headed or (2 * len(groups) <= number and len(groups) > 1):  # else there are as many headings as tests
+                blocks.append(f"# {heading}")
+            blocks += ["\n".join(lines) for lines in functions]
+        return blocks
+
+    def _asserted(self, condition: Piece) -> list[str]:
+        return laid_out(prefixed("assert ", condition), self.body)
+
+    def _compared(self, left: str, operator: str, right: Piece) -> list[str]:
+        """`assert left operator right`; too long for a line, the bracket on the right is opened if there is one, else
+        the comparison goes into parentheses."""
+        whole = f"assert {left} {operator} {flat(right)}"
+        if columns(whole) <= self.body:
+            return [whole]
+        if (
+            isinstance(right, Bracket)
+            and right.items
+            and columns(f"assert {left} {operator} {right.head}") <= self.body
+        ):
+            return laid_out(prefixed(f"assert {left} {operator} ", right), self.body)
+        inner = f"{left} {operator} {flat(right)}"
+        if columns(inner) + 4 <= self.body:
+            return ["assert (", f"    {inner}", ")"]
+        return ["assert (", f"    {left}", *indented(laid_out(prefixed(f"{operator} ", right), self.body - 4)), ")"]
+
+
+class Unittest(Dialect):
+    """A class of unittest for each operation; needs nothing but Python.
+
+    Floats are compared with 7 decimal places where that means something, else with a relative tolerance of 1e-6;
+    containers of floats exactly.
+    """
+
+    body = WIDTH - 8
+    reserved = frozenset({"folder", "self"})
+
+    def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
+        facts = [fact for test in tests for fact in test.assertions]
+        needs_math = any(
+            fact.kind == "nan" or (fact.kind == "approx" and _is_extreme(fact.expression)) for fact in facts
+        )
+        writes = ["contextlib", "tempfile"] if any(test.writes for test in tests) else []
+        return ["unittest", *(["math"] * needs_math), *writes]
+
+    def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
+        assert test.raises is not None
+        error = scope.text(test.raises.module, test.raises.qualname)
+        if not test.match:
+            return laid_out(Bracket("with self.assertRaises(", (error,), "):", call=True), self.body)
+        items = (error, pattern_source(test.match))
+        return laid_out(Bracket("with self.assertRaisesRegex(", items, "):", call=True), self.body)
+
+    def check(self, value: str, fact: Observation, expected: Piece, scope: Scope) -> list[str]:
+        match fact.kind:
+            case "nan":
+                return self._called("True", Bracket(f"{scope.module('math')}.isnan(", (value,), ")", call=True))
+            case "isinstance":
+                return self._called("IsInstance", value, expected)
+            case "truth":
+                return self.holds(value if fact.expression == Literal("True") else f"not {value}")
+            case "is" if expected == "None":
+                return self._called("IsNone", value)
+            case "is":
+                return self._called("Is", value, expected)
+            case "is not" if expected == "None":
+                return self._called("IsNotNone", value)
+            case "is not":
+                return self._called("IsNot", value, expected)
+            case "approx" if _is_extreme(fact.expression):
+                items = (value, expected, "rel_tol=1e-6")
+                return self._called("True", Bracket(f"{scope.module('math')}.isclose(", items, ")", call=True))
+            case "approx" if isinstance(fact.expression, Literal):
+                return self._called("AlmostEqual", value, expected)
+            case "length" | "text" | "list":
+                return self._called("Equal", f"{_VIEWS[fact.kind]}({value})", expected)
+            case _:
+                return self._called("Equal", value, expected)
+
+    def holds(self, condition: str) -> list[str]:
+        if condition.startswith("not "):
+            return self._called("False", condition.removeprefix("not "))
+        return self._called("True", condition)
+
+    def own_folder(self) -> list[str]:
+        return [
+            "folder = self.enterContext(tempfile.TemporaryDirectory())",
+            "self.enterContext(contextlib.chdir(folder))",
+        ]
+
+    def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
+        return [f"def {test.name}(self):", *indented(body)]
+
+    def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
+        blocks = []
+        taken: set[str] = set()
+        for heading, functions in groups:
+            name = "Test" + "".join(word[:1].upper() + word[1:] for word in re.split(r"\W+|_", heading))
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            methods = "\n\n".join("\n".join(indented(lines)) for lines in functions)
+            blocks.append(f"class {name}(unittest.TestCase):\n{methods}")
+        return [*blocks, 'if __name__ == "__main__":\n    unittest.main()']
+
+    def _called(self, name: str, *items: Piece) -> list[str]:
+        return laid_out(Bracket(f"self.assert{name}(", items, ")", call=True), self.body)
+
+
+DIALECTS: dict[str, Dialect] = {"pytest": Pytest(), "unittest": Unittest()}
+
+_VIEWS = {"length": "len", "text": "str", "list": "list"}
+
+
+def dialect(name: str) -> Dialect:
+    """The dialect of that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in DIALECTS:
+        raise InputError(f"no format named '{name}' (there are: {', '.join(DIALECTS)})")
+    return DIALECTS[name]
+
+
+def pattern_source(pattern: str) -> str:
+    """A regular expression as source: as a raw string where it has backslashes and can be one."""
+    plain = literal_source(repr(pattern))
+    if "\\" not in pattern or not pattern.isprintable() or pattern.endswith("\\"):
+        return plain
+    for quote in ('"', "'"):
+        if quote not in pattern:
+            return f"r{quote}{pattern}{quote}"
+    return plain
+
+
+def _is_extreme(expression: Expression) -> bool:
+    """A number of which 7 decimal places say too little or too much."""
+    if not isinstance(expression, Literal):
+        return False
+    size = abs(ast.literal_eval(expression.text))
+    return bool(size) and not 1e-3 <= size < 1e6

@@ -1,0 +1,338 @@
+"""Export: finished tests as a file that reads as if a person had written it.
+
+The file needs the subject and pytest, or unittest alone, not fitgym. It says how it was made, but neither when nor where,
+so the same run gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import itertools
+import os
+import sys
+import tempfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from fitgym import __version__
+from fitgym.messages.observation import Observation
+from fitgym.subject.subject import Reference, Subject
+from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.text.cleanup import NAMES, undoing
+from fitgym.suite.text.dialects import DIALECTS, WIDTH, Dialect
+from fitgym.suite.text.generated import GENERATED
+from fitgym.suite.text.layout import Bracket, indented, laid_out
+from fitgym.suite.text.place import import_root, is_configured, is_first_party
+from fitgym.suite.text.scope import Scope
+from fitgym.suite.text.source import Rendered, expression_piece, literal_source, render
+from fitgym.testcase.expression import Literal, refs
+
+__all__ = ["arranged", "export", "file_name", "suite_text", "write"]
+
+
+def export(
+    tests: Sequence[FinishedTest],
+    subject: Subject,
+    path: str | Path | None = None,
+    *,
+    command: str = "",
+    dialect: Dialect = DIALECTS["pytest"],
+) -> str:
+    """The suite as text, written to `path` if there is one.
+
+    Args:
+        tests: in the order of the file; their names differ.
+        subject: the code under test.
+        path: the file, written whole or not at all. Missing folders are made.
+        command: what repeats the run, for the header.
+        dialect: how tests are written.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    folder = None if path is None else Path(path).parent
+    text = suite_text(tests, subject, folder=folder, command=command, dialect=dialect)
+    if path is not None:
+        write(text, Path(path))
+    return text
+
+
+def arranged(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTest]:
+    """The tests by what they test, in the order of the source; of each operation those first that return."""
+
+    def place(test: FinishedTest) -> tuple[int, int, bool]:
+        operation = subject.operations[test.statements[-1].operation]
+        known = 0 <= operation.function < len(subject.functions)
+        line = subject.functions[operation.function].line if known else sys.maxsize
+        return line, operation.id, test.raises is not None
+
+    return sorted(tests, key=place)
+
+
+def file_name(module: str, class_name: str = "") -> str:
+    """What the file of a subject is called: `test_package_module.py`, with the class if one was named."""
+    parts = [*module.split("."), *(class_name.split(".") if class_name else [])]
+    return f"test_{'_'.join(part.strip('_') for part in parts).lower()}.py"
+
+
+def suite_text(
+    tests: Sequence[FinishedTest],
+    subject: Subject,
+    *,
+    folder: str | Path | None = None,
+    command: str = "",
+    dialect: Dialect = DIALECTS["pytest"],
+    reserved: frozenset[str] = frozenset(),
+    headed: bool = False,
+) -> str:
+    """The suite as the text of a file that will stand in `folder`.
+
+    The text passes `ruff check` and `ruff format --check` with their default rules. Tests of one operation that follow
+    each other stand under its name. The folder matters only if the subject is not importable by itself: then a line
+    with the relative way to it extends `sys.path`, or, without a folder, a comment says what has to be on `PYTHONPATH`.
+    Imports do not bind the names that are `reserved`. If `headed`, tests stand under the name of their operation even if
+    they are few.
+    """
+    writes = NAMES if subject.added or subject.changed else ()
+    scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *writes, *reserved}))
+    for module in dialect.modules(tests):  # before the names of the subject can take theirs
+        scope.module(module)
+    for test in tests:  # all imports are known before the first variable gets its name
+        _function(test, subject, scope, dialect)
+    groups = [
+        (name, [_function(test, subject, scope, dialect) for test in group])
+        for name, group in itertools.groupby(tests, lambda test: _heading(test, subject))
+    ]
+    head = [f'"""{_docstring(subject.reference, command)}"""', "", *_imports(subject, scope, folder)]
+    beginning, body = "\n".join(head).rstrip("\n"), "\n\n\n".join(dialect.groups(groups, headed))
+    if not body:
+        return beginning + "\n"
+    return beginning + ("\n\n" if body.startswith("#") else "\n\n\n") + body + "\n"  # as isort has it
+
+
+def write(content: str | bytes, path: Path) -> None:
+    """Write a file whole or not at all: a new file takes the place of the old one in one step.
+
+    Raises:
+        OSError: it cannot be written; what was there before is unchanged.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)  # temporary files are private, a suite is not
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _docstring(reference: Reference, command: str) -> str:
+    """What the file is, without local paths."""
+    what = reference.module + (f".{reference.class_name}" if reference.class_name else "")
+    lines = [f"Tests of {what}, {GENERATED} {__version__}.", ""]
+    if command:
+        local = reference.text.rpartition(":")[0] or reference.text if reference.class_name else reference.text
+        if os.path.isabs(local):
+            command = command.replace(local, os.path.basename(local))
+        lines += [f"    {command}", ""]
+    lines += [
+        "They record what the code did when they were made; a failing test shows a change,",
+        "not always a fault.",
+        "",
+    ]
+    text = "\n".join(lines)
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[str]:
+    """The import lines; before that of the subject what makes it importable, and what undoes what its import writes."""
+    reference = subject.reference
+    root = import_root(reference)
+    if folder is not None and root and is_configured(root, Path(folder)):
+        root = ""
+    undo = undoing(subject, scope, WIDTH)
+    ours = (reference.module.partition(".")[0],) if is_first_party(reference) else ()
+    if not root or folder is None:
+        lines = scope.imports(WIDTH, first_party=ours)
+        if undo and lines:
+            before, after = _split(lines, (reference.module.partition(".")[0],))
+            lines = [*before, *undo, "", *after]
+        note = [f"# The folder of `{reference.module.partition('.')[0]}` has to be on PYTHONPATH.", ""] if root else []
+        return [*note, *lines] if lines else []
+    way = Path(os.path.relpath(root, folder)).as_posix()
+    scope.module("os")
+    scope.module("sys")
+    lines = scope.imports(WIDTH, first_party=ours)
+    # Everything of the subject's own project comes after the line that makes it importable.
+    before, after = _split(lines, ours)
+    paths, sys_module = f"{scope.module('os')}.path", scope.module("sys")
+    here = Bracket(f"{paths}.dirname(", ("__file__",), ")", call=True)
+    target = here if way == "." else Bracket(f"{paths}.join(", (here, literal_source(repr(way))), ")", call=True)
+    extend = laid_out(Bracket(f"{sys_module}.path.insert(", ("0", target), ")", call=True), WIDTH)
+    return [*before, "", *extend, *undo, "", *after]
+
+
+def _split(lines: list[str], packages: Collection[str]) -> tuple[list[str], list[str]]:
+    """The import lines before the first one of some packages, without blank lines at the end, and the others."""
+    start = next((i for i, line in enumerate(lines) if _imported(line) in packages), len(lines))
+    before, after = lines[:start], lines[start:]
+    while before and not before[-1]:
+        before.pop()
+    return before, after
+
+
+def _imported(line: str) -> str:
+    """The top-level package that an import line imports from, "" for other lines."""
+    words = line.split()
+    return words[1].partition(".")[0] if len(words) > 1 and words[0] in ("import", "from") else ""
+
+
+def _heading(test: FinishedTest, subject: Subject) -> str:
+    """What the last statement does, as it is called in the source."""
+    return subject.operations[test.statements[-1].operation].name
+
+
+def _function(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
+    """The lines of one test function: arrange, act, assert, with a blank line between parts that are not short."""
+    body = _plain_body(test, subject, scope, dialect) or _full_body(test, subject, scope, dialect)
+    return dialect.function(test, _without_double_blanks(body))
+
+
+def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
+    """A body that calls where it checks, empty if there is more to check, or it does not fit on a line."""
+    last = len(test.statements) - 1
+    if test.raises is not None or [(fact.position, fact.path) for fact in test.assertions] != [(last, "")]:
+        return []
+    (fact,) = test.assertions
+    named = refs(fact.expression)
+    if last in named:
+        return []
+    rendered = _rendered(test, subject, scope, dialect, named, plain=True)
+    *arrange, value = [line for block in rendered.blocks for line in block]
+    if not _is_complete(rendered.blocks[-1][:-1]):  # they belong to what the last line ends
+        return []
+    match _kind(value):
+        case "comparison":
+            if not (condition := _condition(value, fact)):
+                return []
+            checks = dialect.holds(condition)
+        case "value":
+            checks = dialect.check(value, fact, expression_piece(fact.expression, rendered.names, scope), scope)
+        case _:
+            return []
+    if len(checks) != 1:
+        return []
+    arrange = [*(dialect.own_folder() if test.writes else []), *arrange]
+    return [*arrange, *([""] if len(arrange) > 1 else []), *checks]
+
+
+def _is_complete(lines: Sequence[str]) -> bool:
+    """The lines are whole statements."""
+    try:
+        ast.parse("\n".join(lines))
+    except SyntaxError:
+        return False
+    return True
+
+
+def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
+    """A body that binds what it checks."""
+    named = {fact.position for fact in test.assertions}
+    named |= {position for fact in test.assertions for position in refs(fact.expression)}
+    rendered = _rendered(test, subject, scope, dialect, named)
+    arrange = [line for block in rendered.blocks[:-1] for line in block]
+    act = list(rendered.blocks[-1])
+    if test.raises is not None:
+        act = [*dialect.expected(test, scope), *indented(act)]
+    checks = [line for fact in test.assertions for line in _check(fact, rendered, dialect)]
+    if test.writes:
+        arrange = [*dialect.own_folder(), *arrange]
+    gap = [""] if arrange else []
+    return [*arrange, *gap, *act, *(gap if checks else []), *checks]
+
+
+def _rendered(
+    test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect, named: Collection[int], plain: bool = False
+) -> Rendered:
+    width = dialect.body - 4 if test.raises is not None else dialect.body
+    return render(
+        test.statements,
+        subject,
+        scope,
+        named=named,
+        reserved=dialect.reserved,
+        finite=test.finite,
+        discarded=range(len(test.statements) - plain),
+        width=width,
+    )
+
+
+def _check(fact: Observation, rendered: Rendered, dialect: Dialect) -> list[str]:
+    """The lines that check one fact about a variable."""
+    expected = expression_piece(fact.expression, rendered.names, rendered.scope)
+    return dialect.check(rendered.names[fact.position] + _path(fact.path), fact, expected, rendered.scope)
+
+
+def _kind(line: str) -> str:
+    """Whether the line is a comparison, another value that can be compared, or neither."""
+    try:
+        node = ast.parse(line, mode="eval").body
+    except SyntaxError:
+        return ""
+    if isinstance(node, ast.Compare):
+        return "comparison"
+    return "" if isinstance(node, ast.BoolOp | ast.Lambda | ast.IfExp) else "value"
+
+
+def _condition(comparison: str, fact: Observation) -> str:
+    """What has to hold where a comparison is known to be true or false, "" if it is something else."""
+    if fact.kind not in ("is", "truth") or fact.expression not in (Literal("True"), Literal("False")):
+        return ""
+    if fact.expression == Literal("True"):
+        return comparison
+    operator = _operators(comparison)[0]
+    if isinstance(operator, ast.In):
+        left, _, right = comparison.rpartition(" in ")
+        return f"{left} not in {right}"
+    # `not a == b` is not what `a != b` tests, but linters want the latter.
+    return "" if isinstance(operator, ast.Eq | ast.NotEq) else f"not {comparison}"
+
+
+def _operators(comparison: str) -> list[ast.cmpop]:
+    node = ast.parse(comparison, mode="eval").body
+    return node.ops if isinstance(node, ast.Compare) else []
+
+
+def _path(path: str) -> str:
+    """The way to an observed value, with keys written as the formatters prefer them."""
+    if "[" not in path:
+        return path
+    steps = []
+    node: ast.expr = ast.parse(f"_{path}", mode="eval").body
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Subscript):
+            steps.append(f"[{literal_source(ast.unparse(node.slice))}]")
+            node = node.value
+        elif isinstance(node, ast.Attribute):
+            steps.append(f".{node.attr}")
+            node = node.value
+        else:
+            raise ValueError(f"'{path}' does not lead from a value to a part of it")
+    return "".join(reversed(steps))
+
+
+def _without_double_blanks(lines: list[str]) -> list[str]:
+    """Blank lines neither at the ends nor one after another."""
+    kept: list[str] = []
+    for line in lines:
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    while kept and not kept[-1]:
+        kept.pop()
+    return kept

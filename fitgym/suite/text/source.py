@@ -1,0 +1,497 @@
+"""Source: test cases as Python that a person would have written."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+from collections.abc import Collection as Container
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fitgym.subject.subject import Operation, Subject
+from fitgym.subject.types.hints import Hint
+from fitgym.suite.text.layout import Bracket, Pair, Piece, assigned, columns, flat, indented, laid_out, prefixed
+from fitgym.suite.text.scope import Scope, snake_case
+from fitgym.testcase.constants import kind_of_text
+from fitgym.testcase.expression import Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.knowledge import first_use
+from fitgym.testcase.statement import Statement
+from fitgym.testcase.subtyping import simple_kind
+
+__all__ = ["Rendered", "expression_piece", "expression_source", "literal_source", "render"]
+
+_DRAINED = "100"  # elements taken from an iterator, as in the worker
+
+_BINARY = {
+    "__add__": "+",
+    "__sub__": "-",
+    "__mul__": "*",
+    "__matmul__": "@",
+    "__truediv__": "/",
+    "__floordiv__": "//",
+    "__mod__": "%",
+    "__pow__": "**",
+    "__lshift__": "<<",
+    "__rshift__": ">>",
+    "__and__": "&",
+    "__or__": "|",
+    "__xor__": "^",
+    "__lt__": "<",
+    "__le__": "<=",
+    "__eq__": "==",
+    "__ne__": "!=",
+    "__gt__": ">",
+    "__ge__": ">=",
+}
+_REFLECTED = {
+    f"__r{name[2:]}": symbol for name, symbol in _BINARY.items() if symbol not in ("<", "<=", "==", "!=", ">", ">=")
+}
+_UNARY = {"__neg__": "-", "__pos__": "+", "__invert__": "~"}
+_CALLED = {
+    "__abs__": "abs",
+    "__bool__": "bool",
+    "__bytes__": "bytes",
+    "__complex__": "complex",
+    "__delattr__": "delattr",
+    "__dir__": "dir",
+    "__divmod__": "divmod",
+    "__float__": "float",
+    "__format__": "format",
+    "__getattr__": "getattr",
+    "__getattribute__": "getattr",
+    "__hash__": "hash",
+    "__int__": "int",
+    "__iter__": "iter",
+    "__len__": "len",
+    "__next__": "next",
+    "__repr__": "repr",
+    "__reversed__": "reversed",
+    "__round__": "round",
+    "__setattr__": "setattr",
+    "__str__": "str",
+}
+_FROM_MODULES = {
+    "__ceil__": ("math", "ceil"),
+    "__floor__": ("math", "floor"),
+    "__trunc__": ("math", "trunc"),
+    "__index__": ("operator", "index"),
+    "__length_hint__": ("operator", "length_hint"),
+    **{f"__i{name[2:]}": ("operator", f"i{name[2:-2]}") for name in _BINARY if f"__r{name[2:]}" in _REFLECTED},
+}
+_RESULTS = {
+    "__contains__": "found",
+    "__len__": "length",
+    "__getitem__": "item",
+    "__str__": "text",
+    "__repr__": "text",
+    "__format__": "text",
+    "__hash__": "hashed",
+}
+_OF_KIND = {
+    "list": "values",
+    "tuple": "values",
+    "set": "values",
+    "frozenset": "values",
+    "iterable": "values",
+    "sequence": "values",
+    "iterator": "values",
+    "dict": "mapping",
+    "mapping": "mapping",
+}
+_DRIVES = {"__aiter__": "aiterate", "__await__": "await", "__enter__": "enter", "__aenter__": "aenter"}
+_PARAMETERS = ("x", "y", "z", "u", "v", "w")
+_LOCAL_NAMES = frozenset((*_PARAMETERS, "args", "element", "entered"))
+"""Names that lambdas and small functions inside a test case bind: a variable called so could not be used in them."""
+
+
+_SINGLETONS = ("None", "True", "False")
+"""What linters do not want to be compared with by `==`; a variable may hold them, as it may a thing's own self."""
+_CONFUSABLE = ("l", "O", "I")
+"""Names that linters take for numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One test case as Python.
+
+    Attributes:
+        blocks: for every statement its lines, not indented; the last line of a block ends the statement.
+        names: positions of the statements whose result is bound, and the variable it is bound to.
+        scope: what the names mean; `scope.imports()` are the imports needed.
+    """
+
+    blocks: tuple[tuple[str, ...], ...]
+    names: Mapping[int, str] = field(hash=False)
+    scope: Scope = field(hash=False, compare=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """All lines in order."""
+        return [line for block in self.blocks for line in block]
+
+
+def render(
+    statements: Sequence[Statement],
+    subject: Subject,
+    scope: Scope | None = None,
+    *,
+    named: Container[int] = (),
+    reserved: Container[str] = (),
+    finite: Container[int] = (),
+    discarded: Container[int] = (),
+    width: int = 84,
+) -> Rendered:
+    """A test case as Python, formatted like Black and ruff do.
+
+    Args:
+        statements: the test case.
+        subject: whose operations it uses.
+        scope: names of the file that it goes to, shared between its test cases; a new one if None. Names that it
+            gains later can be hidden by variables of a test case rendered before, which does no harm.
+        named: positions whose results are bound to a variable even though no later statement uses them.
+        reserved: further names that no variable may have.
+        finite: positions of statements whose iterators are known to end; of others a limited number of elements is taken.
+        discarded: positions of statements that, where they are no call, are assigned to `_` if nothing else, because
+            linters take them for mistakes.
+        width: greatest length of a line: 88, the formatters' default, less 4 for the body of a function.
+    """
+    scope = Scope() if scope is None else scope
+    writer = _Writer(statements, subject, scope, reserved, finite, width)
+    needed = {reference for statement in statements for reference in statement.refs}.union(named)
+    blocks = []
+    for position in range(len(statements)):
+        if position in needed:
+            writer.bind(position)
+        lines = writer.block(position)
+        if position in discarded and position not in needed:
+            lines[-1] = _used(lines[-1])
+        blocks.append(tuple(lines))
+    return Rendered(tuple(blocks), dict(writer.names), scope)
+
+
+def expression_source(expression: Expression, names: Mapping[int, str], scope: Scope) -> str:
+    """An expression on one line.
+
+    Args:
+        expression: what to write.
+        names: positions of statements to the variables that hold their results.
+        scope: how importable objects are written; what is needed is added to its imports.
+
+    Raises:
+        KeyError: the expression refers to a statement without a variable.
+    """
+    return flat(_piece(expression, names, scope))
+
+
+def expression_piece(expression: Expression, names: Mapping[int, str], scope: Scope) -> Piece:
+    """Like `expression_source`, as a piece that can still be broken into lines."""
+    return _piece(expression, names, scope)
+
+
+def literal_source(text: str) -> str:
+    """The text of a literal as the formatters prefer it: double quotes unless that needs more escapes."""
+    kind = kind_of_text(text)
+    if kind == "complex" and text.startswith("("):
+        value = ast.literal_eval(text)
+        text = f"complex({value.real!r}, {value.imag!r})"
+    if kind not in ("str", "bytes"):
+        return text.replace("e+", "e")
+    prefix = "b" if kind == "bytes" else ""
+    text = repr(ast.literal_eval(text))[len(prefix) :]
+    if text[0] == '"':
+        return prefix + text
+    inner = text[1:-1]
+    if inner.count('"') > inner.count("\\'"):
+        return prefix + text
+    return prefix + '"' + inner.replace("\\'", "'").replace('"', '\\"') + '"'
+
+
+def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, parameters: Sequence[str] = ()) -> Piece:
+    """An expression as a piece; `parameters` are those of the lambda around it."""
+    if isinstance(expression, Literal):
+        text = literal_source(expression.text)
+        head, bracket, inner = text.partition("(")
+        if head in ("float", "complex") and bracket:
+            return Bracket(head + bracket, tuple(inner[:-1].split(", ")), ")", call=True)
+        return text
+    if isinstance(expression, Ref):
+        return names[expression.position] if expression.position >= 0 else parameters[-1 - expression.position]
+    if isinstance(expression, Name):
+        return scope.text(expression.module, expression.qualname)
+    if isinstance(expression, Lambda):
+        return _lambda(expression, names, scope)
+    items = tuple(_piece(item, names, scope, parameters) for item in expression.items)
+    match expression.kind:
+        case "list":
+            return Bracket("[", items, "]")
+        case "tuple":
+            return Bracket("(", items, ")", lone_comma=True)
+        case "dict":
+            pairs = zip(items[::2], items[1::2], strict=True)
+            return Bracket("{", tuple(Pair(key, value) for key, value in pairs), "}")
+        case "set":
+            return Bracket("{", items, "}") if items else "set()"
+        case "frozenset":
+            return Bracket("frozenset(", (Bracket("{", items, "}"),), ")", call=True) if items else "frozenset()"
+        case "iter":
+            return Bracket("iter(", (Bracket("[", items, "]"),), ")", call=True)
+
+
+def _lambda(expression: Lambda, names: Mapping[int, str], scope: Scope) -> Piece:
+    if expression.arity < 0:
+        parameters: tuple[str, ...] = ("*args",)
+    else:
+        known = _PARAMETERS[: expression.arity]
+        parameters = (*known, *(f"x{place}" for place in range(len(known), expression.arity)))
+    head = f"lambda {', '.join(parameters)}: " if parameters else "lambda: "
+    body = _piece(expression.body, names, scope, parameters)
+    if isinstance(body, str):
+        return Bracket(f"{head}(", (body,), ")", optional=True)
+    return prefixed(head, body)
+
+
+class _Writer:
+    """Writes the statements of one test case, first one first."""
+
+    def __init__(
+        self,
+        statements: Sequence[Statement],
+        subject: Subject,
+        scope: Scope,
+        reserved: Container[str],
+        finite: Container[int],
+        width: int,
+    ) -> None:
+        self.statements = statements
+        self.subject = subject
+        self.scope = scope
+        self.reserved = reserved
+        self.finite = finite
+        self.width = width
+        self.names: dict[int, str] = {}
+        self._used: set[str] = set()
+        for position in range(len(statements)):  # learn all imports before any variable gets its name
+            self._register(position)
+
+    def _register(self, position: int) -> None:
+        statement = self.statements[position]
+        operation = self.subject.operations[statement.operation]
+        if not operation.needs_receiver:
+            self.scope.text(operation.module, operation.name)
+        drive = self._drive(statement)
+        if drive in ("await", "aiterate", "aenter"):
+            self.scope.module("asyncio")
+        if drive == "iterate" and position not in self.finite:
+            self.scope.module("itertools")
+        if operation.operator in _FROM_MODULES:
+            self.scope.module(_FROM_MODULES[operation.operator][0])
+        anything = dict.fromkeys(range(len(self.statements)), "_")
+        for argument in (*statement.args, *(value for _, value in statement.kwargs)):
+            _piece(argument, anything, self.scope)
+
+    # Names of variables
+
+    def bind(self, position: int) -> None:
+        """Give the result of a statement a variable."""
+        self.names[position] = self._free(self._suggestion(position))
+
+    def _free(self, name: str) -> str:
+        if not name.isidentifier() or name in _LOCAL_NAMES or name in _CONFUSABLE:
+            name = "result"
+        if keyword.iskeyword(name) or hasattr(builtins, name):
+            name += "_"
+        if self.scope.taken(name) and "_" in name.strip("_"):  # a class that is written like a variable
+            first = name.partition("_")[0]
+            name = first if len(first) > 2 and not self._is_taken(first) else name
+        candidate, number = name, 2
+        while self._is_taken(candidate):
+            candidate = f"{name.rstrip('_')}_{number}"
+            number += 1
+        self._used.add(candidate)
+        return candidate
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self._used or name in self.reserved or name in _LOCAL_NAMES or self.scope.taken(name)
+
+    def _suggestion(self, position: int) -> str:
+        statement = self.statements[position]
+        operation = self.subject.operations[statement.operation]
+        last = operation.name.rpartition(".")[2]
+        if operation.kind == "constructor":
+            plain = operation.returns.kind == "class" and operation.returns.texts
+            return (plain and first_use(self.statements, position, self.subject.operations)) or snake_case(last)
+        if operation.kind == "property":
+            return last.strip("_")
+        if operation.operator in _RESULTS:
+            return _RESULTS[operation.operator]
+        if statement.iterate:
+            return "values"
+        return self._of_hint(operation.returns)
+
+    def _of_hint(self, hint: Hint) -> str:
+        kind = simple_kind(hint)
+        if kind == "class" and hint.name in self.subject.classes:
+            return snake_case(self.subject.classes[hint.name].qualname.rpartition(".")[2])
+        return _OF_KIND.get(kind, "result")
+
+    # Statements
+
+    def block(self, position: int) -> list[str]:
+        """The lines of one statement."""
+        statement = self.statements[position]
+        operation = self.subject.operations[statement.operation]
+        target = self.names.get(position, "")
+        drive = self._drive(statement)
+        args = [self._piece(argument) for argument in statement.args]
+        if operation.kind == "operator" and not drive and not statement.kwargs:
+            lines = self._operator(operation.operator, self.names[statement.receiver], args, target)
+            if lines is not None:
+                return lines
+        if operation.kind == "setter" and len(args) == 1:
+            attribute = operation.name.rpartition(".")[2]
+            lines = assigned(f"{self.names[statement.receiver]}.{attribute}", args[0], self.width)
+            return [*lines, f"{target} = None"] if target else lines
+        args += [prefixed(f"{name}=", self._piece(value)) for name, value in statement.kwargs]
+        if drive == "iterate" and position in self.finite:
+            drained = Bracket("list(", (self._call(operation, statement, tuple(args)),), ")", call=True)
+            return self._plain(drained, target)
+        return self._driven(drive, self._call(operation, statement, tuple(args)), target)
+
+    def _drive(self, statement: Statement) -> str:
+        operation = self.subject.operations[statement.operation]
+        return operation.drive or _DRIVES.get(operation.operator) or ("iterate" if statement.iterate else "")
+
+    def _piece(self, expression: Expression) -> Piece:
+        return _piece(expression, self.names, self.scope)
+
+    def _call(self, operation: Operation, statement: Statement, args: tuple[Piece, ...]) -> Piece:
+        """The call, the attribute access, or for a driven special method just what is driven."""
+        if not operation.needs_receiver:
+            return Bracket(f"{self.scope.text(operation.module, operation.name)}(", args, ")", call=True)
+        receiver = self.names[statement.receiver]
+        last = operation.name.rpartition(".")[2]
+        if operation.kind == "property":
+            return f"{receiver}.{last}"
+        if operation.operator == "__call__":
+            return Bracket(f"{receiver}(", args, ")", call=True)
+        if operation.operator in _DRIVES or (
+            operation.operator == "__iter__" and (operation.drive or statement.iterate)
+        ):
+            return receiver
+        if operation.operator == "__anext__":  # a bare name, because it is no coroutine that `asyncio.run` would take
+            return f"anext({receiver})"
+        if operation.operator == "__reversed__":
+            return Bracket("reversed(", (receiver,), ")", call=True)
+        return Bracket(f"{receiver}.{last}(", args, ")", call=True)
+
+    def _plain(self, piece: Piece, target: str) -> list[str]:
+        return assigned(target, piece, self.width) if target else laid_out(piece, self.width)
+
+    def _driven(self, drive: str, piece: Piece, target: str) -> list[str]:
+        """The statement with its result driven to the end, and what comes back bound to `target` if there is one."""
+        if drive == "":
+            return self._plain(piece, target)
+        if drive == "iterate":
+            islice = Bracket(f"{self.scope.module('itertools')}.islice(", (piece, _DRAINED), ")", call=True)
+            return self._plain(Bracket("list(", (islice,), ")", call=True), target)
+        if drive == "await" and isinstance(piece, Bracket):
+            return self._plain(Bracket(f"{self._asyncio()}.run(", (piece,), ")", call=True), target)
+        lines: list[str] = []
+        if drive == "enter":
+            source = flat(piece)
+            binding = f" as {target}" if target else ""
+            if columns(f"with {source}{binding}:") > self.width:
+                source = self._free("context")
+                lines = self._plain(piece, source)
+            return [*lines, f"with {source}{binding}:", "    pass"]
+        source = flat(piece)
+        if isinstance(piece, Bracket):  # called outside the event loop, as in the worker
+            source = self._free("context" if drive == "aenter" else "stream")
+            lines = self._plain(piece, source)
+        if drive == "aiterate":
+            name, body = self._free("drain"), [f"return [element async for element in {source}]"]
+        elif drive == "aenter":
+            name, body = self._free("enter"), [f"async with {source} as entered:", "    return entered"]
+        else:
+            name, body = self._free("wait"), [f"return await {source}"]
+        lines += ["", f"async def {name}():", *indented(body), ""]
+        return lines + self._plain(f"{self._asyncio()}.run({name}())", target)
+
+    def _asyncio(self) -> str:
+        return self.scope.module("asyncio")
+
+    def _operator(self, operator: str, receiver: str, args: list[Piece], target: str) -> list[str] | None:
+        """A special method written as the syntax that calls it, or None if there is none for these arguments."""
+        count = len(args)
+        lines: list[str] = []
+        if count == 1 and operator in _BINARY:
+            symbol = _BINARY[operator]
+            doubtful = (symbol in ("==", "!=") and args[0] in _SINGLETONS) or (
+                symbol[0] in "<>=!" and args[0] == receiver
+            )
+            around = self.width if doubtful and symbol not in ("<<", ">>") else len(receiver) + len(target) + 10
+            other = self._operand(args[0], "same" if args[0] == receiver else "other", lines, around)
+            return lines + self._plain(_infix(receiver, symbol, other), target)
+        if count == 1 and operator in _REFLECTED:
+            other = self._operand(args[0], "other", lines, len(receiver) + len(target) + 10, leftmost=True)
+            return lines + self._plain(_infix(other, _REFLECTED[operator], receiver), target)
+        if count == 1 and operator == "__contains__":
+            other = self._operand(args[0], "item", lines, len(receiver) + len(target) + 10)
+            return lines + self._plain(f"{other} in {receiver}", target)
+        if count == 0 and operator in _UNARY:
+            return self._plain(f"{_UNARY[operator]}{receiver}", target)
+        if operator in ("__getitem__", "__delitem__") and count == 1:
+            key = self._operand(args[0], "key", lines, len(receiver) + len(target) + 10, bare=True)
+            if operator == "__getitem__":
+                return lines + self._plain(f"{receiver}[{key}]", target)
+            return [*lines, f"del {receiver}[{key}]", *([f"{target} = None"] if target else [])]
+        if operator == "__setitem__" and count == 2:
+            key = self._operand(args[0], "key", lines, len(receiver) + 10, bare=True)
+            lines += assigned(f"{receiver}[{key}]", args[1], self.width)
+            return [*lines, *([f"{target} = None"] if target else [])]
+        if operator == "__rdivmod__" and count == 1:
+            return self._plain(Bracket("divmod(", (args[0], receiver), ")", call=True), target)
+        if operator == "__pow__":
+            return self._plain(Bracket("pow(", (receiver, *args), ")", call=True), target)
+        if operator in _CALLED:
+            return self._plain(Bracket(f"{_CALLED[operator]}(", (receiver, *args), ")", call=True), target)
+        if operator in _FROM_MODULES:
+            module, function = _FROM_MODULES[operator]
+            head = f"{self.scope.module(module)}.{function}("
+            return self._plain(Bracket(head, (receiver, *args), ")", call=True), target)
+        return None
+
+    def _operand(
+        self, piece: Piece, name: str, lines: list[str], around: int, *, bare: bool = False, leftmost: bool = False
+    ) -> str:
+        """An operand as text; one too long for the line gets a variable, whose assignment is added to `lines`."""
+        text = flat(piece)
+        if columns(text) + around > self.width:
+            variable = self._free(name)
+            lines += assigned(variable, piece, self.width)
+            return variable
+        if not bare and (text.startswith("lambda") or (leftmost and text.startswith("-"))):
+            return f"({text})"
+        return text
+
+
+def _used(line: str) -> str:
+    """The last line of a statement, assigned to `_` if it is an expression that linters take for a mistake."""
+    try:
+        node = ast.parse(line, mode="eval").body
+    except SyntaxError:
+        return line
+    return f"_ = {line}" if isinstance(node, ast.Compare | ast.Attribute | ast.BinOp | ast.UnaryOp) else line
+
+
+def _infix(left: str, symbol: str, right: str) -> str:
+    """`left symbol right`; the formatters write powers of names and numbers without spaces."""
+    if symbol == "**" and _is_simple(left) and _is_simple(right):
+        return f"{left}**{right}"
+    return f"{left} {symbol} {right}"
+
+
+def _is_simple(text: str) -> bool:
+    bare = text.removeprefix("-")
+    return bare.isidentifier() or bare[:1].isdigit()

@@ -1,0 +1,100 @@
+"""Seeds: test cases and arguments made from what people have already written about the subject."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fitgym.subject.subject import Subject
+from fitgym.testcase.seeding.glossary import Glossary
+from fitgym.testcase.seeding.translation import Given, Translation
+from fitgym.testcase.statement import Statement
+
+__all__ = ["Seeds", "seeds"]
+
+_MOST = 200
+"""Test cases made from examples: they are executed before everything else, and are few against any budget."""
+
+_OFTEN = 16
+"""How often an operation is called by examples before further ones of nothing else are left out."""
+
+_LONGEST = 10
+"""Statements of a test case that is put together from parts that have nothing to do with each other."""
+
+_MOST_GIVEN = 24
+"""Arguments kept for a parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """What the search begins with.
+
+    Attributes:
+        testcases: sequences of statements, those nearest to the module first, no two the same.
+        given: arguments of calls that could not be repeated as a whole.
+    """
+
+    testcases: tuple[tuple[Statement, ...], ...] = ()
+    given: tuple[Given, ...] = ()
+
+
+def seeds(subject: Subject, max_length: int) -> Seeds:
+    """The seeds of a subject; the same every time, without any chance.
+
+    Args:
+        subject: whose examples are translated.
+        max_length: most statements of a test case.
+    """
+    glossary = Glossary(subject)
+    leads_in = frozenset(operation.id for operation in subject.operations if operation.leads_in)
+    kept: dict[tuple[Statement, ...], None] = {}
+    called: Counter[int] = Counter()
+    given: dict[Given, None] = {}
+    for example in subject.examples:
+        translation = Translation(glossary, example)
+        given.update(dict.fromkeys(translation.given))
+        for sequence in translation.sequences:
+            for testcase in _parts(sequence, leads_in, max_length):
+                own = {one.operation for one in testcase} & leads_in
+                if len(kept) < _MOST and testcase not in kept and any(called[one] < _OFTEN for one in own):
+                    kept[testcase] = None
+                    called.update(own)
+    often: Counter[tuple[int, str]] = Counter()
+    chosen: list[Given] = []
+    for one in given:
+        key = one.operation, one.parameter
+        if one.operation in leads_in and often[key] < _MOST_GIVEN:
+            often[key] += 1
+            chosen.append(one)
+    return Seeds(tuple(kept), tuple(chosen))
+
+
+def _parts(sequence: Sequence[Statement], leads_in: frozenset[int], max_length: int) -> list[tuple[Statement, ...]]:
+    """The sequence as test cases: statements that have to do with each other stay together, small groups are joined.
+
+    A test case ends at its first exception, so what is long and has no need to be would lose its second half.
+    """
+    group = list(range(len(sequence)))
+    for position, statement in enumerate(sequence):
+        for one in statement.refs:
+            old, new = group[position], group[one]
+            group = [new if value == old else value for value in group]
+    members: dict[int, list[int]] = {}
+    for position, name in enumerate(group):
+        members.setdefault(name, []).append(position)
+    parts: list[list[int]] = []
+    for positions in members.values():
+        useful = [position for position in positions if sequence[position].operation in leads_in]
+        if not useful:
+            continue
+        positions = positions[: positions.index(useful[-1]) + 1][:max_length]  # what they refer to stands before them
+        if parts and len(parts[-1]) + len(positions) <= _LONGEST:
+            parts[-1] = sorted([*parts[-1], *positions])
+        else:
+            parts.append(positions)
+    found: list[tuple[Statement, ...]] = []
+    for positions in parts:
+        place = {old: new for new, old in enumerate(positions)}
+        found.append(tuple([sequence[position].moved(place) for position in positions]))
+    return found

@@ -1,0 +1,449 @@
+"""Mutants in a running process: code that takes the place of the original's, and is put back.
+
+Where a mutant is another operator at a site, the probe of the site answers as that operator does: a flip, which needs
+no code and reaches whatever runs, however it was made. Every other mutant is one function compiled again with one part
+of it exchanged, probes included, so that fuel ends what has become endless and what was recorded can be compared. Its
+code is given to the functions that exist: to the outermost function around the mutated part, and to closures that it
+made while the subject was imported. Methods, properties, generators and decorated functions need no care of their own,
+because the function object stays the same, whoever holds it. Undoing gives every function the very code object that it
+had.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from array import array
+from collections.abc import Iterator, Sequence
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.rewriting.transformer import Instrumented
+from fitgym.instrument.trace import Reached
+from fitgym.messages.protocol import WireExpression
+from fitgym.mutants.mutant import Mutant
+from fitgym.mutants.operators import are_alike
+from fitgym.subject.code.syntax import deep_trees, docstring_end
+from fitgym.subject.subject import Site, Subject
+from fitgym.worker.check import Checks, WireFact
+from fitgym.worker.live_functions import Living
+
+__all__ = [
+    "Exchange",
+    "Flip",
+    "Mutation",
+    "Trials",
+    "WireEffect",
+    "WireExpectation",
+    "impact",
+]
+
+WireEffect = tuple[str, tuple[int, ...], float]
+"""An effect as built-in values; "clock" in the place of "timeout" where it was not the fuel that ended it."""
+
+WireExpectation = tuple[tuple[WireFact, ...], WireExpression | None, int, Reached, int]
+"""An expectation as built-in values: facts, class, position, what is reached, and how much fuel a mutant may burn."""
+
+
+class Exchange(NamedTuple):
+    """The code of one mutant and where it goes.
+
+    Attributes:
+        functions: the functions that get other code.
+        originals: the code that they have.
+        codes: the code that they get.
+        unrecorded: sites of the original that the mutant does not have.
+    """
+
+    functions: tuple[FunctionType, ...]
+    originals: tuple[CodeType, ...]
+    codes: tuple[CodeType, ...]
+    unrecorded: frozenset[int]
+
+    def do(self) -> None:
+        """From now on the mutant runs."""
+        for function, code in zip(self.functions, self.codes, strict=True):
+            function.__code__ = code
+
+    def undo(self) -> None:
+        """From now on the original runs."""
+        for function, code in zip(self.functions, self.originals, strict=True):
+            function.__code__ = code
+
+
+class Flip(NamedTuple):
+    """The operator of one mutant and the site that gets it.
+
+    Attributes:
+        recorder: has the site.
+        site: its id.
+        original: the operator that it has.
+        operator: the operator that it gets.
+    """
+
+    recorder: Recorder
+    site: int
+    original: str
+    operator: str
+
+    @property
+    def unrecorded(self) -> frozenset[int]:
+        """What the site records under another operator says nothing about its own."""
+        return frozenset({self.site})
+
+    def do(self) -> None:
+        """From now on the mutant runs."""
+        self.recorder.flip(self.site, self.operator)
+
+    def undo(self) -> None:
+        """From now on the original runs."""
+        self.recorder.flip(self.site, self.original)
+
+
+class Mutation:
+    """The mutants of a subject; each is made when it is asked for first.
+
+    Args:
+        subject: what is mutated.
+        instrumented: its source with places for probes, as it was imported.
+        recorder: made the probes.
+        functions: see `living`.
+
+    Attributes:
+        instrumented: changed while a mutant is compiled, and afterwards as it was.
+    """
+
+    def __init__(self, subject: Subject, instrumented: Instrumented, recorder: Recorder, functions: Living) -> None:
+        self.instrumented = instrumented
+        self._recorder = recorder
+        self._functions = functions
+        self._mutants = subject.mutants
+        with deep_trees():
+            self._where = _places(self.instrumented.tree)
+        self._sites = subject.sites
+        self._at = {(site.span, site.operator): site.id for site in instrumented.plan.sites if site.operator}
+        self._made: dict[int, Exchange | Flip | None] = {}
+
+    def make(self, number: int) -> Exchange | Flip | None:
+        """The mutant of this number, None if it has no code that could run."""
+        if number not in self._made:
+            self._made[number] = self.flip(number) or self.exchange(number)
+        return self._made[number]
+
+    def flip(self, number: int) -> Flip | None:
+        """The mutant as another operator at a site, None if it is anything else."""
+        mutant = self._mutants[number]
+        if len(mutant.at) != 1 or not are_alike(mutant.original, mutant.replacement):
+            return None
+        site = self._at.get((mutant.at[0][0], mutant.original), -1)
+        return Flip(self._recorder, site, mutant.original, mutant.replacement) if site >= 0 else None
+
+    def exchange(self, number: int) -> Exchange | None:
+        """The mutant as other code, None if it has no code that could run."""
+        try:
+            return self._compile(self._mutants[number])
+        except (SyntaxError, ValueError):
+            return None
+
+    def impact(self, number: int, before: Reached, after: Reached) -> float:
+        """How much of what was recorded differs with this mutant, see `impact`."""
+        made = self.make(number)
+        return 0.0 if made is None else impact(before, after, made.unrecorded, self._sites)
+
+    def _compile(self, mutant: Mutant) -> Exchange | None:
+        new = _parsed(mutant.text)
+        places = self._where.get((isinstance(new, ast.stmt), *mutant.span))
+        if places is None:
+            return None
+        scopes, classes = self._around(places[0])
+        if not scopes:
+            return None
+        plan = self.instrumented.plan
+        gone, there = set[int](), set[int]()
+        with contextlib.ExitStack() as changes:
+            for place in places:
+                put = _grafted(_parsed(mutant.text), place.node)
+                changes.enter_context(_put(place, put))
+                changes.enter_context(_counted(plan.blocks, put, place.node))
+                gone.update(plan.sites_in(place.node))
+                there.update(plan.sites_in(put))
+            code = self._code(scopes[0], classes)
+            if lost := self._lost(scopes, code):
+                for function, names in lost.items():
+                    changes.enter_context(_mentioned(function, names))
+                code = self._code(scopes[0], classes)
+        return self._exchange(scopes, code, (gone - there).union(plan.infected_in(scopes[0])))
+
+    def _around(self, place: _Place | None) -> tuple[list[ast.AST], list[str]]:
+        """The functions whose code a place belongs to, outermost first, and the classes around all of them."""
+        scopes: list[ast.AST] = []
+        classes: list[str] = []
+        while place is not None:
+            if isinstance(place.owner, _FUNCTIONS) and place.field == "body":
+                scopes.append(place.owner)
+                classes.clear()
+            elif isinstance(place.owner, ast.ClassDef) and place.field == "body":
+                classes.append(place.owner.name)
+            place = place.around
+        return scopes[::-1], classes[::-1]
+
+    def _code(self, function: Any, classes: Sequence[str]) -> CodeType:
+        return self.instrumented.code_of(function, classes, self._recorder.probe)
+
+    def _lost(self, scopes: Sequence[ast.AST], code: CodeType) -> dict[ast.AST, list[str]]:
+        """Free variables that functions have and the mutant has not: their closures would not fit its code."""
+        lost = {}
+        for scope in scopes:
+            for function in self._functions.get(self.instrumented.plan.entries.get(scope, -1), ()):
+                new = self._inside(code).get(self.instrumented.plan.entries[scope])
+                missing = set(function.__code__.co_freevars) - set(new.co_freevars if new is not None else ())
+                if missing:
+                    lost[scope] = sorted(missing)
+        return lost
+
+    def _exchange(self, scopes: Sequence[ast.AST], code: CodeType, gone: set[int]) -> Exchange | None:
+        inside = self._inside(code)
+        functions: list[FunctionType] = []
+        codes: list[CodeType] = []
+        for scope in scopes:
+            entry = self.instrumented.plan.entries.get(scope, -1)
+            for function in self._functions.get(entry, ()):
+                new = inside.get(entry)
+                if new is None or new.co_freevars != function.__code__.co_freevars:
+                    return None
+                functions.append(function)
+                codes.append(new)
+        if not functions:
+            return None
+        originals = tuple([function.__code__ for function in functions])
+        return Exchange(tuple(functions), originals, tuple(codes), frozenset(gone))
+
+    def _inside(self, code: CodeType) -> dict[int, CodeType]:
+        """All code in `code`, by the first site of each."""
+        found: dict[int, CodeType] = {}
+        for inner in _codes(code):
+            site = self._recorder.first_site(inner)
+            if site >= 0:
+                found.setdefault(site, inner)
+        return found
+
+
+class Trials:
+    """What the test cases of one batch should show, and which mutants are not to be run any more.
+
+    Args:
+        mutation: the mutants.
+        expected: by test case.
+        exhaustive: mutants that are killed go on being run.
+    """
+
+    def __init__(self, mutation: Mutation, expected: dict[tuple[int, ...], WireExpectation], exhaustive: bool) -> None:
+        self.mutation = mutation
+        self._expected = expected
+        self._exhaustive = exhaustive
+        self._checks: dict[tuple[int, ...], Checks] = {}
+        self._over: set[int] = set()
+
+    def of(self, testcase: tuple[int, ...]) -> tuple[Checks, Reached, int]:
+        """What is checked of a test case, what it reaches, and how much fuel it may burn."""
+        facts, raises, position, reached, fuel = self._expected[testcase]
+        checks = self._checks.get(testcase)
+        if checks is None:
+            checks = self._checks[testcase] = Checks(facts, raises, position)
+        return checks, reached, fuel
+
+    def is_over(self, mutant: int) -> bool:
+        """The mutant is killed, and that is enough."""
+        return mutant in self._over
+
+    def end(self, mutant: int) -> None:
+        """The mutant is killed."""
+        if not self._exhaustive:
+            self._over.add(mutant)
+
+
+def impact(before: Reached, after: Reached, unrecorded: frozenset[int], sites: Sequence[Site]) -> float:
+    """How much of what was recorded differs.
+
+        impact = nu(n) + sum over slots of nu(|d - d'|)         nu(x) = x / (x + 1)
+
+    where n counts the blocks that were visited another number of times and the sum goes over the distances of all
+    decisions that either run has reached; a decision that only one of them has reached counts 1 for each slot. Sites
+    that the mutant does not have are left out.
+
+    Args:
+        before, after: what the original and the mutant reached.
+        unrecorded: see `Exchange`.
+        sites: of the subject, by id.
+
+    References:
+        EvoSuite 1.0.7, strong mutation: blocks stand for its methods and lines. Its further term, methods with other
+        return data, is left out: what a test can see of that kills the mutant.
+    """
+    if before == after:
+        return 0.0
+    old, new = _by_site(before, sites), _by_site(after, sites)
+    blocks, total = 0, 0.0
+    for site in sorted({site for site, _ in old.items() ^ new.items()} - unrecorded):
+        if not sites[site].width:
+            blocks += sites[site].kind == "block"
+        elif site not in old or site not in new:
+            total += sites[site].width
+        else:
+            for a, b in zip(array("d", old[site][1]), array("d", new[site][1]), strict=True):
+                if a != b:
+                    gap = abs(a - b)
+                    total += 1.0 if gap - gap != 0.0 else gap / (gap + 1.0)
+    return blocks / (blocks + 1.0) + total
+
+
+def _by_site(reached: Reached, sites: Sequence[Site]) -> dict[int, tuple[int, bytes]]:
+    """Count and distances of each site; these as bytes, because most of them are only compared."""
+    ids, counts, distances = array("I", reached[0]), array("I", reached[1]), reached[2]
+    size = array("d").itemsize
+    found = {}
+    start = 0
+    for site, count in zip(ids, counts, strict=True):
+        end = start + size * sites[site].width
+        found[site] = (count, distances[start:end])
+        start = end
+    return found
+
+
+_LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class _Place(NamedTuple):
+    """Where a node stands: in which field of which node, at which index if that is a list (else -1), and where that is."""
+
+    node: ast.AST
+    owner: ast.AST
+    field: str
+    at: int
+    around: _Place | None
+
+
+def _places(tree: ast.Module) -> dict[tuple[bool | int, ...], list[_Place]]:
+    """Every statement and expression by whether it is a statement, and its span.
+
+    In an expanded chain of comparisons an operand stands in two places. Of different nodes with one span it is the
+    outermost.
+    """
+    found: dict[tuple[bool | int, ...], list[_Place]] = {}
+    waiting: list[tuple[ast.AST, _Place | None]] = [(tree, None)]
+    while waiting:
+        node, around = waiting.pop()
+        for field, value in ast.iter_fields(node):
+            several = isinstance(value, list)
+            for index, child in enumerate(value if several else [value]):
+                if not isinstance(child, ast.AST) or isinstance(child, _LEAVES):
+                    continue
+                place = _Place(child, node, field, index if several else -1, around)
+                if isinstance(child, (ast.stmt, ast.expr)):
+                    same = found.setdefault((isinstance(child, ast.stmt), *_span(child)), [])
+                    if not same or ast.dump(same[0].node) == ast.dump(child):
+                        same.append(place)
+                waiting.append((child, place))
+    return found
+
+
+def _span(node: Any) -> tuple[int, int, int, int]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _parsed(text: str) -> ast.AST:
+    """The syntax tree of one expression, or of one statement."""
+    try:
+        return ast.parse(f"({text}\n)", mode="eval").body
+    except SyntaxError:
+        (statement,) = ast.parse(text).body
+        return statement
+
+
+def _grafted(new: ast.AST, old: ast.AST) -> Any:
+    """A tree in which every part that also stands in the old one is that very part, probes and all.
+
+    The other parts are located at the old tree.
+    """
+    parts: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(old):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            parts.setdefault(ast.dump(node), []).append(node)
+    return _with_parts(new, parts, old)
+
+
+def _with_parts(node: Any, parts: dict[str, list[ast.AST]], like: ast.AST) -> Any:
+    for field, value in ast.iter_fields(node):
+        several = isinstance(value, list)
+        for index, child in enumerate(value if several else [value]):
+            if not isinstance(child, ast.AST):
+                continue
+            same = parts.get(ast.dump(child)) if isinstance(child, (ast.expr, ast.stmt)) else None
+            part = same.pop(0) if same else _with_parts(child, parts, like)
+            if several:
+                value[index] = part
+            else:
+                setattr(node, field, part)
+    return ast.copy_location(node, like)
+
+
+@contextlib.contextmanager
+def _put(place: _Place, new: ast.AST) -> Iterator[None]:
+    """Another node stands in this place until the end of the block."""
+    if place.at < 0:
+        setattr(place.owner, place.field, new)
+        try:
+            yield
+        finally:
+            setattr(place.owner, place.field, place.node)
+    else:
+        items = getattr(place.owner, place.field)
+        items[place.at] = new
+        try:
+            yield
+        finally:
+            items[place.at] = place.node
+
+
+@contextlib.contextmanager
+def _counted(blocks: dict[ast.AST, int], new: ast.AST, old: ast.AST) -> Iterator[None]:
+    """The block that begins with the old statement begins with the new one until the end of the block."""
+    block = blocks.get(old, -1)
+    if block >= 0:
+        blocks[new] = block
+    try:
+        yield
+    finally:
+        if block >= 0:
+            del blocks[new]
+
+
+@contextlib.contextmanager
+def _mentioned(function: Any, names: Sequence[str]) -> Iterator[None]:
+    """Names are mentioned in the function where the compiler sees them before it drops them."""
+    mention = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
+    if isinstance(function, ast.Lambda):
+        whole = _located(ast.IfExp(ast.Constant(1), function.body, mention), function.body)
+        with _put(_Place(function.body, function, "body", -1, None), whole):
+            yield
+        return
+    start = docstring_end(function.body)
+    never = ast.If(ast.Constant(0), [ast.Expr(mention)], [])
+    function.body.insert(start, _located(never, function.body[-1]))
+    try:
+        yield
+    finally:
+        del function.body[start]
+
+
+def _located(new: Any, like: ast.AST) -> Any:
+    return ast.fix_missing_locations(ast.copy_location(new, like))
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)

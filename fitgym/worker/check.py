@@ -1,0 +1,214 @@
+"""Checks: whether an observed fact still holds, decided as the assertion of an exported test would.
+
+    "equal" v == e · "is" v is e · "approx" v == pytest.approx(e) · "nan" math.isnan(v) · "text" str(v) == e ·
+    "list" list(v) == e · "length" len(v) == e · "isinstance" isinstance(v, e) · "is not" v is not e ·
+    "truth" v or not v
+    "message" re.search(e, str(v)), where v is the exception that ended the test case
+
+A check may run code of the subject (an `__eq__`, a property on the way to the value), as the assertion would, so it
+belongs between the journal's marks. Whatever it raises, the assertion would have raised too: it does not hold.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from fitgym.messages.protocol import WireExpression
+from fitgym.worker.steps import Results, Step, maker
+
+__all__ = ["Approx", "Check", "Checks", "WireFact", "check"]
+
+Check = Callable[[Results], bool]
+
+WireFact = tuple[int, str, str, WireExpression]
+"""An observation as built-in values: position, path, kind, expression."""
+
+RELATIVE: Final = 1e-6
+ABSOLUTE: Final = 1e-12
+
+
+def check(fact: WireFact) -> Check:
+    """A function from the results of a test case to whether the fact holds for them.
+
+    Raises:
+        SetupError: the expected value names something that does not exist.
+        SyntaxError: the path cannot be read.
+    """
+    position, path, kind, expression = fact
+    follow = _follow(path) if path else None
+    expected = maker(expression)
+    holds = _FORMS[kind]
+
+    def decide(results: Results) -> bool:
+        value = results[position]
+        return holds(value if follow is None else follow(value), expected, results)
+
+    return decide
+
+
+class Checks:
+    """Everything that an exported test would check of one test case.
+
+    Args:
+        facts: about its results.
+        raises: the class that ends it, None if it returns.
+        position: index of the statement that raises, -1 for none.
+
+    Raises:
+        SetupError, SyntaxError: see `check`.
+    """
+
+    def __init__(self, facts: Sequence[WireFact], raises: WireExpression | None, position: int) -> None:
+        self._checks = [
+            (kind == "message", check((0, path, kind, e) if kind == "message" else (position, path, kind, e)))
+            for position, path, kind, e in facts
+        ]
+        self._raises: Any = None if raises is None else maker(raises)([])
+        self._position = position
+
+    def judge(self, results: Results, error: BaseException | None) -> tuple[str, tuple[int, ...]]:
+        """How a test would tell this execution from the expected one, see `Effect`, and the facts that do not hold."""
+        if error is None and self._raises is not None:
+            return "returns", ()
+        if error is not None:
+            if len(results) != self._position:
+                return "raises", ()
+            if not issubclass(type(error), self._raises):
+                return "exception", ()
+        failing = tuple(
+            [
+                index
+                for index, (of_error, holds) in enumerate(self._checks)
+                if not _holds(holds, [error] if of_error else results)
+            ]
+        )
+        return "value" if failing else "", failing
+
+
+def _holds(holds: Check, results: Results) -> bool:
+    try:
+        return holds(results)
+    except BaseException:  # the assertion would fail by it; of the runner's own exceptions the runner knows
+        return False
+
+
+class Approx:
+    """Equal to what `pytest.approx` is equal to, for the expected values that observations have.
+
+    These are numbers, and flat lists, tuples and dictionaries of numbers. Two numbers are equal if they differ by no
+    more than 1e-6 of the expected one, or 1e-12.
+
+    Args:
+        expected: a number, or a list, tuple or dictionary of numbers.
+    """
+
+    __slots__ = ("_expected",)
+
+    def __init__(self, expected: Any) -> None:
+        self._expected = expected
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, actual: object) -> bool:
+        expected: Any = self._expected
+        value: Any = actual
+        if isinstance(expected, dict):
+            return hasattr(value, "keys") and set(value.keys()) == set(expected) and _all_near(value, expected)
+        if isinstance(expected, (list, tuple)):
+            try:
+                if len(value) != len(expected):
+                    return False
+            except TypeError:
+                return False
+            return all(a == Approx(e) for a, e in zip(value, expected, strict=True))
+        if isinstance(expected, bool):
+            return isinstance(value, bool) and value is expected
+        if value == expected:
+            return True
+        if not (_is_number(expected) and _is_number(value)):
+            return False
+        if not math.isfinite(abs(expected)):
+            return False
+        return bool(abs(expected - value) <= max(RELATIVE * abs(expected), ABSOLUTE))
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, (int, float, complex)):
+        return True
+    numbers = sys.modules.get("numbers")  # where nobody has loaded it no other class can be a number
+    return numbers is not None and isinstance(value, numbers.Complex)
+
+
+def _all_near(actual: Any, expected: dict[Any, Any]) -> bool:
+    return all(actual[key] == Approx(value) for key, value in expected.items())
+
+
+@functools.lru_cache(maxsize=4096)
+def _follow(path: str) -> Callable[[Any], Any]:
+    """What leads from a result to the observed value, `.name`, `[0]` and sequences of these, as a function."""
+    found: Callable[[Any], Any] = eval(f"lambda value: value{path}", {"__builtins__": {}})
+    return found
+
+
+def _equal(value: Any, expected: Step, results: Results) -> bool:
+    return bool(value == expected(results))
+
+
+def _same(value: Any, expected: Step, results: Results) -> bool:
+    return value is expected(results)
+
+
+def _near(value: Any, expected: Step, results: Results) -> bool:
+    return bool(value == Approx(expected(results)))
+
+
+def _no_number(value: Any, expected: Step, results: Results) -> bool:
+    return math.isnan(value)
+
+
+def _text(value: Any, expected: Step, results: Results) -> bool:
+    return bool(str(value) == expected(results))
+
+
+def _items(value: Any, expected: Step, results: Results) -> bool:
+    return bool(list(value) == expected(results))
+
+
+def _length(value: Any, expected: Step, results: Results) -> bool:
+    return bool(len(value) == expected(results))
+
+
+def _truth(value: Any, expected: Step, results: Results) -> bool:
+    return bool(value) is expected(results)
+
+
+def _instance(value: Any, expected: Step, results: Results) -> bool:
+    return isinstance(value, expected(results))
+
+
+def _other(value: Any, expected: Step, results: Results) -> bool:
+    return value is not expected(results)
+
+
+def _says(value: Any, expected: Step, results: Results) -> bool:
+    return re.search(expected(results), str(value)) is not None
+
+
+_FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
+    "equal": _equal,
+    "is": _same,
+    "approx": _near,
+    "nan": _no_number,
+    "text": _text,
+    "list": _items,
+    "length": _length,
+    "isinstance": _instance,
+    "truth": _truth,
+    "is not": _other,
+    "message": _says,
+}

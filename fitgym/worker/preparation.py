@@ -1,0 +1,78 @@
+"""Preparation: the instrumented source of a subject, its description, and the modules that belong to it."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+from fitgym.errors import SubjectError
+from fitgym.instrument.factories import in_use
+from fitgym.instrument.rewriting.transformer import Instrumented, instrument
+from fitgym.mutants.generation import mutants
+from fitgym.subject.dependence import branches, dependences
+from fitgym.subject.introspection.inspection import complete
+from fitgym.subject.subject import Reference, Subject
+
+__all__ = ["describe", "instrumented", "neighbours", "shared_objects"]
+
+
+def instrumented(reference: Reference, source: str, infection: bool) -> Instrumented:
+    """The source with places for probes, the same each time.
+
+    Raises:
+        SubjectError: it is nested too deeply.
+    """
+    leading = in_use() == "c"
+    try:
+        if not infection:
+            return instrument(source, reference.path, leading=leading)
+        changes = mutants(source, reference.class_name)
+        return instrument(source, reference.path, frozenset({"infection"}), leading=leading, mutants=changes)
+    except RecursionError as problem:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise SubjectError(
+            f"'{reference.text}' has an expression that is nested too deeply for Python {version} to compile it with "
+            "probes; break it up, or use another version of Python (3.11 and 3.13 go deeper than 3.12)"
+        ) from problem
+
+
+def describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
+    """Everything the parent will know about the subject."""
+    plan = instrumented.plan
+    return complete(
+        reference,
+        source,
+        module,
+        plan.sites,
+        plan.functions,
+        branches(plan.sites, plan.functions, reference.class_name),
+        dependences(instrumented.tree, plan.at, plan.blocks, plan.entries, plan.sites, plan.functions, plan.infection),
+    )
+
+
+def neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.ModuleType]:
+    """The other modules of the subject's package, and modules of one's own that its import has loaded."""
+    package = module.__name__.partition(".")[0]
+    libraries = tuple(entry for entry in sys.path if "site-packages" in entry or "dist-packages" in entry)
+    found = []
+    for name, other in list(sys.modules.items()):
+        if other is module or not isinstance(other, types.ModuleType) or name in ("__main__", "fitgym"):
+            continue
+        if name.startswith("fitgym."):
+            continue
+        top = name.partition(".")[0]
+        file = getattr(other, "__file__", None) or ""
+        own = (
+            name not in before and top not in sys.stdlib_module_names and not (libraries and file.startswith(libraries))
+        )
+        if top == package or own:
+            found.append(other)
+    return found
+
+
+def shared_objects() -> list[object]:
+    """Objects of the standard library that many programs change."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return []
+    return [logging.root, vars(logging.root.manager)["loggerDict"], logging._levelToName, logging._nameToLevel]

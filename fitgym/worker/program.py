@@ -1,0 +1,200 @@
+"""Programs: statements compiled once, then run by one loop.
+
+A statement becomes a small function from the results so far to its own result. Everything that does not change is looked
+up beforehand: the callable, the literals, the keyword names. A test case is a tuple of these functions, run in a loop
+with a single `try` around it; what went wrong is looked into only when something did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fitgym.instrument.abstraction import Places, abstract
+from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.trace import Failure, Raised
+from fitgym.messages.feedback import Lessons
+from fitgym.messages.journal import IDLE
+from fitgym.messages.protocol import WireCall, WireCalls, WireInputs, WireStatement
+from fitgym.subject.subject import Subject
+from fitgym.worker.callee import Callee
+from fitgym.worker.driver import Driver
+from fitgym.worker.entry import Entry
+from fitgym.worker.outcomes import Endings
+from fitgym.worker.steps import CODES, Arguments, Results, SetupError, failing
+
+__all__ = ["Outcome", "Program"]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How one test case ended, its probes left aside.
+
+    Attributes:
+        calls: see `Trace.calls`, as built-in values.
+        failure: why it cannot be trusted, "" if it can.
+        entries: its statements up to the one that ended it.
+        results: what they returned, those that did.
+        error: the exception that ended it; only while it is needed.
+    """
+
+    calls: WireCalls
+    failure: Failure
+    entries: list[Entry]
+    results: Results
+    error: BaseException | None = None
+
+
+class Program:
+    """The statements that a worker knows, ready to run.
+
+    Args:
+        subject: what is tested; its operations are resolved at once, so all modules they need are imported here.
+        probes: the recorder of the worker.
+        cells: of the journal.
+
+    Attributes:
+        is_async: some operation needs an event loop.
+    """
+
+    def __init__(self, subject: Subject, probes: Recorder, cells: memoryview) -> None:
+        self.subject = subject
+        self.is_async = any(operation.drive in ("await", "aiterate", "aenter") for operation in subject.operations)
+        self.lessons = Lessons()
+        self._probes = probes
+        self._cells = cells
+        self._entries: dict[int, Entry] = {}
+        self._callees = [Callee(operation) for operation in subject.operations]
+        self._driver = Driver()
+        self._places = Places()
+        self._endings = Endings(subject, probes)
+        probes.runner_codes.update(CODES, self._driver.codes)
+        probes.runner_codes.update((Program.run.__code__, Program._run_abstracting.__code__))
+
+    def open_loop(self) -> None:
+        """Make the event loop now, so that its descriptors count as there from the start."""
+        self._driver.loop()
+
+    def define(self, identifier: int, statement: WireStatement) -> None:
+        """Compile a statement; its id stands for it from now on."""
+        operation, receiver, args, kwargs, iterate = statement
+        callee = self._callees[operation]
+        try:
+            step = callee.step(receiver, Arguments(args, kwargs))
+        except SetupError as problem:
+            self._entries[identifier] = Entry(callee, failing(problem), statement)
+            return
+        drive = callee.operation.drive or ("iterate" if iterate else "")
+        if drive:
+            step = self._driver.driving(step, drive)
+        self._entries[identifier] = Entry(callee, step, statement)
+
+    def run(self, testcase: tuple[int, ...], needs: frozenset[str] = frozenset()) -> Outcome:
+        """Run one test case to its end or to its first exception.
+
+        The journal says that a test case runs from before the first statement until no code of the subject can be
+        reached any more; exceptions of the timer are raised in between only.
+        """
+        entries = [self._entries[identifier] for identifier in testcase]
+        if "direct" in needs or "output" in needs or "input" in needs:
+            return self._run_abstracting(entries, needs)
+        cells = self._cells
+        idle = IDLE
+        type_ = type
+        results: Results = []
+        append = results.append
+        position = 0
+        try:
+            for entry in entries:
+                cells[2] = position
+                value = entry.step(results)
+                if type_(value) not in entry.seen:
+                    self._note(entry, value)
+                append(value)
+                position += 1
+            cells[1] = idle
+        except BaseException as error:
+            cells[1] = idle
+            return self._ended(entries, results, error)
+        return Outcome(tuple([entry.returned for entry in entries]), self._unspent(), entries, results)
+
+    def repeat(self, testcase: tuple[int, ...]) -> Outcome:
+        """Like `run`, but what comes back teaches nothing, because it is not the subject's own code that gave it."""
+        entries = [self._entries[identifier] for identifier in testcase]
+        cells = self._cells
+        results: Results = []
+        try:
+            for position, entry in enumerate(entries):
+                cells[2] = position
+                results.append(entry.step(results))
+            cells[1] = IDLE
+        except BaseException as error:
+            cells[1] = IDLE
+            return self._ended(entries, results, error)
+        return Outcome((), self._unspent(), entries, results)
+
+    def raised(self, outcome: Outcome) -> Raised | None:
+        """The exception that ended a test case, None if there was none of the subject's.
+
+        Making its arguments again may run code of the subject, so this comes after what the test case has recorded was
+        read.
+        """
+        error = outcome.error
+        if error is None:
+            return None
+        return self._endings.raised(outcome.entries, outcome.results, error, outcome.failure)
+
+    def _run_abstracting(self, entries: list[Entry], needs: frozenset[str]) -> Outcome:
+        """Like `run`, for what costs more: direct calls through decorators, and partitions of values."""
+        cells = self._cells
+        direct, output, input_ = "direct" in needs, "output" in needs, "input" in needs
+        entry_codes = self._probes.entry_codes
+        next_statement = self._probes.next_statement
+        places = self._places
+        results: Results = []
+        calls: list[WireCall] = []
+        inputs: WireInputs = ()
+        position = -1
+        try:
+            for entry in entries:
+                position += 1
+                cells[2] = position
+                callee = entry.callee
+                if input_:
+                    inputs = ()
+                    inputs = entry.inputs(results, places)
+                if direct:
+                    next_statement()
+                    entry_codes.clear()
+                    entry_codes.update(callee.wrappers)
+                value = entry.step(results)
+                if type(value) not in entry.seen:
+                    self._note(entry, value)
+                results.append(value)
+                shown = abstract(value, places) if output and callee.shows else ()
+                calls.append((callee.operation.id, True, shown, inputs))
+            cells[1] = IDLE
+        except BaseException as error:
+            cells[1] = IDLE
+            outcome = self._ended(entries, results, error)
+            while len(calls) < min(len(results) + 1, len(entries)):
+                calls.append((entries[len(calls)].callee.operation.id, False, (), inputs))
+                inputs = ()
+        else:
+            outcome = Outcome((), self._unspent(), entries, results)
+        outcome.calls = tuple(calls)
+        return outcome
+
+    def _note(self, entry: Entry, value: object) -> None:
+        operation = entry.callee.operation
+        self.lessons.note(operation, value, entry.seen, bool(operation.drive))
+
+    def _ended(self, entries: list[Entry], results: Results, error: BaseException) -> Outcome:
+        """An exception was raised by the statement after the last result."""
+        entries = entries[: len(results) + 1]
+        calls = [entry.returned for entry in entries]
+        if len(calls) > len(results):
+            calls[-1] = entries[-1].callee.raised
+        return Outcome(tuple(calls), self._endings.failure(error), entries, results, error)
+
+    def _unspent(self) -> Failure:
+        return "fuel" if self._probes.spent else ""

@@ -1,0 +1,489 @@
+"""Runs batches of test cases in a child of the worker, and describes what they did."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import resource
+import signal
+import sys
+import types
+from dataclasses import replace
+from time import monotonic, process_time  # the real ones, see `fitgym.determinism.clock`
+from typing import TYPE_CHECKING, Any
+
+from fitgym.determinism.chance import PRIVATE, Chance
+from fitgym.determinism.fleeting import is_fleeting
+from fitgym.errors import SubjectError
+from fitgym.instrument.recorder import Recorder
+from fitgym.instrument.rewriting.loader import load
+from fitgym.instrument.trace import Failure
+from fitgym.messages.journal import IDLE, Journal
+from fitgym.messages.limits import Limits
+from fitgym.messages.observation import NOT_RUN, Observed, observe
+from fitgym.messages.protocol import WireTrace, dumps
+from fitgym.sandbox.landlock import isolate_signals, signal_rules
+from fitgym.sandbox.sandbox import Guard, lower, used_memory
+from fitgym.subject.introspection.inspection import REPLACED
+from fitgym.subject.source import read
+from fitgym.subject.subject import Reference, Subject
+from fitgym.worker import preparation
+from fitgym.worker.chain import OPEN, holds, sealed
+from fitgym.worker.live_functions import Living, living
+from fitgym.worker.outcomes import TimeUp
+from fitgym.worker.program import Outcome, Program
+from fitgym.worker.surroundings import Found, Surroundings
+from fitgym.worker.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from fitgym.worker.activation import Mutation, Trials, WireEffect, WireExpectation
+
+__all__ = ["Runner"]
+
+_MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
+_PROCESSOR_S = 3600  # that the zygote, or a child before its limit is raised, may use; each counts from its own start
+_IMPORT_FUEL = 1 << 60
+_LONGEST_S = 0.2  # for a batch; what is left of it is sent again, so that its results come while there is time
+
+_NOTHING: Found = ((), ())
+
+
+class Runner:
+    """Runs batches of test cases and describes what they did.
+
+    Args:
+        subject: what is tested.
+        recorder: counts what it does.
+        program: its statements.
+        limits: what one test case may use.
+        journal: says what runs.
+        guard: refuses actions.
+        chance: where random numbers come from.
+        module: the module under test.
+        before: names of the modules that were there before it was imported.
+        infection: its code has probes for infection.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        recorder: Recorder,
+        program: Program,
+        limits: Limits,
+        journal: Journal,
+        guard: Guard,
+        chance: Chance,
+        module: types.ModuleType,
+        before: frozenset[str],
+        *,
+        infection: bool = False,
+    ) -> None:
+        self.subject = subject
+        self.recorder = recorder
+        self.program = program
+        self.limits = limits
+        self.journal = journal
+        self.guard = guard
+        self._cells = journal.cells
+        self._around = Surroundings(module, before, guard, recorder)
+        self._infection = infection
+        self._signal_rules: int
+        self._processor_s = _PROCESSOR_S
+        self._chance = chance
+        self._known: dict[object, int] = {}
+        self._numbers = 0  # of traces that are known
+        self._watchdog = Watchdog(limits, journal, recorder)
+        self._interval = 0.0
+        self._fuel = limits.fuel
+        self._haunted = False  # something of the last test case did not die quietly
+        self._functions: Living = {}
+        self._mutation: Mutation | None = None
+        self._checked: dict[tuple[int, ...], WireExpectation] = {}
+
+    @classmethod
+    def prepare(
+        cls, reference: Reference, limits: Limits, journal: Journal, guard: Guard, *, infection: bool = False
+    ) -> Runner:
+        """Import, instrument and describe the subject; with probes for infection where they are needed.
+
+        Raises:
+            SubjectError: there is nothing to test, or what the import leaves cannot be described.
+            BaseException: whatever the import raises.
+        """
+        source = read(reference)
+        instrumented = preparation.instrumented(reference, source, infection)
+        recorder = Recorder(instrumented.plan.sites, _IMPORT_FUEL)
+        recorder.begin(frozenset({"infection"}) if infection else frozenset())
+        chance = Chance(reference.module)
+        before = frozenset(sys.modules)
+        module = load(reference, instrumented, recorder.probe)
+        recorder.settle()  # a suite imports the module before its first test, so every trace includes the import
+        chance.settle()
+        recorder.fuel = limits.fuel
+        if not isinstance(module, types.ModuleType):
+            raise SubjectError(f"'{reference.text}' offers nothing to test: {REPLACED}")
+        try:
+            subject = preparation.describe(reference, source, module, instrumented)
+        except SubjectError:
+            raise
+        except Exception as error:
+            what = type(error).__name__
+            raise SubjectError(f"'{reference.text}' can be imported, but looking at it raises {what}") from error
+        if guard.overlay is not None:
+            added, changed = guard.overlay.written()
+            subject = replace(subject, added=added, changed=changed)
+            guard.overlay.keep()
+        program = Program(subject, recorder, journal.cells)
+        return cls(subject, recorder, program, limits, journal, guard, chance, module, before, infection=infection)
+
+    def settle(self) -> None:
+        """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        self._around.take()
+        self._signal_rules = signal_rules()
+        self._functions = living(self.subject.reference.path, self.recorder)
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # objects in cycles die between test cases, not during an unlucky one
+        with self.guard.off():
+            lower(resource.RLIMIT_AS, used_memory() + self.limits.memory_mb * (1 << 20))
+            lower(resource.RLIMIT_NPROC, _tasks() + _MORE_TASKS)
+            lower(resource.RLIMIT_CPU, _PROCESSOR_S)
+        signal.signal(signal.SIGALRM, self._watchdog.handler())
+
+    def warm(self, names: list[str]) -> int:
+        """Import modules for all children to come, see `Surroundings.warm`; how many."""
+        return self._around.warm(names)
+
+    def mutate(self) -> None:
+        """Get ready to run mutants."""
+        from fitgym.worker.activation import Mutation
+
+        instrumented = preparation.instrumented(self.subject.reference, self.subject.source, self._infection)
+        self._mutation = Mutation(self.subject, instrumented, self.recorder, self._functions)
+        gc.freeze()
+
+    def make(self, number: int) -> None:
+        """Make a mutant here, for all children to come, each of which would have to make it again."""
+        if self._mutation is not None:
+            with contextlib.suppress(Exception):  # who runs it will see
+                self._mutation.make(number)
+            gc.freeze()
+
+    def begin(self) -> None:
+        """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
+        isolate_signals(self._signal_rules)
+        if self.program.is_async:
+            self.program.open_loop()
+        sys.setrecursionlimit(_depth() + self.limits.recursion)
+        self.guard.refused = ""
+        self.guard.mode = "strict"
+
+    def wake(self) -> None:
+        """The first request has come: let the clock tick."""
+        self._tick(self.limits.seconds, self.limits.idle_seconds)
+
+    def _tick(self, seconds: float, idle_seconds: float) -> None:
+        """Let the clock tick as often as limits of so many seconds need."""
+        interval = min(seconds / 8, idle_seconds / 4)
+        if interval != self._interval:
+            self._interval = interval
+            self._watchdog.allow(seconds, idle_seconds)
+            signal.setitimer(signal.ITIMER_REAL, interval, interval)
+            self._around.forget_process()  # the timer is part of its snapshot
+
+    def answer(self, request: tuple[Any, ...]) -> tuple[bytes, bool]:
+        """Run a batch.
+
+        Args:
+            request: what to do ("run"; "observe", with chance as it comes; "expect" and "expect otherwise", with one
+                fixed stream of chance or another; "check", as "run", with all checks of a test at the end; "mutate");
+                what to record (for "check" with what each test case should show; for "mutate" instead that, and whether
+                mutants go on being run that are killed); new statements; test cases (for "mutate" each with the number
+                of a mutant); how much state is compared after each test case rather than after the batch, see
+                `fitgym.worker.surroundings`; the fuel, the seconds and the seconds of waiting that each test case may
+                use; and what is watched. Two more degrees of care: 3, no state is compared, because this process ends
+                after its first test case; -1 as 0, but if the batch has left something behind this process ends and
+                nothing is repeated, because it is known what the test cases should give.
+
+        Returns:
+            The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
+            case up to the first that left something behind, or to where `_LONGEST_S` had passed; or none, when some test
+            case did but it is not known which, and then how much has to be compared to find out. Then what was found
+            changed, and the names of the modules that were imported since the last answer. If a test case has changed
+            what was recorded of others, the answer is none, so that the parent runs each of them in another process.
+        """
+        mode, needs, definitions, testcases, care, allowance, watched = request
+        self._around.watch(watched)
+        self._fuel = self.recorder.fuel = allowance[0]
+        self._tick(*allowance[1:])
+        if care < 3:
+            self._around.enter(self.guard.overlay)
+        define = self.program.define
+        for identifier, wire in definitions:
+            define(identifier, wire)
+        self._limit_processor_time(len(testcases))
+        results: list[Any] = []
+        fresh: list[WireTrace] = []
+        last = False
+        end = monotonic() + _LONGEST_S
+        trials = self._trials(*needs) if mode == "mutate" else None
+        if mode == "check":
+            needs, self._checked = needs
+        seal = OPEN
+        for index, testcase in enumerate(tuple(testcases)):
+            if trials is None:
+                results.append(self._run(index, testcase, needs, mode, fresh))
+            else:
+                results.append(self._try(index, trials, *testcase))
+            seal = sealed(seal, results, fresh)
+            if results[-1] is None:
+                continue
+            if care == 3 or self._is_dirty(index, care) or self._around.unknown_came():
+                last = True
+                break
+            if monotonic() > end:
+                break
+        if not holds(seal, results, fresh) or len(self._known) != self._numbers:
+            return dumps("a test case has changed what others have recorded"), True
+        redo, found = 0, _NOTHING
+        if not last:
+            if care < 0:
+                last = self._around.is_different()
+            else:
+                redo, found = self._around.unclear(care)
+        last = last or (not redo and self._around.has_grown())
+        if redo and len(results) == 1:
+            redo, last = 0, True
+        if redo:
+            results, fresh, last = [], [], True
+        returns, iterators = self.program.lessons.drain()
+        constants = [text for text in self.recorder.constants if PRIVATE not in text and not is_fleeting(text)]
+        self.recorder.constants.clear()
+        lessons = ({}, [], []) if redo else (returns, iterators, constants)
+        return dumps((results, fresh, last, redo, lessons, found, self._around.imported())), last
+
+    # ------------------------------------------------------------------------------------------------ one test case
+
+    def _run(
+        self, index: int, testcase: tuple[int, ...], needs: frozenset[str], mode: str, fresh: list[WireTrace]
+    ) -> Any:
+        cells, guard = self._cells, self.guard
+        self._watchdog.timed_out = False
+        guard.refused = ""
+        if mode == "observe":
+            self._chance.free()
+        else:
+            self._chance.fix(other=mode == "expect otherwise")
+        self.recorder.begin(needs)
+        cells[2] = 0
+        cells[3] = index
+        cells[0] += 1
+        cells[1] = index
+        try:
+            outcome = self.program.run(testcase, needs)
+            if mode == "check":
+                cells[1] = index
+                self._check(testcase, outcome)
+        except TimeUp:  # in the narrow gap after the last statement
+            outcome = Outcome((), "timeout", [], [])
+        cells[1] = IDLE
+        cells[0] += 1
+        failure: Failure = outcome.failure
+        if self._watchdog.timed_out:
+            failure = "timeout"
+        elif guard.refused:
+            failure = "blocked"
+        if failure in ("timeout", "memory") or issubclass(type(outcome.error), RecursionError):
+            # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
+            # optimised by then (a call takes more of the stack at first).
+            self.recorder.unlearn()
+            self.recorder.begin(needs)
+        result = self._described(testcase, outcome, failure, mode, fresh)
+        if self.recorder.spent and not self._watchdog.timed_out:
+            self.recorder.begin(needs)  # objects need fuel to die quietly
+        late = self._bury(index, outcome)
+        self._haunted = bool(late)
+        if late and not failure:
+            failure = late
+            self.recorder.unlearn()
+            self.recorder.begin(needs)
+            result = self._described(testcase, outcome, failure, mode, fresh)
+        self._last_failure = failure
+        return result
+
+    def _described(
+        self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure, mode: str, fresh: list[WireTrace]
+    ) -> Any:
+        if mode not in ("run", "check"):
+            return self._observed(testcase, outcome, failure)
+        return self._number(outcome, failure, fresh)
+
+    def _check(self, testcase: tuple[int, ...], outcome: Outcome) -> None:
+        """Do what the assertions of a test do; whether they hold is not asked."""
+        from fitgym.worker.check import Checks
+
+        facts, raises, position, _, _ = self._checked[testcase]
+        Checks(facts, raises, position).judge(outcome.results, outcome.error)
+
+    def _bury(self, index: int, outcome: Outcome) -> Failure:
+        """Let all objects of the test case die while it still counts as running; what their finalizers did wrong."""
+        cells = self._cells
+        cells[0] += 1
+        cells[1] = index
+        try:
+            outcome.results.clear()
+            outcome.error = None
+            gc.collect(0)
+        except TimeUp:
+            pass
+        cells[1] = IDLE
+        cells[0] += 1
+        if self._watchdog.timed_out:
+            return "timeout"
+        if self.guard.refused:
+            return "blocked"
+        return "fuel" if self.recorder.spent else ""
+
+    def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
+        """The number of this trace; one that is not known yet is appended to `fresh`."""
+        recorder = self.recorder
+        reached, direct = recorder.snapshot()
+        stops = recorder.stops()
+        raised = self.program.raised(outcome)
+        infected = recorder.infected()
+        key = (reached, direct, outcome.calls, raised, stops, failure, infected)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._numbers
+            self._numbers += 1
+            plain = raised and tuple(raised), tuple(map(tuple, stops))
+            fresh.append((reached, direct, outcome.calls, *plain, failure, recorder.burnt, infected))
+        return number
+
+    def _observed(self, testcase: tuple[int, ...], outcome: Outcome, failure: Failure) -> Any:
+        if failure:
+            return Observed(failure=failure)
+        results = [*outcome.results, *([NOT_RUN] * (len(testcase) - len(outcome.results)))]
+        return observe(results, outcome.error, home=self.subject.reference.module)
+
+    # ---------------------------------------------------------------------------------------------------- one mutant
+
+    def _trials(self, expected: dict[tuple[int, ...], WireExpectation], exhaustive: bool) -> Trials:
+        """What is needed to run test cases on mutants."""
+        from fitgym.worker.activation import Trials
+
+        assert self._mutation is not None, "the zygote was told that there will be mutants"
+        return Trials(self._mutation, expected, exhaustive)
+
+    def _try(self, index: int, trials: Trials, testcase: tuple[int, ...], number: int) -> WireEffect | None:
+        """Run a test case on a mutant; None if another one of this batch has killed it.
+
+        A mutant that cannot be made changes nothing.
+        """
+        if trials.is_over(number):
+            return None
+        mutant = trials.mutation.make(number)
+        if mutant is None:
+            return "", (), 0.0
+        cells, guard, recorder = self._cells, self.guard, self.recorder
+        checks, reached, fuel = trials.of(testcase)
+        self._watchdog.timed_out = False
+        guard.refused = ""
+        self._chance.fix()
+        recorder.fuel = fuel
+        recorder.begin()
+        kill, difference = "", 0.0
+        failing: tuple[int, ...] = ()
+        mutant.do()
+        try:
+            cells[2] = 0
+            cells[3] = index
+            cells[0] += 1
+            cells[1] = index
+            try:
+                outcome = self.program.repeat(testcase)
+                cells[1] = index
+                kill, failing = checks.judge(outcome.results, outcome.error)
+            except TimeUp:
+                outcome = Outcome((), "timeout", [], [])
+            cells[1] = IDLE
+            cells[0] += 1
+            if self._watchdog.timed_out:
+                kill, failing = "clock", ()
+            elif recorder.spent:
+                kill, failing = "timeout", ()
+            elif outcome.failure == "memory":
+                kill, failing = "memory", ()
+            elif not kill:
+                difference = trials.mutation.impact(number, reached, recorder.snapshot()[0])
+            recorder.fuel = self._fuel
+            recorder.begin()  # objects need fuel to die quietly
+            late = self._bury(index, outcome)
+        finally:
+            mutant.undo()
+            recorder.fuel = self._fuel
+        self._haunted = bool(late)
+        self._last_failure = "timeout" if self._watchdog.timed_out else outcome.failure
+        if guard.refused:
+            kill, failing, difference = "", (), 0.0
+        elif late == "timeout":
+            kill, failing = "clock", ()
+        elif late:
+            kill, failing = "timeout", ()
+        if kill and kill not in ("clock", "memory"):  # these are tried once more in another process
+            trials.end(number)
+        return kill, failing, difference
+
+    # --------------------------------------------------------------------------------------------------- clean state
+
+    def _is_dirty(self, index: int, care: int) -> bool:
+        """The last test case left something behind that could not be undone, or that cannot be compared in time."""
+        cells = self._cells
+        cells[0] += 1
+        cells[1] = index
+        try:
+            return self._compare(care)
+        except TimeUp:
+            return True
+        finally:
+            cells[1] = IDLE
+            cells[0] += 1
+
+    def _compare(self, care: int) -> bool:
+        if self._haunted or self._last_failure in ("timeout", "memory"):
+            return True  # it was stopped somewhere in the middle, perhaps in code of a library
+        return self._around.is_dirty(care)
+
+    # ------------------------------------------------------------------------------------------------ processor time
+
+    def _limit_processor_time(self, testcases: int) -> None:
+        """A guard for the case that nobody is left to watch."""
+        needed = int(process_time() + testcases * self.limits.seconds + 60)
+        if needed <= self._processor_s:
+            return
+        self._processor_s = seconds = needed + _PROCESSOR_S
+        with contextlib.suppress(ValueError, OSError):
+            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+            with self.guard.off():
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+
+
+def _depth() -> int:
+    """Frames on the stack below the caller."""
+    depth = 0
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        depth += 1
+        frame = frame.f_back
+    return depth
+
+
+def _tasks() -> int:
+    """Threads on this machine, as a generous bound for those of this user."""
+    try:
+        with open("/proc/loadavg", "rb") as loadavg:
+            return int(loadavg.read().split()[3].partition(b"/")[2])
+    except (OSError, IndexError, ValueError):
+        return 10_000

@@ -1,0 +1,4 @@
+"""State of the subject and of the process: how changes made by a test case are found and undone.
+
+Only `fitgym.worker` calls it.
+"""

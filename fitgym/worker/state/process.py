@@ -1,0 +1,238 @@
+"""The process: state that belongs to the whole process rather than to the subject.
+
+It includes the environment, the working folder and its files, signal handlers, threads and builtins. To compare it costs
+too much after every test case, so that happens once after each batch. What was found changed once is compared after each
+test case from then on, and put back where that is possible exactly.
+"""
+
+from __future__ import annotations
+
+import _locale  # looking at the state must import nothing: a subject may keep `sys.modules`
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps
+import _thread
+import builtins
+import gc
+import operator
+import os
+import resource
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from fitgym.sandbox.folder import tidy
+from fitgym.sandbox.overlay import Overlay
+
+__all__ = ["Process"]
+
+
+class _Fact(NamedTuple):
+    """One part of the state.
+
+    Attributes:
+        read: what it is now.
+        write: puts an earlier value back, None if nothing does.
+    """
+
+    read: Callable[[], Any]
+    write: Callable[[Any], object] | None = None
+
+
+class Process:
+    """A snapshot of what belongs to the process rather than to the subject, the files in its working folder included.
+
+    Args:
+        overlay: what the subject has written beside itself, None if nothing.
+        memory_slack: bytes by which the address space may grow before that counts as a change.
+    """
+
+    def __init__(self, overlay: Overlay | None = None, memory_slack: int = 128 << 20) -> None:
+        self._overlay = overlay
+        self._threads = _thread._count()
+        self._slack = memory_slack
+        self._folder = os.getcwd()
+        self._modules = dict(sys.modules)  # more may come, none may go
+        self._memory = _address_space()
+        self._facts = self._described()
+        self._values = [fact.read() for fact in self._facts]
+
+    def threads_left(self, patience: float = 0.02) -> bool:
+        """Threads are alive that were not; those about to end are waited for, `patience` seconds at most."""
+        if _thread._count() <= self._threads:
+            return False
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            time.sleep(0.001)
+            if _thread._count() <= self._threads:
+                return False
+        return True
+
+    def changed(self) -> bool:
+        """Something is not as it was; how much memory there is does not count, see `grown`."""
+        try:
+            return bool(self.changes()) or self.left_processes()
+        except BaseException:  # the subject has exchanged what this needs itself
+            return True
+
+    def changes(self) -> tuple[int, ...]:
+        """The numbers of the facts that are not as they were, for `changed_at` and `restore_at`."""
+        return tuple(number for number in range(len(self._facts)) if self.changed_at([number]))
+
+    def left_processes(self) -> bool:
+        """A process is left, which cannot be put back."""
+        try:
+            return _has_children()
+        except BaseException:
+            return True
+
+    def grown(self) -> bool:
+        """So much more memory is in use, after an import for example, that the limit may come too soon."""
+        return _address_space() > self._memory + self._slack
+
+    def changed_at(self, facts: Iterable[int]) -> bool:
+        """Some of these facts are not as they were."""
+        try:
+            return any(self._facts[number].read() != self._values[number] for number in facts)
+        except BaseException:
+            return True
+
+    def restore_at(self, facts: Iterable[int]) -> bool:
+        """Put these facts back; False if one of them could not be."""
+        try:
+            for number in facts:
+                read, write = self._facts[number]
+                if read() != self._values[number]:
+                    if write is None:
+                        return False
+                    write(self._values[number])
+        except BaseException:
+            return False
+        return not self.changed_at(facts)
+
+    def _empty(self, names: list[str]) -> None:
+        """Remove from the working folder what came; what went does not come back."""
+        tidy(self._folder, names)
+
+    def _described(self) -> list[_Fact]:
+        def attribute(owner: Any, name: str) -> _Fact:
+            return _Fact(lambda: getattr(owner, name), lambda value: setattr(owner, name, value))
+
+        def items(thing: list[Any]) -> _Fact:
+            return _Fact(lambda: list(thing), lambda value: thing.__setitem__(slice(None), value))
+
+        decimals = _decimal_context() is not None
+        return [
+            _Fact(_decimal_context, _set_decimal_context) if decimals else _Fact(lambda: None),
+            _Fact(os.getcwd, os.chdir),
+            _Fact(lambda: sorted(_LISTDIR(self._folder)), self._empty),
+            _Fact(
+                lambda: all(map(operator.is_, map(sys.modules.get, self._modules), self._modules.values())),
+            ),
+            _Fact(lambda: dict(os.environ._data), _set_environment),  # type: ignore[attr-defined]
+            items(sys.path),
+            items(sys.meta_path),
+            items(sys.path_hooks),
+            _Fact(sys.getrecursionlimit, sys.setrecursionlimit),
+            _Fact(sys.getswitchinterval, sys.setswitchinterval),
+            _Fact(sys.gettrace, sys.settrace),
+            _Fact(sys.getprofile, sys.setprofile),
+            *(attribute(sys, name) for name in ("excepthook", "displayhook", "unraisablehook")),
+            *(attribute(sys, name) for name in ("stdin", "stdout", "stderr")),
+            _Fact(lambda: [one.closed for one in (sys.stdin, sys.stdout, sys.stderr) if one is not None]),
+            _Fact(gc.isenabled, lambda value: gc.enable() if value else gc.disable()),
+            _Fact(gc.get_threshold, lambda value: gc.set_threshold(*value)),
+            items(gc.callbacks),
+            _Fact(lambda: list(warnings.filters), _set_filters),
+            attribute(warnings, "showwarning"),
+            _Fact(lambda: vars(builtins).copy()),
+            # `signal` makes enumerations of them, which takes 100 us
+            _Fact(lambda: list(map(_signal.getsignal, _SIGNALS)), _set_signals),
+            _Fact(lambda: [_timer(which) for which in _TIMERS]),
+            _Fact(
+                lambda: _signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+                lambda value: _signal.pthread_sigmask(signal.SIG_SETMASK, value),
+            ),
+            _Fact(lambda: os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None),
+            _Fact(lambda: [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)]),
+            _Fact(lambda: os.getpriority(os.PRIO_PROCESS, 0)),
+            _Fact(lambda: os.getsid(0)),
+            _Fact(
+                lambda: _locale.setlocale(_locale.LC_ALL, None),
+                lambda value: _locale.setlocale(_locale.LC_ALL, value),
+            ),
+            _Fact(_umask, os.umask),
+            _Fact(lambda: None if self._overlay is None else self._overlay.look()),
+        ]
+
+
+_LISTDIR = os.listdir
+_SIGNALS = sorted(signal.valid_signals())
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+
+
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def _decimal_context() -> tuple[Any, ...] | None:
+    """Precision and rules, None if decimal is not loaded; the flags change with every inexact result and are left out."""
+    decimal = sys.modules.get("decimal")
+    if decimal is None:
+        return None
+    context = decimal.getcontext()
+    traps = tuple(trap for trap, on in context.traps.items() if on)
+    return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps)
+
+
+def _set_decimal_context(value: tuple[Any, ...]) -> None:
+    context = sys.modules["decimal"].getcontext()
+    context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps = value
+    for trap in context.traps:
+        context.traps[trap] = trap in traps
+
+
+def _set_environment(value: dict[bytes, bytes]) -> None:
+    for name in set(os.environb) - set(value):
+        del os.environb[name]
+    for name, text in value.items():
+        if os.environb.get(name) != text:
+            os.environb[name] = text
+
+
+def _set_filters(value: list[Any]) -> None:
+    warnings.filters[:] = value  # type: ignore[index]
+    mutated = getattr(warnings, "_filters_mutated", None) or getattr(warnings, "_filters_mutated_lock_held", None)
+    if mutated is not None:
+        mutated()
+
+
+def _set_signals(value: list[Any]) -> None:
+    for number, handler in zip(_SIGNALS, value, strict=True):
+        if _signal.getsignal(number) is not handler:
+            _signal.signal(number, handler)
+
+
+def _timer(which: int) -> tuple[bool, float]:
+    """Whether a timer is armed, and its interval."""
+    remaining, interval = signal.getitimer(which)
+    return remaining > 0, interval
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _has_children() -> bool:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True

@@ -1,0 +1,182 @@
+"""The surroundings of a test case: all state that it must find as the import of the subject left it.
+
+The near state is that of the module under test, the far state that of the modules around it; the process has state of its
+own. How much of it is compared after each test case is said by `care`: 0 the near state, 1 the far state too, 2 the process
+too; what is watched (`fitgym.messages.watched`) is compared always. The rest is compared after each batch.
+"""
+
+from __future__ import annotations
+
+import _thread
+import builtins
+import gc
+import sys
+import types
+
+from fitgym.instrument.recorder import Recorder
+from fitgym.sandbox.overlay import Overlay
+from fitgym.sandbox.sandbox import Guard
+from fitgym.worker import preparation
+from fitgym.worker.state.leakage import State
+from fitgym.worker.state.process import Process
+from fitgym.worker.state.warming import import_all, only_modules_came, roots, succeeds_in_a_fork
+
+__all__ = ["Found", "Surroundings"]
+
+Found = tuple[tuple[int, ...], tuple[int, ...]]
+"""Parts of the far state and facts about the process that were found changed."""
+
+_NOTHING: Found = ((), ())
+
+
+class Surroundings:
+    """Compares state with a snapshot, and puts it back.
+
+    Args:
+        module: the module under test.
+        before: names of the modules that were there before it was imported.
+        guard: refuses actions.
+        recorder: counts what the module does.
+    """
+
+    def __init__(self, module: types.ModuleType, before: frozenset[str], guard: Guard, recorder: Recorder) -> None:
+        self._module = module
+        self._before = before
+        self._guard = guard
+        self._recorder = recorder
+        self._process: Process | None = None
+        self._far_watched: tuple[int, ...] = ()
+        self._facts_watched: tuple[int, ...] = ()
+        self._near: State
+        self._far: State
+        self._loaded: frozenset[str]
+        self._n_modules: int
+
+    def take(self) -> None:
+        """Take the snapshot, in the process that all others are forked from."""
+        around = preparation.neighbours(self._module, self._before)
+        self._near = State([self._module], around=around, shallow=[builtins])
+        self._far = State(around, preparation.shared_objects(), around=[self._module])
+        self._loaded = frozenset(sys.modules)
+        self._n_modules = len(sys.modules)
+
+    def watch(self, found: Found) -> None:
+        """What is compared after each test case from now on, whatever the care."""
+        self._far_watched, self._facts_watched = found
+
+    def enter(self, overlay: Overlay | None) -> None:
+        """Take the snapshot of this process, unless there is one."""
+        if self._process is None:
+            self._process = Process(overlay)
+
+    def forget_process(self) -> None:
+        """The runner has changed something about the process: take the snapshot of it anew."""
+        self._process = None
+
+    def imported(self) -> list[str]:
+        """The names of the modules that came since the last call, in the order in which they came."""
+        found = [name for name in sys.modules if name not in self._loaded and type(name) is str]
+        self._loaded = self._loaded.union(found)
+        return found
+
+    def unknown_came(self) -> bool:
+        """Another module of the package was imported: no snapshot holds its state."""
+        if len(sys.modules) == self._n_modules:
+            return False
+        self._n_modules = len(sys.modules)
+        package = self._module.__name__.partition(".")[0]
+        return any(name.partition(".")[0] == package for name in set(sys.modules) - self._loaded if type(name) is str)
+
+    # ------------------------------------------------------------------------------------------------- comparing
+
+    def is_dirty(self, care: int) -> bool:
+        """Something was left behind that could not be put back."""
+        # In this order: what is set back without being compared, what is cheap, what costs more.
+        self._near.reset()
+        self._far.reset()
+        process = self._process
+        if process is not None and process.threads_left():
+            return True
+        if self._near.changed() and not self._near.restore():
+            return True
+        far, facts = self._far_watched, self._facts_watched
+        if far and self._far.changed_at(far) and not self._far.restore_at(far):
+            return True
+        if facts and process is not None and process.changed_at(facts) and not process.restore_at(facts):
+            return True
+        return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._has_changed())
+
+    def is_different(self) -> bool:
+        """After a batch: something that is not compared after each test case could not be put back."""
+        return self._has_changed() or self._is_far_dirty(undo=True)
+
+    def unclear(self, care: int) -> tuple[int, Found]:
+        """After a batch: how careful to be in order to find out which test case left something behind, 0 if none did; and
+        what was found changed.
+        """
+        assert self._process is not None
+        redo, (far, facts) = 0, _NOTHING
+        if care < 1 and self._is_far_dirty(undo=False):
+            redo, far = 1, self._far.changes()
+        if care < 2 and self._has_changed():
+            redo, facts = 2, self._process.changes()
+            if self._process.left_processes():
+                far, facts = _NOTHING
+        return redo, (far, facts)
+
+    def has_grown(self) -> bool:
+        """This process takes so much memory that another one should go on."""
+        return self._process is not None and self._process.grown()
+
+    def _has_changed(self) -> bool:
+        assert self._process is not None
+        return self._process.changed()
+
+    def _is_far_dirty(self, undo: bool) -> bool:
+        if self._near.reordered() and not (undo and self._near.restore()):
+            return True
+        return (self._far.changed() or self._far.reordered()) and not (undo and self._far.restore())
+
+    # ------------------------------------------------------------------------------------------------- warm state
+
+    def warm(self, names: list[str]) -> int:
+        """Import modules here, for all children to come, if nothing that test cases can see changes; how many.
+
+        The snapshot is taken anew if there were any.
+        """
+        groups = roots(names)
+        found = self._warmed([name for group in groups for name in group])
+        if not found and len(groups) > 1:  # some of them are to blame
+            found = sum(map(self._warmed, groups))
+        if found:
+            self.take()
+            gc.collect()
+            gc.freeze()
+        return found
+
+    def _warmed(self, names: list[str]) -> int:
+        """Import modules if that is harmless; how many there were."""
+        guard = self._guard
+        with guard.off():
+            if not succeeds_in_a_fork(lambda: self._is_harmless(names)):
+                return 0
+        mode, guard.mode = guard.mode, "polite"
+        try:
+            return import_all(names)
+        finally:
+            guard.mode = mode
+
+    def _is_harmless(self, names: list[str]) -> bool:
+        """The import of modules changes no state of the subject and runs no code of it; for a process of its own."""
+        before = self._recorder.snapshot()
+        self._guard.mode = "polite"
+        if not import_all(names):
+            return False
+        self._guard.mode = "off"
+        if _thread._count() or self._recorder.snapshot() != before:
+            return False
+        return all(
+            part >= 0 and only_modules_came(*state.part(part))
+            for state in (self._near, self._far)
+            for part in state.changes()
+        )

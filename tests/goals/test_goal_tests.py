@@ -1,0 +1,68 @@
+"""The goal `tests` covers first, and runs nothing on mutants before an action has strong mutation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fitgym.engine import Engine
+from fitgym.evolution.budget import Budget
+from fitgym.execution.executor import Executor
+from fitgym.goals.tests import Tests
+from fitgym.subject.source import locate
+from fitgym.suite.finishing import finish
+
+TRIANGLE = str(Path(__file__).parents[1] / "programs" / "triangle.py")
+
+
+def searching(executor: Executor, budget: str) -> Engine:
+    options = {"tracked": Tests.kept, "usable": Tests.functions, "late": Tests.late, "search": "mosa"}
+    return Engine(executor, **options, population=10, budget=Budget.parse(budget), seed=0)
+
+
+@pytest.fixture
+def executor() -> Iterator[Executor]:
+    with Executor(locate(TRIANGLE)) as running:
+        yield running
+
+
+@pytest.fixture
+def engine(executor: Executor) -> Engine:
+    return searching(executor, "400x")
+
+
+def test_until_then_no_mutant_counts_as_killed(engine: Engine) -> None:
+    goal = Tests()
+    engine.step()
+    assert not engine.measures("strong_mutation") and "effects" not in engine.probes
+    assert goal.value(engine) == engine.covered("branch").mean() / 2
+
+
+def test_from_then_on_what_the_archive_kills_is_known(engine: Engine) -> None:
+    goal = Tests()
+    for _ in range(5):
+        engine.step()
+    before = goal.value(engine)
+    archived = engine.archived_testcases()
+    engine.activate(("branch", "strong_mutation"))
+    killed = engine.covered("strong_mutation").mean()
+    assert killed > 0 and goal.value(engine) == pytest.approx(before + killed / 2)
+    assert all("effects" in engine.measurements.recorded(testcase) for testcase in archived)
+    while not engine.over:
+        engine.step()
+    assert engine.covered("strong_mutation").mean() > killed
+    assert engine.executions <= 400
+
+
+def test_where_the_budget_ends_before_mutants_could_be_run_the_suite_is_finished_without_them(
+    executor: Executor,
+) -> None:
+    engine = searching(executor, "32x")
+    while engine.executions < 30 and not engine.over:
+        engine.step()
+    engine.activate(("branch", "strong_mutation"))
+    assert engine.active == ("branch",) and not engine.records("strong_mutation")
+    finished = finish(engine, [name for name in Tests.kept if engine.records(name)])
+    assert finished.tests and finished.mutants is None

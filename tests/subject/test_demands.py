@@ -1,0 +1,344 @@
+"""Demands: what the use of a parameter says about its type, read from the source and seen at run time."""
+
+import ast
+import types
+
+import pytest
+
+from fitgym.subject.subject import Operation, Parameter
+from fitgym.subject.types.demands import Proxy, probe, static_demands
+from fitgym.subject.types.evidence import Evidence
+from fitgym.subject.types.hints import ANY, NONE, Hint, union
+from fitgym.subject.types.usage import Usage
+
+INT, STR, FLOAT, BYTES, BOOL = (Hint("class", f"builtins.{name}") for name in ("int", "str", "float", "bytes", "bool"))
+NUMBER = union([INT, FLOAT])
+ELLIPSIS = Hint("ellipsis")
+
+
+def items(kind, element=ANY):
+    return Hint(kind, args=(element,))
+
+
+def pairs(key=ANY, value=ANY):
+    return Hint("dict", args=(key, value))
+
+
+def record(**values):
+    return Hint("record", "", tuple(values.values()), tuple(map(repr, values)))
+
+
+def namespace(**values):
+    return Hint("class", "types.SimpleNamespace", tuple(values.values()), tuple(values))
+
+
+def painter(result):
+    return Hint("callable", args=(ANY, union([result, ANY])))
+
+
+def demanded(body, parameters="x"):
+    tree = ast.parse(f"def f({parameters}):\n" + "\n".join(f"    {line}" for line in body.splitlines()))
+    return static_demands(tree.body[0])
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        ("return x.startswith('a')", STR),
+        ("return x.upper().lower()", STR),
+        ("x.append(1)\nx.sort()", items("list")),
+        ("for k, v in x.items(): pass", pairs()),
+        ("for k, v in x.items(): k.upper(); v + 1", pairs(STR, NUMBER)),
+        ("return x.get('a')", record(a=ANY)),
+        ("return x['a'] + 1", record(a=NUMBER)),
+        ("return x['a'] + 1, x['b'].upper()", record(a=NUMBER, b=STR)),
+        ("return x['a']['b'] + 1", record(a=record(b=NUMBER))),
+        ("return x.colour, x.size + 1", union([namespace(colour=ANY, size=NUMBER), ANY])),
+        ("return x.paint('red').size + 1", union([namespace(paint=painter(namespace(size=NUMBER))), ANY])),
+        ("return x.paint('red', coat=2)", union([namespace(paint=Hint("callable", args=(ELLIPSIS, ANY))), ANY])),
+        ("x.colour\nreturn x[0]", union([items("sequence"), STR])),
+        ("return x.total_seconds()", Hint("class", "datetime.timedelta")),
+        ("return x.start()", Hint("class", "re.Match")),
+        ("return x.readline()", Hint("class", "io.StringIO")),
+        ("return x + 1", NUMBER),
+        ("return x - y", NUMBER),
+        ("return -x", NUMBER),
+        ("return x + 'a'", STR),
+        ("return 'a' + x", STR),
+        ("return x + [1]", items("list")),
+        ("return x << 2", INT),
+        ("return 'a' * x", INT),
+        ("return range(x)", INT),
+        ("return [1, 2][:x]", INT),
+        ("return '%d' % x", INT),
+        ("return '%s %.2f' % ('a', x)", NUMBER),
+        ("return f'{x:.3f}'", NUMBER),
+        ("return x > 3", NUMBER),
+        ("return x > 'a'", STR),
+        ("return x == 'a'", union([Hint("literal", texts=("'a'",)), STR])),
+        ("return x in ('a', 'b')", union([Hint("literal", texts=("'a'", "'b'")), STR])),
+        ("return x == 3", union([Hint("literal", texts=("3",)), INT])),
+        ("for y in x: pass", items("iterable")),
+        ("for y in x: y.upper()", items("iterable", STR)),
+        ("return [y + 1 for y in x]", items("iterable", NUMBER)),
+        ("for i, y in enumerate(x): y.upper()", items("iterable", STR)),
+        ("return sum(x)", items("iterable", NUMBER)),
+        ("return ','.join(x)", items("iterable", STR)),
+        ("y = list(x)\nreturn y[0].upper()", items("iterable", STR)),
+        ("a, b = x\nreturn a.upper()", Hint("tuple", args=(STR, ANY))),
+        ("for a, b in x: a.upper()", items("iterable", Hint("tuple", args=(STR, ANY)))),
+        ("return next(x)", items("iterator")),
+        ("return x[0]", union([items("sequence"), STR])),
+        ("return x[1:]", union([items("sequence"), STR])),
+        ("x[0] = 1", items("list")),
+        ("return len(x)", union([STR, items("list")])),
+        ("return x(1, 2)", Hint("callable", args=(ANY, ANY, ANY))),
+        ("if x(1): pass", Hint("callable", args=(ANY, BOOL))),
+        ("return x(*y)", Hint("callable", args=(ELLIPSIS, ANY))),
+        ("return map(x, [1])", Hint("callable", args=(ANY, ANY))),
+        ("return g(**x)", pairs()),
+        ("if isinstance(x, int): pass", union([INT, ANY])),
+        ("if isinstance(x, (int, str)): pass", union([INT, STR, ANY])),
+        ("if isinstance(x, str): x = [x]\nfor y in x: pass", union([STR, items("iterable")])),
+        ("if x is None: return\nreturn x.upper()", union([STR, NONE])),
+        ("if callable(x): pass", union([Hint("callable", args=(ELLIPSIS, ANY)), ANY])),
+        ("if x: pass", BOOL),
+        ("y = x\nreturn y.upper()", STR),
+        ("y = x or 'a'\nreturn y.upper()", STR),
+        ("def inner(): return x.upper()\nreturn inner", STR),
+        ("return lambda: x.upper()", STR),
+        ("raise x", Hint("class", "builtins.Exception")),
+        ("import re\nreturn re.match('a', x)", STR),
+        ("import math\nreturn math.sqrt(x)", union([FLOAT, INT])),
+        ("match x:\n    case 'a': pass", union([Hint("literal", texts=("'a'",)), STR])),
+        ("match x:\n    case int(): pass", union([INT, ANY])),
+        ("x += 1", NUMBER),
+    ],
+)
+def test_the_body_shows_what_a_parameter_must_be(body, hint):
+    assert demanded(body).get("x", ANY) == hint
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["pass", "return x", "y = [x]", "g(x)", "x = 3\nreturn x + 1", "return x is y", "return str(x)", "return f'{x}'"],
+)
+def test_a_use_that_any_value_allows_says_nothing(body):
+    assert "x" not in demanded(body)
+
+
+def test_the_hint_of_variable_arguments_is_for_one_of_them():
+    assert demanded("for y in x: y.upper()", "*x") == {"x": STR}
+    assert demanded("return x['name'].upper()", "**x") == {"x[name]": STR}
+
+
+def module_demands(source, name, **known):
+    tree = ast.parse(source)
+    usage = Usage(tree, **known)
+    node = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name)
+    return usage.demands(node)
+
+
+def test_demands_are_followed_into_functions_of_the_module():
+    source = "def f(x, n):\n    return g(x, count=n)\ndef g(text, count): return text.upper() * range(count)"
+    assert module_demands(source, "f") == {"x": STR, "n": INT}
+
+
+def test_demands_are_followed_into_methods_and_attributes_of_self():
+    source = """
+class Base:
+    def __init__(self, first): self.first = first
+    def use(self): return self.first.upper()
+class C(Base):
+    def __init__(self, first, second):
+        super().__init__(first)
+        self.second = second
+    def n(self): return self.helper(self.second)
+    def helper(self, value): return value << 1
+"""
+    tree = ast.parse(source)
+    usage = Usage(tree)
+    constructors = {c.name: c.body[0] for c in tree.body}
+    assert usage.demands(constructors["Base"])["first"] == STR
+    assert usage.demands(constructors["C"])["second"] == INT
+
+
+def test_recursion_ends():
+    source = "def f(x, n):\n    if n == 0: return x\n    return f(x.strip(), n - 1)"
+    assert module_demands(source, "f")["x"] == STR
+
+
+def test_an_expression_too_deep_to_read_is_left():
+    deep = ast.parse("def f(x): return x.upper()")
+    node = ast.Name("x")
+    for _ in range(5000):
+        node = ast.BinOp(node, ast.Add(), ast.Constant("a"))
+    deep.body[0].body.append(ast.Expr(node))
+    assert static_demands(deep.body[0]) == {"x": STR}
+
+
+def test_constant_arguments_at_calls_are_a_last_resort():
+    source = "def f(x): return g(x)\nf('a')\nf(3)"
+    assert module_demands(source, "f") == {"x": union([STR, INT])}
+
+
+def test_a_class_of_the_subject_is_recognised_by_its_attributes():
+    own = Hint("class", "shop.Basket")
+    known = {"attributes": {"shop.Basket": frozenset({"total", "add"})}, "known": {"Basket": own}}
+    assert module_demands("def f(x): return x.total() + x.add(1)", "f", **known) == {"x": own}
+    assert module_demands("def f(x): return isinstance(x, Basket)", "f", **known) == {"x": union([own, ANY])}
+
+
+def test_what_is_done_with_an_attribute_is_done_with_the_argument_it_came_from():
+    source = (
+        "class Tree:\n    def __init__(self, parts, size):\n        self.parts = list(parts)\n        self.size = size\n"
+        "def walk(tree):\n    for part in tree.parts:\n        part.strip('x')\n    return tree.size.total_seconds()"
+    )
+    tree = Hint("class", "m.Tree")
+    usage = Usage(ast.parse(source), {"Tree": tree}, {"m.Tree": frozenset({"parts", "size"})})
+    found = usage.demands(usage.definitions.method(usage.definitions.classes["Tree"], "__init__"))
+    assert found["parts"] == items("iterable", STR)
+    assert found["size"] == Hint("class", "datetime.timedelta")
+
+
+def test_demands_are_followed_into_methods_of_objects_made_by_the_function():
+    source = (
+        "class Reader:\n    def __init__(self, mode): pass\n    def read(self, text):\n        return text.splitlines()[0].upper()\n"
+        "def read(text):\n    reader = Reader(1)\n    return reader.read(text)"
+    )
+    usage = Usage(ast.parse(source))
+    assert Hint("class", "builtins.str") in (
+        usage.demands(usage.definitions.functions["read"])["text"],
+        *usage.demands(usage.definitions.functions["read"])["text"].args,
+    )
+
+
+def test_a_class_without_a_name_in_the_module_is_meant_only_if_two_attributes_say_so():
+    far = {"p.Rule": frozenset({"origin", "expansion"})}
+    usage = Usage(ast.parse("def f(x): return x.origin, x.expansion\ndef g(x): return x.origin"), far=far)
+    assert usage.demands(usage.definitions.functions["f"]) == {"x": Hint("class", "p.Rule")}
+    assert usage.demands(usage.definitions.functions["g"]) == {"x": union([namespace(origin=ANY), ANY])}
+
+
+def test_items_stay_the_same_in_a_copy_of_their_container():
+    source = "def f(rows):\n    kept = sorted(rows)\n    for row in kept:\n        row.total_seconds()"
+    usage = Usage(ast.parse(source))
+    assert usage.demands(usage.definitions.functions["f"])["rows"].args == (Hint("class", "datetime.timedelta"),)
+
+
+def test_evidence_without_uses_is_any():
+    assert Evidence().hint() == ANY
+
+
+def test_evidence_that_is_linked_in_a_circle_ends():
+    first, second = Evidence(), Evidence()
+    first.link(second)
+    second.link(first)
+    first.element.link(first)
+    second.use("iterated")
+    assert first.hint().kind == "iterable"
+
+
+# Probing
+
+
+def probed(source, *parameters, kind="function", name="f", constructor=()):
+    module = types.ModuleType("probed")
+    exec(source, vars(module))
+
+    def described(names):
+        return tuple(Parameter(name, "positional_or_keyword", ANY) for name in names)
+
+    owner = "" if kind == "function" else "probed.C"
+    operations = [Operation(0, kind, "probed", name, owner, described(parameters))]
+    if owner:
+        operations.append(Operation(1, "constructor", "probed", "C", owner, described(constructor)))
+    found = probe(module, operations, lambda call: call())
+    return {parameter: hint for (operation, parameter), hint in found.items() if operation == 0}
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        ("return x.startswith('a')", STR),
+        ("return g(x)\ndef g(y): return y.items()", pairs()),
+        ("return [y for y in x]", items("iterable")),
+        ("return [y.upper() for y in x]", items("iterable", STR)),
+        ("return len(x)", union([STR, items("list")])),
+        ("return x(1)", Hint("callable", args=(ANY, ANY))),
+        ("return sorted([x(1)], key=x)", Hint("callable", args=(ANY, ANY))),
+        ("return range(x)", INT),
+        ("return x + 1", NUMBER),
+        ("return 2 ** x", NUMBER),
+        ("return x & y", INT),
+        ("return 'a' + x", STR),
+        ("return x < 3", NUMBER),
+        ("return x['a']", record(a=ANY)),
+        ("return f'{x:d}'", INT),
+        ("import operator\n    return operator.index(x)", INT),
+        ("return getattr(x, 'upp' + 'er')()", STR),
+        ("return x in ['a']", union([Hint("literal", texts=("'a'",)), STR])),
+    ],
+)
+def test_what_is_asked_of_a_proxy_shows_what_it_must_be(body, hint):
+    assert probed(f"y = 1\ndef f(x):\n    {body}", "x") == {"x": hint}
+
+
+@pytest.mark.parametrize(
+    "body", ["pass", "if x: pass", "isinstance(x, str)", "str(x)", "raise SystemExit", "raise KeyboardInterrupt"]
+)
+def test_nothing_is_learnt_where_nothing_is_asked(body):
+    assert probed(f"def f(x):\n    {body}", "x") == {}
+
+
+def test_both_sides_of_a_condition_are_visited():
+    source = "def f(flag, x):\n    return x.upper() if flag else x.lower()"
+    assert probed(source, "flag", "x") == {"x": STR}
+
+
+def test_a_method_is_called_on_an_object_built_with_proxies():
+    source = "class C:\n    def __init__(self, a): self.a = a\n    def m(self, x): return x.upper()"
+    assert probed(source, "x", kind="method", name="C.m", constructor=("a",)) == {"x": STR}
+
+
+def test_calls_run_under_the_limits_of_the_caller():
+    module = types.ModuleType("probed")
+    exec("def f(x):\n    while True: x.step()", vars(module))
+    operation = Operation(0, "function", "probed", "f", "", (Parameter("x", "positional_or_keyword", ANY),))
+    calls = []
+
+    def refuse(call):
+        calls.append(call)
+        raise TimeoutError
+
+    assert probe(module, [operation], refuse) == {}
+    assert len(calls) == 4
+
+
+def test_a_parameter_of_known_type_is_not_probed():
+    module = types.ModuleType("probed")
+    exec("def f(x): return x.upper()", vars(module))
+    operation = Operation(0, "function", "probed", "f", "", (Parameter("x", "positional_or_keyword", INT),))
+    assert probe(module, [operation], lambda call: call()) == {}
+
+
+def test_a_proxy_does_not_claim_to_be_what_it_is_not():
+    proxy = Proxy(Evidence())
+    assert not isinstance(proxy, (int, str, list, dict))
+    assert not hasattr(proxy, "__array__")
+
+
+def test_a_chain_of_calls_on_a_proxy_ends():
+    def descend(value):
+        return [descend(item) for item in value] or value.next.next()
+
+    descend(Proxy(Evidence(), truth=True, length=2))
+
+
+def test_a_loop_on_the_truth_of_proxies_ends():
+    node = Proxy(Evidence(), truth=True)
+    steps = 0
+    while node:
+        node = node.parent
+        steps += 1
+    assert steps < 10

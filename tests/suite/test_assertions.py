@@ -1,0 +1,199 @@
+"""What a finished test checks and what it is called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from shelf_subject import (
+    ADD,
+    BOOK,
+    FIND,
+    ITEM,
+    LEN,
+    ROOM,
+    SET_WIDTH,
+    SHELF,
+    SUBJECT,
+    finished,
+    observed,
+    operation,
+    text,
+)
+
+from fitgym.messages.observation import Observation, Observed, agreement
+from fitgym.suite.assertions import (
+    MAX_ASSERTIONS,
+    FinishedTest,
+    assertions,
+    finished_test,
+    finished_tests,
+    renamed,
+    steadied,
+    weakened,
+)
+from fitgym.suite.messages import MESSAGE
+from fitgym.testcase.expression import Literal, Name, Ref
+from fitgym.testcase.statement import Statement
+
+NEW_SHELF = Statement(SHELF, args=(text(30.0),))
+NEW_BOOK = Statement(BOOK, args=(text("Dune"),))
+ADD_BOOK = Statement(ADD, 0, (Ref(1),))
+
+
+def chosen(statements: list[Statement], *, knows_before: bool = True) -> list[str]:
+    """What is asserted, as `position path kind`."""
+    before = observed(statements[:-1]) if knows_before else None
+    test = finished_test(statements, [observed(statements)], SUBJECT, before)
+    assert test is not None
+    return [f"{fact.position}{fact.path} {fact.kind}" for fact in test.assertions]
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ([NEW_BOOK], ["0.title equal", "0.pages equal", "0.genre is"]),
+        ([NEW_SHELF, NEW_BOOK, ADD_BOOK], ["0.books equal"]),  # what adding has changed, and nothing else
+        ([NEW_SHELF, Statement(LEN, 0)], ["1 equal"]),
+        ([NEW_SHELF, Statement(ROOM, 0)], ["1 approx"]),
+        ([NEW_SHELF, Statement(FIND, 0, (text(""),))], ["1 is"]),  # None says something where it need not be
+        ([NEW_SHELF, NEW_BOOK, ADD_BOOK, Statement(LEN, 0)], ["3 equal"]),
+        ([NEW_SHELF, Statement(LEN, 0), Statement(ROOM, 0)], ["1 equal", "2 approx"]),
+        ([NEW_SHELF, Statement(ITEM, 0, (text(0),))], []),  # it raises, which is a check
+        ([NEW_SHELF, NEW_BOOK, ADD_BOOK, ADD_BOOK], []),
+    ],
+)
+def test_the_effect_of_the_last_statement_is_checked(statements: list[Statement], expected: list[str]) -> None:
+    assert chosen(statements) == expected
+
+
+def test_without_a_look_before_the_state_of_what_was_used_is_checked() -> None:
+    assert chosen([NEW_SHELF, NEW_BOOK, ADD_BOOK], knows_before=False) == [
+        "0.width approx",
+        "0.books equal",
+        "1.title equal",
+        "1.pages equal",
+        "1.genre is",
+    ]
+
+
+def test_an_unchanged_state_is_better_than_nothing() -> None:
+    same_width = Statement(SET_WIDTH, 0, (text(30.0),))
+    assert chosen([NEW_SHELF, same_width]) == ["0.width approx"]
+
+
+def test_a_test_has_at_most_five_assertions() -> None:
+    facts = [Observation(0, f".a{i}", "equal", Literal("1")) for i in range(12)]
+    assert assertions([NEW_SHELF], facts, SUBJECT) == tuple(facts[:MAX_ASSERTIONS])
+
+
+def test_the_class_of_a_result_is_checked_only_if_nothing_else_is_known() -> None:
+    kind = Observation(0, "", "isinstance", Name("shelf", "Shelf"))
+    length = Observation(0, "", "length", Literal("2"))
+    assert assertions([NEW_SHELF], [kind], SUBJECT) == (kind,)
+    assert assertions([NEW_SHELF], [kind, length], SUBJECT) == (length,)
+
+
+def test_an_exception_is_expected_of_the_statement_that_raised() -> None:
+    statements = [NEW_SHELF, Statement(ITEM, 0, (text(0),)), Statement(LEN, 0)]
+    test = finished_test(statements, [observed(statements)], SUBJECT)
+    assert test is not None
+    assert (test.raises, test.statements) == (Name("builtins", "IndexError"), tuple(statements[:2]))
+
+
+@pytest.mark.parametrize(
+    "observed",
+    [
+        [Observed(failure="timeout")],
+        [Observed(), Observed(raises=(Name("builtins", "ValueError"),), position=0)],
+        [Observed(position=0)],  # nothing that could be expected is importable
+    ],
+)
+def test_a_test_that_cannot_be_trusted_is_not_finished(observed: list[Observed]) -> None:
+    assert finished_test([NEW_SHELF], observed, SUBJECT) is None
+    assert finished_tests([[NEW_SHELF]], [observed], SUBJECT) == [None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression", "expected"),
+    [
+        ("equal", "1", "isinstance int"),
+        ("equal", "'ab'", "isinstance str"),
+        ("equal", "''", "isinstance str"),
+        ("approx", "0.5", "isinstance float"),
+        ("is", "True", "isinstance bool"),
+        ("nan", 'float("nan")', "isinstance float"),
+        ("text", "'1/2'", ""),
+        ("is", "None", ""),
+        ("length", "3", ""),
+        ("is not", "None", ""),
+    ],
+)
+def test_a_check_that_does_not_hold_each_time_leaves_a_weaker_one(kind: Any, expression: str, expected: str) -> None:
+    fact = Observation(0, "", kind, Literal(expression))
+    test = weakened(FinishedTest("test_it", (NEW_SHELF,), (fact,)), [0])
+    assert (test is None) == (expected == "")
+    if test is not None:
+        told = [(one.kind, one.expression) for one in test.assertions]
+        said = [
+            f"{k} {e.qualname if isinstance(e, Name) else e.text}" for k, e in told if isinstance(e, Name | Literal)
+        ]
+        assert ", ".join(said) == expected
+
+
+def test_values_that_are_others_each_time_keep_their_class() -> None:
+    def shown(*texts: str) -> list[Observed]:
+        return [Observed((Observation(0, "", "equal", Literal(text)),)) for text in texts]
+
+    def common(*texts: str) -> list[str]:
+        seen = agreement(steadied(shown(*texts)))
+        assert seen is not None
+        return [fact.kind for fact in seen.observations]
+
+    assert common("'ab'", "'ab'", "'ab'") == ["equal"]
+    assert common("'ab'", "'cd'", "'ab'") == ["isinstance"]
+    assert common("'ab'", "None", "'ab'") == []
+
+
+def test_checks_that_hold_stay_as_they_are() -> None:
+    facts = tuple(Observation(0, f".a{i}", "equal", Literal("1")) for i in range(3))
+    test = weakened(FinishedTest("test_it", (NEW_SHELF,), facts), [0, 2])
+    assert test is not None and test.assertions == facts[1:2]
+
+
+def test_an_unexpected_message_leaves_the_exception() -> None:
+    refused = FinishedTest("test_it", (NEW_SHELF,), (), Name("shelf", "ShelfError"), "full")
+    assert weakened(refused, [MESSAGE]) == replace(refused, match="")
+
+
+def test_a_number_that_each_interpreter_chooses_is_only_checked_to_be_one() -> None:
+    operations = (*SUBJECT.operations, operation(12, "operator", "Shelf.__hash__", operator="__hash__"))
+    subject = replace(SUBJECT, operations=operations)
+    test = finished_test(
+        [NEW_SHELF, Statement(12, 0)], [Observed((Observation(1, "", "equal", Literal("5")),))], subject
+    )
+    assert test is not None
+    assert test.assertions == (Observation(1, "", "isinstance", Name("builtins", "int")),)
+
+
+@pytest.mark.parametrize(("operator", "kind"), [("__lt__", "truth"), ("__eq__", "truth"), ("__contains__", "is")])
+def test_what_a_comparison_gives_is_checked_by_its_truth(operator: str, kind: str) -> None:
+    operations = (*SUBJECT.operations, operation(12, "operator", f"Shelf.{operator}", operator=operator))
+    seen = Observed((Observation(1, "", "is", Literal("False")),))
+    test = finished_test([NEW_SHELF, Statement(12, 0)], [seen], replace(SUBJECT, operations=operations))
+    assert test is not None
+    assert [fact.kind for fact in test.assertions] == [kind]
+
+
+def test_the_name_says_what_is_left_to_check() -> None:
+    (test,) = [one for one in finished() if one.name == "test_shelf_find_empty_string_returns_none"]
+    without = replace(test, assertions=(Observation(1, "", "isinstance", Name("builtins", "int")),))
+    assert [one.name for one in renamed([without], SUBJECT)] == ["test_shelf_find_returns_int"]
+
+
+def test_what_two_executions_saw_differently_is_not_checked() -> None:
+    facts = [Observation(0, ".a", "equal", Literal(text)) for text in ("1", "2")]
+    test = finished_test([NEW_SHELF], [Observed((facts[0],)), Observed((facts[1],))], SUBJECT)
+    assert test is not None
+    assert test.assertions == (Observation(0, "", "is not", Literal("None")),)  # all that is left to say

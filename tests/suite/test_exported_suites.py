@@ -1,0 +1,69 @@
+"""Suites of real modules as their owner would find them: formatted, named, without a test that checks nothing."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ruff_accepts import assert_ruff_accepts
+
+from fitgym.run.generation import generate
+from fitgym.suite.names import MAX_LENGTH
+
+MODULES = {
+    "textwrap": "coverage",
+    "shlex": "exceptions",
+    "fnmatch": "coverage",
+    "colorsys": "coverage",
+    "graphlib": "exceptions",
+    "fractions": "exceptions",
+    "string:Formatter": "coverage",
+    "statistics:NormalDist": "coverage",
+}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_suite_of_a_real_module_could_be_committed(module: str, tmp_path: Path) -> None:
+    dialect = "unittest" if list(MODULES).index(module) % 2 else "pytest"
+    run = generate(module, goal=MODULES[module], budget="300x", population=10, output=tmp_path, format=dialect)
+    assert run.suite_path is not None
+    for rules in (["check"], ["check", "--select", "E4,E7,E9,F,I"], ["format", "--check"]):
+        assert_ruff_accepts(run.suite_path, rules)
+    tests = functions(run.source)
+    names = [test.name for test in tests]
+    assert len(set(names)) == len(names) == run.record["tests"] > 0
+    assert all(len(name) <= MAX_LENGTH for name in names)
+    assert [test.name for test in tests if not any(map(is_check, test.body))] == []
+    assert not re.search(r"xfail|skip|/tmp|/home", run.source)
+    assert f"fitgym generate {module} --goal {MODULES[module]} --population 10 --budget 300x --seed 0" in run.source
+
+
+def functions(source: str) -> list[ast.FunctionDef]:
+    found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
+    return [node for node in found if node.name.startswith("test_")]
+
+
+def is_check(node: ast.stmt) -> bool:
+    """An assertion, or a block that has to raise."""
+    text = ast.unparse(node)
+    return text.startswith(("assert ", "self.assert", "with pytest.raises(", "with self.assertRaises"))
+
+
+def test_the_same_run_gives_the_same_file_under_any_hash_seed(tmp_path: Path) -> None:
+    files = []
+    for seed in ("1", "2"):
+        command = [sys.executable, "-m", "fitgym", "generate", "graphlib", "--budget", "200x", "-q"]
+        subprocess.run(
+            [*command, "--output", str(tmp_path / seed)],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        files.append((tmp_path / seed / "test_graphlib.py").read_bytes())
+    assert files[0] == files[1]
