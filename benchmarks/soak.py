@@ -156,7 +156,7 @@ class Place:
 
     def swept(self) -> None:
         """Look for temporary files that the next run does not clear away."""
-        sweep = "from fitgym.execution.folder import sweep; sweep()"
+        sweep = "from fitgym.sandbox.folder import sweep; sweep()"
         subprocess.run([sys.executable, "-c", sweep], env=self._environment, check=True)
         for name in sorted(os.listdir(self._temporary)):
             self._find(f"left among the temporary files: {name}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nightly import nightly
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
