@@ -1,4 +1,4 @@
-"""What PPO and A2C have in common: a network for the parameters of a distribution, and one for the value of states."""
+"""Actor-critic: the common base of PPO and A2C, with a policy network and a value network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ActorCritic"]
 
 
 class ActorCritic(Deep):
-    """A deep agent with a stochastic policy; the network of the value takes no part in decisions.
+    """A deep agent with a stochastic policy. The value network is used for learning only, not for decisions.
 
     | space | policy | scores | deterministic choice |
     |---|---|---|---|
@@ -27,24 +27,24 @@ class ActorCritic(Deep):
     | `MultiBinary` | a Bernoulli distribution for each bit | the logits of 1 | each bit 1 if its logit is above 0 |
     | `Box` | normal, independent numbers | the means | the means, clipped to the box |
 
-    The logarithms of the standard deviations for `Box` are the parameter `log_std`, the same for all observations. They
-    begin at 0, so a box from -1 to 1 suits the policy.
+    For `Box`, the parameter `log_std` holds the logarithms of the standard deviations; they are the same for all
+    observations and start at 0. The policy therefore suits a box from -1 to 1.
     """
 
     spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
 
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
-        """The layers of the policy, without those of the value."""
+        """The layers of the policy network."""
         return Network.of(parameters, ("mlp_extractor.policy_net", "action_net"), "tanh")
 
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
-        """From the policy: the scores are logarithms of probabilities up to a constant."""
+        """Draw an action from the policy; the scores are logarithms of probabilities up to a constant."""
         return draw(np.exp(scores - scores.max()), rng)
 
     def decide(
         self, scores: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator | None
     ) -> Action:
-        """A draw of the policy, or its most likely action. A masked bit takes its other value."""
+        """Draw an action from the policy, or take the most likely one. A masked bit takes its other value."""
         space = self.action_space
         if isinstance(space, MultiBinary):
             one = scores > 0 if rng is None else rng.random(self.n_actions) < 0.5 + 0.5 * np.tanh(scores / 2)

@@ -1,4 +1,4 @@
-"""Means of rewards by action, of all rewards or of the recent ones."""
+"""Mean rewards of actions, over all decisions or over the recent ones."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Averages", "forgetting"]
 
 
 def forgetting(discount: float, window: int) -> tuple[float, int]:
-    """The discount and the window of an agent, checked.
+    """Check the discount and the window of an agent, and return them.
 
     Raises:
-        InputError: the discount or the window makes no sense, or both are asked for.
+        InputError: one of them is out of range, or both are set.
     """
     kept = number(discount)
     if kept is None or not 0 < kept <= 1:
@@ -34,9 +34,9 @@ def forgetting(discount: float, window: int) -> tuple[float, int]:
 
 
 class Averages:
-    """How often each action was taken and what it paid, as much of it as is remembered.
+    """Counts and mean rewards of actions, with optional forgetting.
 
-    With w(s) the weight of the reward of decision s, of t decisions so far,
+    w(s) is the weight of decision s when t decisions have been made:
 
         N(a) = sum of w(s) over decisions s for a        Q(a) = (sum of w(s) * R(s) over decisions s for a) / N(a)
 
@@ -44,12 +44,12 @@ class Averages:
              = discount ^ (t - s)          with a discount below 1
              = 1 if t - s < window else 0  with a window
 
-    A decision may also be for several entries at once, such as all functions of a combination.
+    One decision may update several entries at once, for example all functions of a combination.
 
     Args:
         n: number of actions.
         discount: in (0, 1]; 1 forgets nothing.
-        window: decisions that are remembered; 0 for all.
+        window: number of recent decisions that count; 0 for all.
         normalise: the unit of Q(a), see `Scale`.
 
     Attributes:
@@ -58,7 +58,7 @@ class Averages:
         scale: the unit.
 
     Raises:
-        InputError: the discount or the window makes no sense, or both are asked for.
+        InputError: the discount or the window is out of range, or both are set.
 
     References:
         Garivier and Moulines 2011, On Upper-Confidence Bound Policies for Switching Bandit Problems: the
@@ -73,14 +73,14 @@ class Averages:
         self._recent: deque[tuple[NDArray[np.int64], float]] = deque()
 
     def add(self, action: int | NDArray[np.integer[Any]], reward: float) -> None:
-        """Remember what an action paid.
+        """Add the reward of a decision.
 
         Args:
-            action: the action, or several entries, none of them twice.
-            reward: what it paid.
+            action: the action, or several distinct entries.
+            reward: of the decision.
 
         Raises:
-            InputError: the reward is infinite or not a number; nothing is changed.
+            InputError: the reward is infinite or not a number. Nothing changes then.
         """
         counted = self.scale.add(reward)
         if self.discount < 1:
@@ -93,22 +93,22 @@ class Averages:
             if len(self._recent) > self.window:
                 left, _ = self._recent.popleft()
                 self.counts[left] -= 1
-                # The sum of what is left, not a difference that would carry rounding errors along for ever.
+                # Sum the remaining rewards anew: repeated subtraction would accumulate rounding errors.
                 for entry in left.ravel().tolist():
                     self.sums[entry] = math.fsum(r for entries, r in self._recent if entry in entries.ravel())
         if (cap := self.scale.cap) < math.inf:
-            # Also what was remembered before the scale was known.
+            # Includes rewards from before the scale was known.
             np.clip(self.sums, -cap * self.counts, cap * self.counts, out=self.sums)
 
     def means(self) -> NDArray[np.float64]:
-        """Q(a), 0 for actions of which nothing is remembered; shape `(n,)`."""
+        """Q(a), shape `(n,)`; 0 for actions without a remembered decision."""
         known = self.counts > 0
         means = np.zeros(len(self.counts))
         np.divide(self.sums / self.scale.value, self.counts, out=means, where=known)
         return means
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that is remembered."""
+        """The state as arrays, for saving."""
         return {
             "counts": self.counts.copy(),
             "sums": self.sums.copy(),
@@ -118,7 +118,7 @@ class Averages:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.counts, self.sums = arrays["counts"].copy(), arrays["sums"].copy()
         self.scale.restore(arrays)
         if "recent_actions" in arrays:

@@ -1,4 +1,4 @@
-"""What bandits have in common: they try every action once, then judge by what actions have paid."""
+"""Bandit: the common base of agents that try every action once and then compare rewards."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ __all__ = ["Bandit"]
 
 
 class Bandit(Agent):
-    """An agent that sees nothing of the environment but rewards.
+    """An agent that uses rewards and ignores observations.
 
-    Every action is tried once first, in a random order drawn when the agent is made, and again whenever nothing is
-    remembered of it any more. After that a subclass decides (`pick`). Ties go to the action that comes first in the
-    random order.
+    It first tries every action once, in a random order that is drawn when the agent is made. An action whose decisions
+    are all forgotten is tried again. After the first sweep, the subclass decides in `pick`. The action that comes first
+    in the random order wins ties.
 
     Args:
         action_space, action_names, seed: as for every agent.
         discount, window: see `Averages`.
-        normalise: the unit of rewards, see `Scale`. With the default a constant factor of all rewards changes no action.
+        normalise: the unit of rewards, see `Scale`. With the default, multiplying all rewards by a constant changes no
+            decision.
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.4: all actions once in a random order first.
@@ -54,7 +55,7 @@ class Bandit(Agent):
 
     @property
     def counts(self) -> NDArray[np.float64]:
-        """N(a), how much is remembered of each action, shape `(n_actions,)`."""
+        """N(a), the remembered (or discounted) number of decisions for each action, shape `(n_actions,)`."""
         return self.averages.counts
 
     def means(self) -> NDArray[np.float64]:
@@ -63,28 +64,28 @@ class Bandit(Agent):
 
     @abstractmethod
     def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
-        """An allowed action when something is remembered of all that are allowed."""
+        """Choose an allowed action; every allowed action has at least one remembered decision."""
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
-        """The next untried action, or what `pick` says."""
+        """Choose the next untried action, or the result of `pick`."""
         return self._next(self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """What `act` would do, or, when asked for the deterministic choice, the tried action with the largest mean."""
+        """Choose as `act` does; without `rng`, choose the tried action with the largest mean."""
         if rng is not None:
             return self._next(allowed, rng)
         return self.order.largest(np.where(self.counts > 0, self.means(), -np.inf), allowed)
 
     def update(self, transition: Transition) -> None:
-        """Remember what the action has paid."""
+        """Add the reward of the transition."""
         self.averages.add(int(transition.action), transition.reward)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The order of the first sweep and what is remembered of each action."""
+        """The order of the first sweep, and the counts and sums of the actions."""
         return {"order": self.order.actions.copy(), **self.averages.arrays()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.order.actions = arrays["order"].copy()
         self.averages.restore(arrays)
 

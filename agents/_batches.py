@@ -1,4 +1,4 @@
-"""Batches: one observation or several, as the libraries hand them over."""
+"""Batches: single observations or several, in the form that deep-learning libraries use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["batch_of", "each_of"]
 
 
 def batch_of(observation: Any, episode_start: ArrayLike | None) -> int | None:
-    """How many observations there are, None for a single one that is not in a batch."""
+    """The number of observations; None for a single observation without a batch axis."""
     if episode_start is not None and np.ndim(episode_start) == 1:
         return len(np.atleast_1d(episode_start))
     if isinstance(observation, Mapping):
@@ -21,7 +21,7 @@ def batch_of(observation: Any, episode_start: ArrayLike | None) -> int | None:
 
 
 def each_of(observation: Any, batch: int) -> list[Any]:
-    """The observations of a batch one by one; the same for all where there is no batch to take apart."""
+    """The observations of a batch as a list. An observation without a batch axis is repeated `batch` times."""
     if isinstance(observation, Mapping):
         return [{key: values[i] for key, values in observation.items()} for i in range(batch)]
     return list(observation) if np.ndim(observation) and len(observation) == batch else [observation] * batch

@@ -1,7 +1,7 @@
 """Deep reinforcement learning by Stable-Baselines3, behind the protocol of all agents.
 
-Learning needs the extra `deep`. What was learnt are the parameters of a small network, kept as arrays and computed by
-numpy, so a trained agent acts, is saved and is loaded without torch, and nothing is ever pickled.
+Learning needs the extra `deep`. The learnt parameters of the small network are kept as arrays and evaluated with numpy.
+A trained agent therefore acts, saves and loads without torch, and nothing is pickled.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Deep", "inputs", "whole_batches"]
 
-_ENDLESS = 1 << 40  # steps, where episodes are the limit
+_ENDLESS = 1 << 40  # steps; used when the limit is a number of episodes
 
 
 class Deep(Agent):
-    """An agent that learns across runs and not inside one: `learn` trains, `observe` changes nothing.
+    """An agent that learns across runs: `learn` trains it, `observe` changes nothing.
 
-    Until it has learnt, every action is as good as any other. Each call of `learn` goes on from the parameters learnt so
-    far with a new optimiser (and a new replay buffer), whose seed is drawn from the agent's own generator: so a loaded
-    agent goes on exactly as the saved one. The generators of the modules `random`, `numpy.random` and `torch`, which
-    Stable-Baselines3 uses, are put back afterwards, and torch works in one thread meanwhile, because networks this small
-    gain nothing from more.
+    An untrained agent scores all actions equally. Each call of `learn` continues from the current parameters with a new
+    optimiser (and a new replay buffer). Their seed is drawn from the agent's own generator, so a loaded agent continues
+    exactly like the saved one. Stable-Baselines3 uses the global generators of `random`, `numpy.random` and `torch`;
+    `learn` restores them afterwards. Torch uses one thread meanwhile, because such small networks gain nothing from more.
 
     A subclass names the algorithm and builds its arguments.
 
@@ -53,10 +52,10 @@ class Deep(Agent):
     """
 
     algorithm: ClassVar[str]
-    """Where the class is: `package:Class`."""
+    """The algorithm's class, as `package:Class`."""
 
     policy: ClassVar[str] = "MlpPolicy"
-    """What the library calls the networks."""
+    """The library's name for the kind of policy."""
 
     def __init__(
         self,
@@ -77,30 +76,30 @@ class Deep(Agent):
 
     @abstractmethod
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
-        """The part of the parameters that decides: from an observation to scores, see `scores`."""
+        """The network that computes scores from an observation, see `scores`."""
 
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
-        """An action of `Discrete`, given the scores of the allowed actions (minus infinity for the others).
+        """Draw an action of `Discrete` from the scores, which are minus infinity for actions that are not allowed.
 
-        Agents that act in `Discrete` write it.
+        Agents for `Discrete` implement this method.
         """
         raise NotImplementedError(f"{type(self).__name__} does not draw in Discrete")
 
     @abstractmethod
     def arguments(self, steps: int, envs: int) -> dict[str, Any]:
-        """Arguments of the algorithm beside policy, environment, learning rate, discount, seed and hidden layers.
+        """Arguments of the algorithm except policy, environment, learning rate, discount, seed and hidden layers.
 
         Args:
-            steps: that this call of `learn` will make at most.
-            envs: how many environments make them side by side.
+            steps: the most steps that this call of `learn` makes.
+            envs: number of parallel environments.
         """
 
     def policy_arguments(self) -> dict[str, Any]:
-        """Arguments of the networks beside hidden layers."""
+        """Arguments of the networks except the hidden layers."""
         return {}
 
     def prepare(self, model: Any) -> None:
-        """Change the library's model before it learns."""
+        """Adjust the library's model before it learns."""
 
     @property
     def n_scores(self) -> int:
@@ -109,33 +108,33 @@ class Deep(Agent):
 
     @property
     def ready(self) -> bool:
-        """It has learnt."""
+        """Whether the agent has been trained."""
         return self._network is not None
 
     def scores(self, observation: Any) -> NDArray[np.float64]:
         """The outputs of the network, shape `(n_scores,)`; zeros before the first training.
 
-        They are what `decide` reads: for `Discrete` a score of each action.
+        `decide` reads them; for `Discrete` there is one score for each action.
 
         Raises:
-            InputError: the observation has another length than those that were learnt from.
+            InputError: the observation does not have the length of those in training.
         """
         if self._network is None:
             return np.zeros(self.n_scores)
         return self._network(inputs(observation, self._network.n_inputs)).astype(np.float64)
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
-        """As the policy does, from the agent's own generator."""
+        """Draw an action from the policy with the agent's own generator."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
-        """A draw of the policy; its most likely or best action without `rng`."""
+        """Draw an action from the policy; without `rng`, take the most likely or best one."""
         return self.decide(self.scores(observation), allowed, rng)
 
     def decide(
         self, scores: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator | None
     ) -> Action:
-        """The action for these scores. Agents that act in other spaces than `Discrete` extend it.
+        """Choose an action by its score. Agents for spaces other than `Discrete` extend this method.
 
         Args:
             scores: see `scores`.
@@ -155,23 +154,23 @@ class Deep(Agent):
         log: str | Path | None = None,
         tensorboard: bool = False,
     ) -> Self:
-        """Train in `env` (or in a vector environment of Stable-Baselines3, whose steps all count).
+        """Train in `env`, which may be a vector environment of Stable-Baselines3; all its steps count.
 
         Args:
-            env: its actions must be this agent's, its observations a row of numbers.
-            total_timesteps: at most so many steps.
-            episodes: at most so many episodes. Either limit may come before there are as many steps as the algorithm improves
-                by: then it improves by those that there are, all but the last one.
-            callback: called as `callback(agent, transition)` for each step; False ends learning. It sees the agent as the
-                last improvement has left it, and may save it.
+            env: must have this agent's action space, and observations that are vectors of numbers.
+            total_timesteps: the most steps to learn from.
+            episodes: the most episodes to learn from. If a limit is reached in the middle of a rollout, the algorithm
+                updates once more from the steps so far, except the last one.
+            callback: called as `callback(agent, transition)` for each step; returning False ends learning. The agent is
+                in the state after the last update, and may be saved.
             seed: of the first `env.reset`.
-            log: folder for `progress.jsonl`, a line every few rounds of the training: losses, steps per second, and of the
-                episodes that ended meanwhile the means of rewards, length and, where `info` has it, the goal's value.
-            tensorboard: the same as events for TensorBoard, in that folder.
+            log: folder for `progress.jsonl`. It gets a line every few updates, with losses, steps per second, and means
+                over the episodes since the last line: rewards, lengths and, if `info` has it, the goal's value.
+            tensorboard: also write these values as TensorBoard events to that folder.
 
         Raises:
-            InputError: neither limit was given, the environment has other actions or observations than a row of numbers, the
-                extra `deep` is missing, or TensorBoard is asked for without a folder or is not installed.
+            InputError: there is no limit, the action space or the observations do not fit, the extra `deep` is missing,
+                or TensorBoard is not installed or has no folder.
         """
         if total_timesteps is None and episodes is None:
             raise InputError("learning needs a limit: give total_timesteps or episodes")
@@ -193,7 +192,7 @@ class Deep(Agent):
         formats = _formats(log, tensorboard)
         drawn = int(self.rng.integers(2**31))
         with _chance_put_back(), warnings.catch_warnings():
-            # The last batch of a round may be smaller than the others; that is nothing to worry users with.
+            # The library warns if the last batch of a rollout is smaller than the others; users need not act on that.
             warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
             model = algorithm(
                 self.policy,
@@ -214,17 +213,17 @@ class Deep(Agent):
             model.set_logger(_logger(log, formats))
             model.learn(steps, callback=watcher)
             _learn_from_the_rest(model, watcher)
-            model.logger.dump(model.num_timesteps)  # what came after the last round that was written
+            model.logger.dump(model.num_timesteps)  # values since the last line of the log
             model.logger.close()
             self._keep(_parameters_of(model.policy))
         return self
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The parameters of the networks, by the names that torch gives them."""
+        """The parameters of the networks, by torch's names."""
         return {name: values.copy() for name, values in self._parameters.items()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the parameters from `arrays`."""
         self._keep({name: values.copy() for name, values in arrays.items()})
 
     def _keep(self, parameters: dict[str, NDArray[np.float32]]) -> None:
@@ -233,10 +232,10 @@ class Deep(Agent):
 
 
 def inputs(observation: Any, n: int) -> NDArray[np.float32]:
-    """An observation as a network takes it.
+    """Convert an observation to the input of a network with `n` inputs.
 
     Raises:
-        InputError: it has another length than those that were learnt from.
+        InputError: the observation does not have `n` entries.
     """
     seen = np.asarray(observation, np.float32).reshape(-1)
     if len(seen) != n:
@@ -255,13 +254,13 @@ def _load(policy: Any, parameters: Mapping[str, NDArray[np.float32]]) -> None:
         policy.load_state_dict({name: torch.as_tensor(values.copy()) for name, values in parameters.items()})
     except RuntimeError:
         raise InputError(
-            "what this agent has learnt does not fit the environment: it has other observations or actions"
+            "the agent was trained with other observations or actions than this environment has; train it here anew"
         ) from None
 
 
 @contextmanager
 def _chance_put_back() -> Iterator[None]:
-    """The global generators that the library seeds and uses are as before afterwards."""
+    """Restore the global random generators, which the library seeds, after the block."""
     import torch
 
     states = random.getstate(), np.random.get_state(), torch.get_rng_state(), torch.get_num_threads()
@@ -276,10 +275,10 @@ def _chance_put_back() -> Iterator[None]:
 
 
 def _learn_from_the_rest(model: Any, watcher: Any) -> None:
-    """Improve once more by steps that a limit has cut short of a whole rollout, which the library would throw away.
+    """Update once more from an unfinished rollout, which the library would discard.
 
-    The last step is missing: the library asks its callback before it takes a step down. Its state has been valued, and that
-    value stands for what comes after the others.
+    The last step is missing, because the library calls its callback before it stores the step. The value of that step's
+    state is the bootstrap value of the steps before it.
     """
     buffer = getattr(model, "rollout_buffer", None)
     if buffer is None or buffer.full or buffer.pos < 2:
@@ -296,14 +295,15 @@ def _learn_from_the_rest(model: Any, watcher: Any) -> None:
 
 
 def whole_batches(size: int, steps: int) -> int:
-    """The size of a batch, one larger where the last of so many steps would be a batch of its own: a single advantage cannot
-    be normalised, and what is learnt from it is not a number.
+    """The batch size, enlarged by one if the last batch would hold a single step.
+
+    A single advantage cannot be normalised: its standard deviation is not a number, and the parameters would follow.
     """
     return size + 1 if size < steps and steps % size == 1 else size
 
 
 def _formats(log: str | Path | None, tensorboard: bool) -> list[str]:
-    """The forms of the log that are asked for."""
+    """The log formats of Stable-Baselines3 for these options."""
     if tensorboard and (log is None or importlib.util.find_spec("tensorboard") is None):
         raise InputError(
             "events for TensorBoard need a folder"
@@ -314,9 +314,9 @@ def _formats(log: str | Path | None, tensorboard: bool) -> list[str]:
 
 
 def _logger(log: str | Path | None, formats: Sequence[str]) -> Any:
-    """A logger for the values of the library and of our watcher.
+    """A logger for the values of the library and of the watcher.
 
-    Without a logger of ours the library makes a folder `SB3-*` among the temporary files, and leaves it there.
+    Without it, the library would leave a folder `SB3-*` among the temporary files.
     """
     from stable_baselines3.common import logger
 
@@ -331,7 +331,7 @@ def _logger(log: str | Path | None, formats: Sequence[str]) -> Any:
 
 
 def _taken(space: spaces.Space[Any], action: Any) -> Action:
-    """The library's action as an agent keeps it: its arrays have the type of the space, its numbers stay in the box."""
+    """Convert the library's action to an agent's: arrays get the dtype of the space and are clipped to a box."""
     if isinstance(space, spaces.Discrete):
         return int(action)
     if isinstance(space, spaces.Box):
@@ -340,7 +340,7 @@ def _taken(space: spaces.Space[Any], action: Any) -> Action:
 
 
 def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int | None) -> Any:
-    """A callback of the library that counts, tells ours, and stops at the limits."""
+    """A callback for the library that counts steps and episodes, calls `callback`, and stops at the limits."""
     from stable_baselines3.common.callbacks import BaseCallback
 
     class Watcher(BaseCallback):
@@ -357,8 +357,8 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
 
         def _on_step(self) -> bool:
             found = self.locals
-            self.values = found.get("values")  # of the states that this step began in
-            before: Any = self.model._last_obs  # the library moves on to the new observations after this
+            self.values = found.get("values")  # of the states before this step
+            before: Any = self.model._last_obs  # the library replaces it after this callback
             for i, done in enumerate(found["dones"]):
                 self.seen += 1
                 agent._n_updates += 1
@@ -382,14 +382,14 @@ def _watcher(agent: Deep, callback: Callback | None, steps: int, episodes: int |
                 if callback is not None and callback(agent, transition) is False:
                     return False
             if episodes is not None:
-                if self.ended:  # what falls with the progress of the training, exploration, falls with the episodes
+                if self.ended:  # exploration decreases with the share of episodes, as it would with steps
                     self.model._total_timesteps = max(self.seen + 1, self.seen * episodes // self.ended)
                 if self.ended >= episodes:
                     return False
             return self.seen < steps or self._is_whole()
 
         def _is_whole(self) -> bool:
-            """This is the last step of a rollout: the library will improve by it, and end by itself."""
+            """Whether this step completes a rollout; the library then updates by itself and ends."""
             buffer = getattr(self.model, "rollout_buffer", None)
             return buffer is not None and buffer.pos == buffer.buffer_size - 1
 

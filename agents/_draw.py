@@ -1,4 +1,4 @@
-"""A draw by weight: the numbers of numpy's `choice`, without the checks that take most of its time."""
+"""Weighted draws: the results of numpy's `choice` without its checks, which take most of the time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ __all__ = ["draw"]
 
 
 def draw(weights: NDArray[np.float64], rng: np.random.Generator) -> int:
-    """An index, with a probability in proportion to its weight; one number is taken from the generator.
+    """Draw an index with probability proportional to its weight. Uses one number of the generator.
+
+    The result equals `rng.choice(n, p=weights / weights.sum())`.
 
     Args:
         weights: finite, at least 0, not all 0; shape `(n,)`.
-        rng: as of `rng.choice(n, p=weights / weights.sum())`, which draws the same.
+        rng: the generator.
     """
     steps = weights.cumsum()
     return int((steps / steps[-1]).searchsorted(rng.random(), side="right"))

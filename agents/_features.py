@@ -1,4 +1,4 @@
-"""What an observation says about an action, as numbers that a linear function can weigh."""
+"""Features: state-action feature vectors for linear value functions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Index = NDArray[np.intp]
 
 
 def vector(observation: Any) -> Floats:
-    """An observation as numbers in a row; None, of an environment that shows nothing, is no numbers.
+    """Convert an observation to a vector. None, from an environment without observations, becomes an empty vector.
 
     Raises:
-        InputError: it is something else, or a number is not finite.
+        InputError: the observation is not numeric, or a number is not finite.
     """
     if observation is None:
         return np.zeros(0)
@@ -29,14 +29,14 @@ def vector(observation: Any) -> Floats:
         seen = np.asarray(observation, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError):
         raise InputError(f"the observation is a {type(observation).__name__}, expected numbers in an array") from None
-    # The sum of squares is finite if all of them are; it takes a third of the time to find out, and seldom overflows.
+    # The sum of squares is finite if all numbers are. It takes a third of the time of a full check and rarely overflows.
     if not (math.isfinite(seen.dot(seen)) or np.isfinite(seen).all()):
-        raise InputError("the observation holds a number that is not finite")
+        raise InputError("the observation has an entry that is infinite or not a number, expected finite numbers")
     return seen
 
 
 def with_one(seen: Floats) -> Floats:
-    """The numbers and a 1, so that a weight can be a constant; shape `(len(seen) + 1,)`."""
+    """Append a 1, whose weight is the constant term; shape `(len(seen) + 1,)`."""
     longer = np.empty(len(seen) + 1)
     longer[:-1] = seen
     longer[-1] = 1.0
@@ -44,11 +44,11 @@ def with_one(seen: Floats) -> Floats:
 
 
 class Features(ABC):
-    """The feature vectors x(s, a) of all actions, each with few entries that are not 0.
+    """The sparse feature vectors x(s, a) of all actions.
 
     Attributes:
         size: length of a vector.
-        step: what a step size is divided by, so that it means the same for all kinds of features.
+        step: divisor of step sizes, which makes them comparable between kinds of features.
     """
 
     size: int
@@ -56,7 +56,7 @@ class Features(ABC):
 
     @abstractmethod
     def of(self, seen: Floats, action: int) -> tuple[Index, Floats]:
-        """Places where x(s, a) is not 0, and what is added up there; a place may be named twice. Not to be changed."""
+        """The indices and values of the non-zero entries of x(s, a). Values of repeated indices add up. Read only."""
 
     @abstractmethod
     def values(self, weights: Floats, seen: Floats) -> Floats:
@@ -64,10 +64,10 @@ class Features(ABC):
 
 
 class Linear(Features):
-    """The observation itself and a constant 1, with weights of its own for each action.
+    """The observation and a constant 1, with separate weights for each action.
 
     Args:
-        n_actions: how many there are.
+        n_actions: number of actions.
         n_seen: length of an observation.
     """
 
@@ -88,18 +88,18 @@ class Linear(Features):
 
 
 class Tiles(Features):
-    """Tile coding: overlapping grids over all entries of the observation, each shifted a little, hashed into a table.
+    """Tile coding: overlapping, shifted grids over all entries of the observation, hashed into a table.
 
     Grid g of n cuts each entry into intervals of length 1 / tiles and is shifted by g * (2 i + 1) / n intervals along
-    entry i. The cells an observation falls into, one of each grid, are 1 and everything else is 0; an action has cells
-    of its own. Cells share places in the table by chance, the less the larger `memory` is.
+    entry i. An observation is in one cell of each grid; these cells have the value 1 and all others 0. Each action has
+    separate cells. Hashing may put two cells at one index; a larger `memory` makes such collisions rarer.
 
     Args:
-        n_actions: how many there are.
+        n_actions: number of actions.
         n_seen: length of an observation, whose entries are in [0, 1].
-        tiles: intervals in [0, 1].
-        tilings: grids.
-        memory: places in the table.
+        tiles: number of intervals in [0, 1].
+        tilings: number of grids.
+        memory: length of the table.
 
     References:
         Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, section 9.5.4: the displacement
@@ -112,19 +112,19 @@ class Tiles(Features):
         self.step = float(tilings)
         shifts = np.arange(tilings)[:, None] * (2 * np.arange(n_seen) + 1) % tilings
         self._shifts: Floats = shifts / tilings
-        # Multipliers that are the same in every process, one for each coordinate of a cell: its grid, its intervals and
-        # the action. The generator is seeded by nothing but the shape of the table.
+        # One multiplier for each coordinate of a cell: its grid, its intervals and the action. The generator is seeded
+        # by the shape of the table alone, so the multipliers are the same in every process.
         rng = np.random.default_rng((n_seen, tiles, tilings, memory))
         odd = rng.integers(0, 2**63, n_seen + 2, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
         self._places = odd[:n_seen]
         self._grids = np.arange(1, tilings + 1, dtype=np.uint64) * odd[n_seen]
         self._actions = np.arange(1, n_actions + 1, dtype=np.uint64)[:, None] * odd[n_seen + 1]
         self._ones = np.ones(tilings)
-        self._last: tuple[bytes | None, Index] = None, np.zeros((0, tilings), np.intp)  # an observation and its places
+        self._last: tuple[bytes | None, Index] = None, np.zeros((0, tilings), np.intp)  # an observation and its indices
 
     def of(self, seen: Floats, action: int) -> tuple[Index, Floats]:
         known, places = self._last
-        # What an agent learns about is most often what it was shown last, for which all actions were looked up.
+        # An update usually follows a decision on the same observation, for which all actions were computed.
         if known != seen.tobytes():
             places = self._cells(seen, self._actions[action : action + 1])
             action = 0
@@ -137,10 +137,10 @@ class Tiles(Features):
         return values
 
     def _cells(self, seen: Floats, actions: NDArray[np.uint64]) -> Index:
-        """The places of the cells, shape `(len(actions), tilings)`."""
+        """The indices of the cells, shape `(len(actions), tilings)`."""
         intervals = np.floor(seen * self.tiles + self._shifts).astype(np.int64).view(np.uint64)
         mixed = actions ^ _scatter(intervals @ self._places + self._grids)
-        # Numbers this small are the same with a sign, and a view costs nothing.
+        # The numbers are small enough to be equal as signed integers, and a view costs nothing.
         places: Index = (_scatter(mixed) % np.uint64(self.size)).view(np.int64)
         return places
 
@@ -150,7 +150,7 @@ _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def _scatter(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Change numbers to such that look drawn at random, another one for each (the finaliser of SplitMix64)."""
+    """Hash numbers one to one (the finaliser of SplitMix64)."""
     shifted = numbers >> _SHIFTS[0]
     numbers ^= shifted
     numbers *= _FACTORS[0]

@@ -1,4 +1,4 @@
-"""The fitness functions that actions combine, as bits: `exception+branch` combines two."""
+"""Fitness functions of actions as bits: the action `exception+branch` combines two."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ __all__ = ["function_bits", "functions_of"]
 
 
 def functions_of(name: str) -> tuple[str, ...]:
-    """The functions that an action combines, each once."""
+    """The distinct functions that an action combines."""
     return tuple(dict.fromkeys(part.strip() for part in name.split("+") if part.strip()))
 
 
 def function_bits(names: Sequence[str]) -> NDArray[np.int8]:
-    """Which action combines which functions.
+    """The matrix of actions and the functions that they combine.
 
-    Functions that all actions have in common are left out, because they do not tell actions apart.
+    Functions that all actions share are left out, because they do not distinguish actions.
 
     Args:
         names: of the actions.
 
     Returns:
-        Bits of shape `(len(names), m)`, m functions in the order of their first appearance. If no action combines several
-        functions, or all actions combine the same, it is the identity: each action is a function of its own.
+        Bits of shape `(len(names), m)`, with m functions in the order of first appearance. The identity matrix if no
+        action combines several functions, or if all actions combine the same ones.
     """
     combinations = [functions_of(name) for name in names]
     known = dict.fromkeys(function for combination in combinations for function in combination)

@@ -1,4 +1,4 @@
-"""Learning in an episode: a hook that ends it after so many steps, or when a callback says so."""
+"""Learning: a hook that ends an episode at a limit of steps or on request of a callback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Learning"]
 
 
 class Learning(Hook):
-    """Ends learning after so many steps, or when the callback says so."""
+    """Ends learning after `steps` steps, or when the callback returns False."""
 
     def __init__(self, agent: Agent, steps: int | None, callback: Callback | None) -> None:
         self._agent = agent

@@ -1,4 +1,4 @@
-"""A layer with memory, computed by numpy: what was seen before in the episode is part of what it says."""
+"""A recurrent layer (LSTM), computed by numpy: its output depends on the earlier observations of the episode."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["LSTM"]
 
 
 class LSTM:
-    """Long short-term memory, one layer. With x the input, h what it said last and c what it keeps,
+    """Long short-term memory, one layer. With the input x, the last output h and the cell state c:
 
         i, f, o = sigmoid(W x + b + U h + d)      g = tanh(W x + b + U h + d)
         c       = f * c + i * g                   h = o * tanh(c)
 
-    each of i, f, g and o with a quarter of the rows of W, U, b and d, in the order i, f, g, o.
+    Each of i, f, g and o uses a quarter of the rows of W, U, b and d, in the order i, f, g, o.
 
     Args:
-        parameters: by the names that torch gives them.
-        prefix: what these names begin with.
+        parameters: by torch's names.
+        prefix: of these names.
 
     References:
         Hochreiter and Schmidhuber 1997, Long Short-Term Memory; with the forget gate f of Gers, Schmidhuber and Cummins
@@ -38,11 +38,11 @@ class LSTM:
         return int(self._w.shape[1])
 
     def __call__(self, x: NDArray[np.float32], held: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What it says and keeps now.
+        """Compute the new h and c.
 
         Args:
             x: the input, shape `(n_inputs,)`.
-            held: h and c, shape `(2, size)`; zeros at the beginning of an episode.
+            held: the previous h and c, shape `(2, size)`; zeros at the beginning of an episode.
         """
         h, c = held
         i, f, g, o = (self._w @ x + self._u @ h + self._b).reshape(4, -1)
@@ -51,7 +51,7 @@ class LSTM:
 
 
 def _sigmoid(x: NDArray[np.float32]) -> NDArray[np.float32]:
-    # Half a hyperbolic tangent: nothing overflows.
+    # Computed from tanh, which does not overflow for large negative x as exp(-x) would.
     half = np.float32(0.5)
     values: NDArray[np.float32] = half + half * np.tanh(half * x)
     return values

@@ -1,4 +1,4 @@
-"""How a policy was made: its trainings, one after the other, and their totals."""
+"""Training history of a policy: its trainings in order, and their totals."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 __all__ = ["UNKNOWN", "joined", "summary"]
 
 UNKNOWN = "not recorded"
-"""Stands for what nobody wrote down."""
+"""The value of a total that was not recorded."""
 
 
 def joined(parent: Mapping[str, Any], before: int, training: Mapping[str, Any] | None) -> dict[str, Any]:
-    """How a policy was made, after one more training.
+    """The training history of a policy after one more training.
 
     Args:
-        parent: how it was made before, empty if that was not recorded.
-        before: steps that it had learnt from before.
-        training: the new one, with its own `steps` and `episodes`; None if it had no step left.
+        parent: the history before; empty if it was not recorded.
+        before: number of steps before.
+        training: the new training, with its own `steps` and `episodes`; None if no step was left.
 
     Returns:
-        `steps` and `episodes`, the totals over all trainings, and `trainings`, oldest first. A total is `UNKNOWN` if one of
-        its parts is.
+        `steps` and `episodes`, the totals over all trainings, and `trainings`, oldest first. A total is `UNKNOWN` if a
+        part of it is.
     """
     trainings = [dict(one) for one in parent.get("trainings", ())]
     if before and not trainings:
@@ -37,7 +37,7 @@ def _total(trainings: Sequence[Mapping[str, Any]], what: str) -> int | str:
 
 
 def summary(made: Mapping[str, Any]) -> str:
-    """The same in one line, such as `8000 steps, 219 episodes on stdlib-v1:train`."""
+    """The training history in one line, such as `8000 steps, 219 episodes on stdlib-v1:train`."""
     trainings = made.get("trainings", ())
     corpora = list(dict.fromkeys(str(one.get("corpus") or "no subjects") for one in trainings)) or [UNKNOWN]
     steps, episodes = (

@@ -1,4 +1,4 @@
-"""A network of fully connected layers, computed by numpy: a policy that was learnt with torch acts without it."""
+"""A network of fully connected layers, computed by numpy, so that a policy trained with torch acts without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Activation = Literal["tanh", "relu"]
 
 
 class Network:
-    """Layers of the form activation(W x + b), the last one without an activation.
+    """Layers of the form activation(W x + b); the last layer has no activation.
 
     Args:
         layers: a matrix and a vector for each layer, at least one.
@@ -31,11 +31,11 @@ class Network:
     def of(
         cls, parameters: Mapping[str, NDArray[np.float32]], prefixes: Sequence[str], activation: Activation
     ) -> Network:
-        """The layers whose parameters are called `PREFIX.weight`, or `PREFIX.0.weight`, `PREFIX.2.weight` and so on.
+        """A network from parameters that are called `PREFIX.weight`, or `PREFIX.0.weight`, `PREFIX.2.weight` and so on.
 
         Args:
-            parameters: by the names that torch gives them.
-            prefixes: parts of the network in order, each a layer or a sequence of them.
+            parameters: by torch's names.
+            prefixes: the parts of the network in order; each is a layer or a sequence of layers.
             activation: between the layers.
         """
         layers = []

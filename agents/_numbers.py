@@ -1,6 +1,6 @@
-"""Numbers that agents are given: each kind is checked in one place, and refused in one sentence.
+"""Checks of numeric options of agents.
 
-Numbers of numpy are numbers too, and become Python's, which JSON can hold.
+Numbers of numpy are accepted and converted to Python's, which JSON can store.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ __all__ = ["finite_reward", "non_negative", "number", "positive", "probability",
 
 
 def number(value: Any) -> float | None:
-    """The value as Python's number, None if it is no finite number."""
+    """The value as a Python number; None if it is not a finite number."""
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         return None
     return int(value) if isinstance(value, Integral) else float(value)
 
 
 def non_negative(value: Any, what: str) -> float:
-    """The value, if it is a finite number of at least 0.
+    """Return the value if it is a finite number of at least 0.
 
     Raises:
         InputError: it is not.
@@ -34,7 +34,7 @@ def non_negative(value: Any, what: str) -> float:
 
 
 def positive(value: Any, what: str) -> float:
-    """The value, if it is a finite number above 0.
+    """Return the value if it is a finite number above 0.
 
     Raises:
         InputError: it is not.
@@ -46,7 +46,7 @@ def positive(value: Any, what: str) -> float:
 
 
 def probability(value: Any, what: str) -> float:
-    """The value, if it is in [0, 1].
+    """Return the value if it is a probability, in [0, 1].
 
     Raises:
         InputError: it is not.
@@ -55,7 +55,7 @@ def probability(value: Any, what: str) -> float:
 
 
 def share(value: Any, what: str, kind: str = "number") -> float:
-    """The same for what is no probability.
+    """Return the value if it is in [0, 1]; `kind` is its noun in the message.
 
     Raises:
         InputError: it is not in [0, 1].
@@ -67,13 +67,13 @@ def share(value: Any, what: str, kind: str = "number") -> float:
 
 
 def whole(value: Any, what: str, least: int, of: str = "") -> int:
-    """The value, if it is a whole number of at least `least`.
+    """Return the value if it is a whole number of at least `least`.
 
     Args:
-        value: in question.
-        what: it is called.
-        least: that it may be.
-        of: what it counts, for the sentence.
+        value: to check.
+        what: its name in the message.
+        least: the smallest valid value.
+        of: the things that it counts, for the message.
 
     Raises:
         InputError: it is not.
@@ -85,7 +85,7 @@ def whole(value: Any, what: str, least: int, of: str = "") -> int:
 
 
 def finite_reward(reward: float) -> float:
-    """The reward, if it is a finite number.
+    """Return the reward if it is a finite number.
 
     Raises:
         InputError: it is not.
