@@ -1,4 +1,4 @@
-"""A random order of the actions: every one is tried once in it, and it decides between equal ones."""
+"""A random order of the actions, used for the first sweep and to break ties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Order:
     """The actions, shuffled once.
 
     Args:
-        n: how many there are.
+        n: number of actions.
         rng: draws the order.
 
     Attributes:
@@ -26,11 +26,11 @@ class Order:
         self.actions: NDArray[np.int64] = rng.permutation(n)
 
     def first(self, mask: NDArray[np.bool_]) -> int | None:
-        """The first action for which the mask holds, None if it holds for none."""
+        """The first action in the order that the mask selects; None if it selects none."""
         found = self.actions[mask[self.actions]]
         return int(found[0]) if len(found) else None
 
     def largest(self, values: NDArray[np.float64], allowed: NDArray[np.bool_]) -> int:
-        """The allowed action with the largest value, of several the first in the order."""
+        """The allowed action with the largest value; the first in the order wins ties."""
         candidates = self.actions[allowed[self.actions]]
         return int(candidates[np.argmax(values[candidates])])

@@ -1,4 +1,4 @@
-"""Ridge regressions that are kept up to date, of all steps or of the recent ones."""
+"""Online ridge regression, with optional forgetting."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Floats = NDArray[np.float64]
 
 
 class Ridge:
-    """k regressions of rewards on d numbers each. With w(s) the weight of step s,
+    """k regressions of rewards on d numbers each. w(s) is the weight of step s:
 
         A(i) = ridge * I + sum of w(s) x(s) x(s)^T        b(i) = sum of w(s) R(s) x(s)        theta(i) = A(i)^-1 b(i)
 
-    each sum over the steps of regression i. The weights are those of `Averages`. Without forgetting the inverse is kept up
-    to date by the formula of Sherman and Morrison; with a discount or a window it is computed anew after each step.
+    Each sum is over the steps of regression i. The weights are those of `Averages`. Without forgetting, the formula of
+    Sherman and Morrison updates the inverse; with a discount or a window it is recomputed after each step.
 
     Args:
         k: number of regressions.
         d: length of x.
         ridge: above 0.
         discount: in (0, 1]; 1 forgets nothing.
-        window: steps that are remembered; 0 for all.
+        window: number of recent steps that count; 0 for all.
 
     Attributes:
         inverses: A(i)^-1, shape `(k, d, d)`.
@@ -47,7 +47,7 @@ class Ridge:
         self._recent: deque[tuple[int, Floats, float]] = deque()
 
     def add(self, i: int, x: Floats, reward: float) -> None:
-        """A step of regression i."""
+        """Add a step to regression i."""
         if self.window:
             self._recent.append((i, x, reward))
             changed = {i}
@@ -71,7 +71,7 @@ class Ridge:
             self.thetas[i] = inverse @ self.sums[i]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that is remembered."""
+        """The state as arrays, for saving."""
         d = self.sums.shape[1]
         return {
             "inverses": self.inverses.copy(),
@@ -83,7 +83,7 @@ class Ridge:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.inverses, self.sums = arrays["inverses"].copy(), arrays["sums"].copy()
         self.thetas = np.einsum("kij,kj->ki", self.inverses, self.sums)
         if "grams" in arrays:
@@ -92,7 +92,7 @@ class Ridge:
             self._recent = deque((int(i), x.copy(), float(reward)) for i, x, reward in rows)
 
     def _fit(self, i: int) -> None:
-        """Regression i of the steps in the window."""
+        """Recompute regression i from the remembered steps."""
         own = [(x, reward) for j, x, reward in self._recent if j == i]
         d = self.sums.shape[1]
         x = np.array([x for x, _ in own]).reshape(-1, d)

@@ -1,4 +1,4 @@
-"""The saved form of an agent: a folder with `agent.json` and `arrays.npz`; nothing is ever pickled."""
+"""The saved form of an agent: a folder with `agent.json` and `arrays.npz`, without pickles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fitgym.errors import InputError
 __all__ = ["FORMAT", "arrays_of", "description_of", "same_environment", "write"]
 
 FORMAT = 1
-"""Version of the saved form; any other is refused."""
+"""Version of the saved form; `description_of` refuses any other."""
 
 _KINDS: Final[Mapping[str, Any]] = MappingProxyType(
     {
@@ -37,7 +37,7 @@ _KINDS: Final[Mapping[str, Any]] = MappingProxyType(
 def write(folder: Path, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Path:
     """Write an agent to a folder, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    # Hyper-parameters may be numbers of numpy.
+    # JSON cannot store numpy's numbers, which hyper-parameters may be.
     text = json.dumps({"format": FORMAT, **description}, indent=2, default=np.generic.item)
     (folder / "agent.json").write_text(text + "\n", encoding="utf-8")
     stored: dict[str, Any] = dict(arrays)
@@ -46,7 +46,7 @@ def write(folder: Path, description: Mapping[str, Any], arrays: Mapping[str, NDA
 
 
 def description_of(folder: Path) -> dict[str, Any]:
-    """What `write` wrote about an agent.
+    """The description of a saved agent.
 
     Raises:
         InputError: the folder holds no agent, or one in another format.
@@ -70,7 +70,7 @@ def description_of(folder: Path) -> dict[str, Any]:
 
 
 def arrays_of(folder: Path) -> dict[str, NDArray[Any]]:
-    """The arrays that `write` wrote, by name.
+    """The arrays of a saved agent, by name.
 
     Raises:
         InputError: they cannot be read.
@@ -83,10 +83,10 @@ def arrays_of(folder: Path) -> dict[str, NDArray[Any]]:
 
 
 def same_environment(who: str, known: Mapping[str, str], given: Mapping[str, str] | None) -> None:
-    """Compare the names that both sides have.
+    """Check that the environment has the names of the one in training; only names on both sides are compared.
 
     Raises:
-        InputError: one of them differs.
+        InputError: a name differs.
     """
     for part, theirs in (given or {}).items():
         ours = known.get(part, theirs)

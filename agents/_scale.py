@@ -1,4 +1,4 @@
-"""The unit in which a bandit measures rewards, learnt from the rewards themselves."""
+"""The scale of rewards for a bandit, estimated from the rewards."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from fitgym.errors import InputError
 __all__ = ["Scale"]
 
 _MEMORY = 50
-"""Rewards that the running means cover."""
+"""Number of rewards in the running means."""
 
 _FIRST = 10
-"""Rewards that are not 0 before any is clipped: fewer say little about what is typical."""
+"""Number of non-zero rewards before clipping starts; fewer give a poor estimate of a typical reward."""
 
 _CAP = 5.0
 """The largest absolute reward that counts, in units of a typical reward."""
 
 _EQUAL = 1e-6
-"""Rewards that deviate by less than this share of a typical one are equal, up to rounding."""
+"""Rewards count as equal, up to rounding, if they deviate by less than this share of a typical one."""
 
 _WORDS = {True: "largest", False: "none", "true": "largest", "false": "none"}
-"""What earlier versions wrote."""
+"""The names of the arrays in earlier versions."""
 
 
 class Scale:
     """A running scale of rewards. An agent that divides by it takes the same actions in any unit of the rewards.
 
-    With `running`, let a be the mean of the absolute rewards so far that are not 0, and mu and sigma the mean and the
-    standard deviation of all rewards so far. A reward R counts as
+    With `running`, a is the mean of the absolute non-zero rewards, and mu and sigma are the mean and the standard
+    deviation of all rewards. A reward R is clipped to R' and updates them:
 
         R'      = clip(R, -5 a, 5 a)                     not before 10 rewards were not 0
         a       = a + max(1/k, 1/50) (|R'| - a)          only if R is not 0; k counts the rewards that are not 0
         sigma^2 = (1 - p) (sigma^2 + p (R' - mu)^2)      p = max(1/t, 1/50); t counts all rewards
         mu      = mu + p (R' - mu)
 
-    so these are plain means over the first 50 rewards, and later exponentially weighted ones. The scale is sigma. It is a
-    while all rewards are equal, and 1 while all are 0.
+    These are plain means over the first 50 rewards and exponentially weighted means afterwards. The scale is sigma. While
+    all rewards are equal, the scale is a; while all are 0, it is 1.
 
-    With `largest` the scale is the largest absolute reward so far. With `none` it is 1. Both leave rewards as they are.
+    With `largest`, the scale is the largest absolute reward so far. With `none`, it is 1. Neither clips rewards.
 
     Args:
         normalise: `running`, `largest` or `none`. True stands for `largest`, and False for `none`.
@@ -54,7 +54,7 @@ class Scale:
         largest: the largest absolute reward so far.
 
     Raises:
-        InputError: it is something else.
+        InputError: `normalise` has another value.
     """
 
     def __init__(self, normalise: str | bool) -> None:
@@ -70,13 +70,13 @@ class Scale:
         self._paid = 0  # k
 
     def add(self, reward: float) -> float:
-        """Learn from a reward.
+        """Update the scale with a reward.
 
         Returns:
-            The reward as it counts: clipped with `running`.
+            The reward, clipped with `running`.
 
         Raises:
-            InputError: the reward is infinite or not a number; nothing is changed.
+            InputError: the reward is infinite or not a number. Nothing changes then.
         """
         finite_reward(reward)
         self.largest = max(self.largest, abs(reward))
@@ -95,7 +95,7 @@ class Scale:
 
     @property
     def cap(self) -> float:
-        """The largest absolute reward that counts; infinite with `largest`, with `none`, and at first."""
+        """The bound of the clipping; infinite with `largest`, with `none`, and before clipping starts."""
         return math.inf if self._paid < _FIRST else _CAP * self._typical
 
     @property
@@ -108,12 +108,12 @@ class Scale:
         return self._deviation if self._deviation > _EQUAL * self._typical else self._typical or 1.0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learnt."""
+        """The state as arrays, for saving."""
         running = [self._typical, self._mean, self._deviation, self._seen, self._paid]
         return {"largest": np.array(self.largest), "running": np.array(running, np.float64)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave. Agents of earlier versions have no running scale."""
+        """Restore the state from `arrays`. Agents of earlier versions have no running scale."""
         self.largest = float(arrays["largest"])
         if "running" in arrays:
             self._typical, self._mean, self._deviation = map(float, arrays["running"][:3])

@@ -1,4 +1,4 @@
-"""The kinds of action spaces: what an action, a mask and a uniform draw are in each of them.
+"""Action spaces: the form of actions, masks and uniform draws in each kind of space.
 
 | space | action | mask |
 |---|---|---|
@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 KNOWN = "Discrete(n) starting at 0, MultiBinary(n), or a bounded one-dimensional Box of floating-point numbers"
-"""The spaces that some agent acts in, for messages."""
+"""The kinds of spaces that have agents, for messages."""
 
 
 def usual(space: Space[Any] | int) -> Space[Any] | None:
-    """The space in the form that agents keep, None if no agent acts in it.
+    """The space in its canonical form; None if no agent acts in it.
 
-    A number n stands for `Discrete(n)`. A `Box` gets the type `float32`; its bounds are rounded inwards.
+    A number n means `Discrete(n)`. A `Box` gets the dtype `float32`; its bounds are rounded inwards.
 
     Raises:
         InputError: the space has no actions.
@@ -70,7 +70,7 @@ def n_of(space: Space[Any]) -> int:
 
 
 def parts(space: Space[Any]) -> str:
-    """What `n_of` counts."""
+    """The noun for the things that `n_of` counts."""
     return "bits" if isinstance(space, MultiBinary) else "numbers" if isinstance(space, Box) else "actions"
 
 
@@ -97,10 +97,10 @@ def allowed_by(space: Space[Any], mask: Any) -> NDArray[np.bool_]:
 
 
 def checked(space: Space[Any], action: Any) -> Action:
-    """The action as an agent keeps it.
+    """Return the action in its canonical form.
 
     Raises:
-        InputError: it is not in the space.
+        InputError: the action is not in the space.
     """
     if isinstance(space, Discrete):
         if not (type(action) is int or np.ndim(action) == 0) or not 0 <= action < space.n:
@@ -124,7 +124,7 @@ def stacked(space: Space[Any], actions: Sequence[Action], batch: int | None) -> 
 
 
 def drawn(space: Space[Any], allowed: NDArray[np.bool_], rng: np.random.Generator) -> Action:
-    """A uniform draw from the allowed actions."""
+    """Draw uniformly from the allowed actions."""
     if isinstance(space, Discrete):
         return int(rng.choice(np.flatnonzero(allowed)))
     if isinstance(space, MultiBinary):
@@ -137,13 +137,13 @@ def drawn(space: Space[Any], allowed: NDArray[np.bool_], rng: np.random.Generato
 
 
 def fitted(bits: NDArray[np.int8], allowed: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """The bits, where the mask allows their value; the other value elsewhere."""
+    """Flip the bits whose value the mask forbids."""
     zero, one = allowed[0::2], allowed[1::2]
     return np.where(zero & one, bits, one).astype(np.int8)
 
 
 def middle(space: Space[Any], allowed: NDArray[np.bool_]) -> Action:
-    """The action of an agent without preferences: the first allowed one, all bits 0 where allowed, the centre of a box."""
+    """A neutral action: the first allowed one, bits that are 0 where allowed, or the centre of a box."""
     if isinstance(space, Discrete):
         return int(np.flatnonzero(allowed)[0])
     if isinstance(space, MultiBinary):
@@ -160,7 +160,7 @@ def plain(space: Space[Any]) -> dict[str, Any]:
 
 
 def read(description: Mapping[str, Any]) -> Space[Any]:
-    """The space that `plain` described."""
+    """The space of a description by `plain`."""
     if description["kind"] == "Box":
         low, high = (np.array(description[side], np.float32) for side in ("low", "high"))
         return Box(low, high, dtype=np.float32)

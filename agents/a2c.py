@@ -1,4 +1,4 @@
-"""A2C: a policy and the value of states, improved every few steps."""
+"""A2C: an actor-critic agent that updates every few steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class A2C(ActorCritic):
         learning_rate: step size of the optimiser; the library's default.
         gamma: discount of later rewards; the library's default.
         hidden: units in each of the two hidden layers; the library's default.
-        n_steps: of each environment between two improvements; the library's default.
+        n_steps: steps of each environment between two updates; the library's default.
         entropy: weight of the entropy of the policy.
 
     References:
@@ -49,5 +49,5 @@ class A2C(ActorCritic):
         self.entropy = non_negative(entropy, "the weight of the entropy")
 
     def arguments(self, steps: int, envs: int) -> dict[str, Any]:
-        """As given."""
+        """The hyper-parameters of A2C."""
         return {"n_steps": self.n_steps, "ent_coef": self.entropy}

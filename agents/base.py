@@ -1,11 +1,11 @@
-"""What an agent is: it acts without changing (`predict`), or it acts and learns inside a run (`act`, `observe`).
+"""The base class of agents: `predict` acts without learning, `act` and `observe` learn during a run.
 
-The protocol has two halves. `predict` has the signature of a Stable-Baselines3 model, so an agent can be evaluated
-wherever such a model can, and it never changes what the agent has learnt nor the numbers that `act` will draw. `act`
-and `observe` are for agents that learn while they choose. `learn`, `save` and `load` are common to all.
+`predict` has the signature of a Stable-Baselines3 model, so an agent can be evaluated like such a model. It changes
+neither the agent nor the random numbers that `act` will draw. `act` and `observe` are for agents that learn while they
+choose. All agents have `learn`, `save` and `load`.
 
-An extension is a file of this folder with one subclass of `Agent`. It writes `act` and `choose`; if it learns it also
-writes `update`, `arrays` and `restore`. If it acts in other spaces than `Discrete` it lists them in `spaces`.
+An extension is a file of this folder with one subclass of `Agent`. It implements `act` and `choose`. If it learns, it
+also implements `update`, `arrays` and `restore`. If it acts in spaces other than `Discrete`, it lists them in `spaces`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def make(
     reseed: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Agent:
-    """The agent that `text` names: `name`, `name:argument` where the agent takes one, or a folder where one was saved.
+    """Make the agent that `text` names: `name`, `name:argument`, or the folder of a saved agent.
 
     `ucb`, `ucb:c=0.5`, `fixed:exception+branch`, `uniform` and `policies/mine` are examples. A saved agent continues with
     its own random generators. With `reseed` they start again from `seed`, so that repeated runs differ.
@@ -65,7 +65,7 @@ def make(
         action_space: the space that the agent acts in.
         action_names: see `Agent`.
         seed: see `Agent`.
-        reseed: a saved agent draws from `seed`, too.
+        reseed: a saved agent uses `seed` instead of its saved generators.
         environment: names of parts of the environment, such as `{"catalogue": "singles", "features": "full-v1"}`. They
             are saved with the agent. A saved agent refuses an environment in which one of its names differs.
 
@@ -85,7 +85,7 @@ def make(
 
 
 def is_saved(text: str) -> bool:
-    """The text names a folder where an agent was saved."""
+    """Whether the text names the folder of a saved agent."""
     return (Path(text) / "agent.json").is_file()
 
 
@@ -94,7 +94,7 @@ def kind(text: str) -> type[Agent]:
 
     Raises:
         UnknownName: there is no such agent.
-        InputError: the agent does not understand the argument, or the folder does not hold one.
+        InputError: the argument is wrong, or the folder does not hold an agent.
     """
     if is_saved(text):
         return agents().load(str(description_of(Path(text))["agent"]))
@@ -143,7 +143,7 @@ class Agent(ABC):
         action_space: the space.
         n_actions: n, the number of actions (`Discrete`), bits (`MultiBinary`) or numbers (`Box`).
         environment: names of parts of the environment that the agent was made for, see `make`.
-        made: how it was trained, see `fitgym.learning.training`; empty if nobody said so.
+        made: the training history, see `fitgym.learning.training`; empty if it was not recorded.
 
     Raises:
         InputError: the agent does not act in this space, the number of names is not n, or the seed is no whole number.
@@ -156,10 +156,10 @@ class Agent(ABC):
     """Whether `observe` changes what the agent does."""
 
     trained_on: ClassVar[str | None] = None
-    """The feature set of an agent that comes trained; None for every other agent."""
+    """The feature set of an agent that is shipped trained; None for other agents."""
 
     earlier: ClassVar[Mapping[str, Any]] = {}
-    """Values of hyper-parameters that agents saved by earlier versions lack."""
+    """Hyper-parameters that are missing in agents saved by earlier versions, with their values."""
 
     def __init__(
         self, action_space: Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
@@ -178,7 +178,7 @@ class Agent(ABC):
 
     @classmethod
     def _accepted(cls, action_space: Space[Any] | int) -> Space[Any]:
-        """The space in its usual form.
+        """The space in its canonical form.
 
         Raises:
             InputError: the agent does not act in this space.
@@ -201,18 +201,18 @@ class Agent(ABC):
 
     @abstractmethod
     def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
-        """The action to take now; may draw from `self.rng` and count the choice."""
+        """Choose the next action. The agent may draw from `self.rng` and count the choice."""
 
     @abstractmethod
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
-        """The action of the policy learnt so far, without changing anything.
+        """Choose an action by the current policy, without changing the agent.
 
         Args:
             observation: a single one, never a batch.
             allowed: which actions may be taken: `(n_actions,)` for `Discrete`; `(2 * n_actions,)` for `MultiBinary`,
                 where entry 2i allows 0 and entry 2i + 1 allows 1 for bit i; all true for `Box`. At least one action is
                 allowed.
-            rng: where chance comes from; None asks for the deterministic choice, the one judged best.
+            rng: the generator for a random choice; None for the deterministic choice of the best action.
         """
 
     def predict(
@@ -223,15 +223,15 @@ class Agent(ABC):
         deterministic: bool = False,
         action_masks: ArrayLike | None = None,
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], ...] | None]:
-        """Actions for one observation or a batch, changing neither the agent nor what `act` will draw.
+        """Choose actions for one observation or a batch. Changes neither the agent nor the numbers that `act` will draw.
 
-        With `deterministic` no randomness is consumed at all.
+        With `deterministic`, no random number is drawn.
 
         Args:
-            observation: a number or vector for one, an array with one more axis for a batch.
-            state: what the last call gave; only recurrent policies keep anything in it.
-            episode_start: which of the batch begin an episode; its length also says that there is a batch.
-            deterministic: take the action judged best.
+            observation: a number or vector, or an array with one more axis for a batch.
+            state: from the last call; only recurrent policies use it.
+            episode_start: for each entry of the batch, whether an episode begins. An array implies a batch.
+            deterministic: take the best action.
             action_masks: which actions are allowed, as in `choose`, with a first axis for a batch if they differ; ignored
                 for `Box`.
 
@@ -262,14 +262,14 @@ class Agent(ABC):
         state: tuple[NDArray[Any], ...] | None,
         starts: NDArray[np.bool_],
     ) -> tuple[Sequence[Action], tuple[NDArray[Any], ...] | None]:
-        """What `choose` says of each observation, and the state, in which only a recurrent policy keeps anything.
+        """Choose an action for each observation, and return the new state, which only recurrent policies use.
 
         Args:
-            observations: one of each environment.
-            allowed: which actions may be taken, for each of them.
+            observations: one for each environment.
+            allowed: for each environment, the allowed actions.
             rng: as in `choose`.
-            state: what the last call gave, None at first; not to be changed.
-            starts: whether an episode begins, for each of them.
+            state: from the last call, None at first; read only.
+            starts: for each environment, whether an episode begins.
         """
         return [self.choose(seen, mask, rng) for seen, mask in zip(observations, allowed, strict=True)], state
 
@@ -289,28 +289,28 @@ class Agent(ABC):
 
     @property
     def ready(self) -> bool:
-        """It can act sensibly; False for an agent that has to be trained first and was not."""
+        """Whether the agent can act; False for an agent that needs training and has had none."""
         return True
 
     @property
     def lacking(self) -> str:
-        """What an agent that is not ready lacks and what to do: the rest of a sentence that begins with its name."""
+        """Why the agent is not ready and what to do, as the rest of a sentence that begins with its name."""
         name = _name(type(self))
         return f"knows nothing yet: train it with `fitgym train {name} ...` and name the folder it was saved in"
 
     def repertoire(self) -> Sequence[Action] | None:
-        """The only actions that it ever takes; None if it may take any."""
+        """The actions that the agent can take; None for all."""
         return None
 
     def watch(self, env: gymnasium.Env[Any, Any]) -> None:  # noqa: B027 (meant to be optional)
-        """The environment that it will act in; whoever runs an agent says so before the first episode.
+        """Receive the environment before the first episode.
 
-        Agents have no business with it: what they see is in observations and infos. Only a reference that looks ahead,
-        such as `oracle`, keeps it.
+        Ordinary agents ignore it and use observations and infos only. References that look ahead, such as `oracle`, keep
+        it.
         """
 
     def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:  # noqa: B027 (meant to be optional)
-        """An episode begins; agents that carry something from step to step forget it here."""
+        """Start an episode. Agents with a state that lasts for an episode reset it here."""
 
     def observe(self, transition: Transition) -> None:
         """Learn from one step.
@@ -323,11 +323,11 @@ class Agent(ABC):
         self._n_updates += 1
 
     def update(self, transition: Transition) -> None:  # noqa: B027 (agents that do not learn leave it empty)
-        """What `observe` does with a transition whose action is known to be valid."""
+        """Learn from a transition whose action is valid. Agents that learn implement this method."""
 
     @property
     def n_updates(self) -> int:
-        """How many transitions were observed."""
+        """Number of observed transitions."""
         return self._n_updates
 
     def learn(
@@ -339,17 +339,17 @@ class Agent(ABC):
         callback: Callback | None = None,
         seed: int | None = None,
     ) -> Self:
-        """Act in `env` and observe what comes of it, until the steps, the episodes or the callback say so.
+        """Act in `env` and observe each transition, until a limit is reached or the callback returns False.
 
         Args:
-            env: its actions must be this agent's.
-            total_timesteps: at most so many steps; the last episode may be left unfinished.
-            episodes: at most so many episodes.
-            callback: called as `callback(agent, transition)` after each step; False ends learning.
-            seed: of the first `env.reset`; later episodes go on from there.
+            env: must have this agent's action space.
+            total_timesteps: the most steps; the last episode may stay unfinished.
+            episodes: the most episodes.
+            callback: called as `callback(agent, transition)` after each step; returning False ends learning.
+            seed: of the first `env.reset`; later episodes continue the environment's random stream.
 
         Raises:
-            InputError: neither limit was given, or the environment has other actions.
+            InputError: there is no limit, or the environment has other actions.
         """
         if total_timesteps is None and episodes is None:
             raise InputError("learning needs a limit: give total_timesteps or episodes")
@@ -368,7 +368,7 @@ class Agent(ABC):
         action_names: Sequence[str] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Make sure that the agent fits an environment.
+        """Check that the agent fits an environment.
 
         Args:
             action_space: of the environment.
@@ -393,10 +393,10 @@ class Agent(ABC):
 
     @classmethod
     def options(cls, argument: str) -> dict[str, Any]:
-        """Constructor arguments from what follows the colon on the command line: `key=value,key=value`.
+        """Parse the text after the colon on the command line, `key=value,key=value`, to constructor arguments.
 
         Raises:
-            InputError: an unknown key, or a value that is not JSON.
+            InputError: a key is unknown, or a value is not JSON.
         """
         words = [name for name, value in keywords(cls).items() if isinstance(value, str)]
         return parse_options(argument, cls.hyper_parameter_names(), f"agent '{_name(cls)}'", words)
@@ -411,16 +411,16 @@ class Agent(ABC):
         return {name: getattr(self, name) for name in self.hyper_parameter_names()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learnt, as arrays by name; numbers only, since nothing is ever pickled."""
+        """The learnt state as arrays by name. Arrays hold numbers only, because nothing is pickled."""
         return {}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: B027 (nothing learnt, nothing to restore)
-        """Put back what `arrays` gave."""
+        """Restore the learnt state from `arrays`."""
 
     def save(self, path: str | Path) -> Path:
-        """Write the agent to the folder `path`: `agent.json` and `arrays.npz`, no pickle; returns the folder.
+        """Write the agent to the folder `path`, as `agent.json` and `arrays.npz` without pickles; returns the folder.
 
-        A loaded agent goes on exactly as this one would, its generators included.
+        A loaded agent continues exactly as this one would, with the same generators.
         """
         description = {
             "agent": _name(type(self)),
@@ -443,23 +443,23 @@ class Agent(ABC):
         action_names: Sequence[str] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Self:
-        """The agent that `save` wrote.
+        """Load a saved agent.
 
         Args:
             path: the folder.
-            action_space: where it is to act; checked against what it was made for.
+            action_space: of the environment; compared with the agent's if given.
             action_names: likewise.
             environment: likewise, see `make`.
 
         Raises:
-            InputError: there is no agent there, it is of another kind or format, or it does not fit the space or the
-                environment.
+            InputError: the folder holds no agent, or one of another kind or format, or the agent does not fit the action
+                space or the environment.
         """
         folder = Path(path)
         description = description_of(folder)
         arrays = arrays_of(folder)
         name = description["agent"]
-        # A class asked for by name loads its own kind only; `Agent.load` finds the kind in the registry.
+        # A subclass loads its own kind only; `Agent.load` finds the kind in the registry.
         found = agents().load(name) if cls is Agent else cls
         if _name(found) != name or not issubclass(found, cls):
             raise InputError(f"'{folder}' holds the agent '{name}', not '{_name(cls)}'")
@@ -477,9 +477,9 @@ class Agent(ABC):
 
     @classmethod
     def _restored(cls, description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """The agent of this class that a saved form describes."""
+        """Make an agent of this class from its saved form."""
         names = description["action_names"]
-        # Files of earlier versions do not name the space: it is Discrete.
+        # Files of earlier versions do not name the space, which was always Discrete.
         space = read(description.get("space", {"kind": "Discrete", "n": len(names)}))
         agent = cls(space, names, description["seed"], **{**cls.earlier, **description["hyper_parameters"]})
         agent.environment, agent.made = dict(description.get("environment", {})), dict(description.get("made", {}))

@@ -1,4 +1,4 @@
-"""DQN: the value of every action, learnt from remembered steps."""
+"""DQN: deep Q-learning from a replay buffer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["DQN"]
 class DQN(Deep):
     """Deep Q-learning, by Stable-Baselines3; see `Deep` for what is common to deep agents.
 
-    It acts by the largest value; while it learns it explores epsilon-greedily.
+    It takes the action with the largest value. While it learns, it explores epsilon-greedily.
 
     Args:
         action_space: as for every agent.
@@ -28,11 +28,11 @@ class DQN(Deep):
         learning_rate: step size of the optimiser; five times the library's default, for networks and tasks this small.
         gamma: discount of later rewards; the library's default.
         hidden: units in each of the two hidden layers; the library's default.
-        memory: steps that are remembered.
-        learning_starts: steps before the first improvement; the library's default.
-        target_interval: steps after which the values that are learnt towards are taken over from those that are learnt; with
-            the library's 10,000 they would stay at their random beginning for most trainings.
-        exploration: share of the training in which the probability of a uniform draw falls from 1 to 0.05.
+        memory: number of steps in the replay buffer.
+        learning_starts: steps before the first update; the library's default.
+        target_interval: steps between two updates of the target network. With the library's 10,000, the target network
+            would keep its random initial weights for most of a training.
+        exploration: share of the training in which the probability of a random action falls from 1 to 0.05.
 
     References:
         Mnih et al. 2015, Human-level control through deep reinforcement learning.
@@ -61,15 +61,15 @@ class DQN(Deep):
         self.exploration = share(exploration, "the share of exploration")
 
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
-        """The layers of the values."""
+        """The layers of the value network."""
         return Network.of(parameters, ("q_net.q_net",), "relu")
 
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
-        """The largest value, of equal ones any (so all of them, before anything was learnt)."""
+        """The action with the largest value, with ties broken at random (before training all values are equal)."""
         return int(rng.choice(np.flatnonzero(scores == scores.max())))
 
     def arguments(self, steps: int, envs: int) -> dict[str, Any]:
-        """As given."""
+        """The hyper-parameters of DQN."""
         return {
             "buffer_size": self.memory,
             "learning_starts": self.learning_starts,
