@@ -15,7 +15,7 @@ from __future__ import annotations
 import builtins
 from builtins import id
 
-from fitgym.determinism.monkeypatch import stand_in
+from fitgym.determinism.monkeypatch import replacement
 
 __all__ = ["END_OF_NUMBERS", "Addresses"]
 
@@ -40,7 +40,7 @@ class Addresses:
         self._numbers: dict[int, int] = {}
         self._kept = 0
         self._next, self._step = _FIRST, _STEP  # the step is 0 for real addresses
-        builtins.id = stand_in(self.id, "builtins")
+        builtins.id = replacement(self.id, "builtins")
 
     def settle(self) -> None:
         """The import is over: each test case counts from here."""

@@ -19,7 +19,7 @@ from datetime import datetime, tzinfo
 from time import struct_time
 from typing import Any
 
-from fitgym.determinism.monkeypatch import stand_in
+from fitgym.determinism.monkeypatch import replacement
 
 __all__ = ["MOMENTS", "Clock"]
 
@@ -51,7 +51,7 @@ class Clock:
         self._package = "" if package in sys.stdlib_module_names else package
         self._real: Any = {name: getattr(time, name) for name in _REPLACED}
         for name in _REPLACED:
-            setattr(time, name, stand_in(getattr(self, name), "time"))
+            setattr(time, name, replacement(getattr(self, name), "time"))
         self._replace_in_datetime()
 
     def settle(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from fitgym.determinism.monkeypatch import stand_in
+from fitgym.determinism.monkeypatch import replacement
 
 __all__ = ["PIDS", "Pids"]
 
@@ -30,8 +30,8 @@ class Pids:
         self._process = self._getpid()  # where ids are fixed, 0 if nowhere
         self._forked = False  # this process is a fork of that one
         os.register_at_fork(after_in_child=self._leave)
-        os.getpid = stand_in(self.getpid, "os")
-        os.getppid = stand_in(self.getppid, "os")
+        os.getpid = replacement(self.getpid, "os")
+        os.getppid = replacement(self.getppid, "os")
 
     def fix(self, *, other: bool = False) -> None:
         """Show the same ids as always; for the beginning of a test case.

@@ -12,7 +12,7 @@ import struct
 from typing import Any
 
 from fitgym.determinism.clock import Clock
-from fitgym.determinism.monkeypatch import stand_in
+from fitgym.determinism.monkeypatch import replacement
 
 __all__ = ["Uuids"]
 
@@ -37,7 +37,7 @@ class Uuids:
         with contextlib.suppress(ImportError):  # uuid asks the clock itself then
             module: Any = importlib.import_module("_uuid")
             self._real = module.generate_time_safe
-            module.generate_time_safe = stand_in(self.generate_time_safe, "_uuid")
+            module.generate_time_safe = replacement(self.generate_time_safe, "_uuid")
 
     def fix(self) -> None:
         """Go by the clock; for the beginning of a test case."""

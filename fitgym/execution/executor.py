@@ -269,7 +269,7 @@ class Executor(Host):
     def learned(self) -> Learned:
         """What was learnt since the last call."""
         with self._lock:
-            return self._run.lessons.drain()
+            return self._run.feedback.drain()
 
     def require(self, needs: frozenset[str]) -> None:
         """Get ready to record all of this some time.
@@ -451,7 +451,7 @@ class Executor(Host):
                     results = [result and decode_effect(result) for result in results]
                 elif not all(hasattr(result, "failure") for result in results):
                     raise ProtocolError("a result is of another kind")
-                self._run.lessons.add(*answer.lessons)
+                self._run.feedback.add(*answer.feedback)
             except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
                 zygote.retire()
                 raise Broken("crash", forged=True) from None

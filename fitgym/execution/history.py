@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fitgym.execution.pace import Pace
-from fitgym.execution.timeouts import Hung
+from fitgym.execution.timeouts import Timeouts
 from fitgym.instrument.factory import MOST_OPERANDS
 from fitgym.instrument.trace import Call, Failure, Trace
 from fitgym.messages.feedback import joined
@@ -69,20 +69,20 @@ class History:
         banned: test cases that are not run again, each with the trace that stands for its result.
         crashes: test cases that ended their process, in order.
         expected: what two executions of a test case showed.
-        lessons: what running taught about the subject.
+        feedback: what running taught about the subject.
         pace: how much fuel and time new test cases may take.
-        hung: the beginnings of test cases that were stopped.
+        timeouts: the beginnings of test cases that were stopped.
         ran: how many test cases have run and were not stopped.
     """
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
         self.pace = Pace(limits)
-        self.hung = Hung()
+        self.timeouts = Timeouts()
         self.ran = 0
         self.banned: dict[TestCase, Trace] = {}
         self.crashes: list[Crash] = []
         self.expected: dict[TestCase, tuple[Observed, Observed]] = {}  # what two executions showed
-        self.lessons = _Lessons()
+        self.feedback = _Feedback()
 
     def ban(self, testcase: TestCase, failure: Failure, table: StatementTable, position: int) -> Trace:
         """Do not run a test case again; what it gives from now on.
@@ -138,7 +138,7 @@ def failed(mode: str, trace: Trace) -> Any:
     return Observed(failure=trace.failure)
 
 
-class _Lessons:
+class _Feedback:
     """Merges what children report about the subject; reports each fact once, although every child finds it again."""
 
     def __init__(self) -> None:

@@ -65,10 +65,10 @@ def _run_block(
     run: Runs,
 ) -> None:
     """Fill in the traces of some of the test cases."""
-    hung, pace = history.hung, history.pace
-    if len(hung):
+    timeouts, pace = history.timeouts, history.pace
+    if len(timeouts):
         for index in block:
-            traces[index] = hung.find(testcases[index], needs)
+            traces[index] = timeouts.find(testcases[index], needs)
     new = [index for index in block if traces[index] is None]
     if not new:
         return
@@ -93,9 +93,9 @@ def _run_block(
         assert trace is not None, "it was stopped"
         if (more := pace.second_chance(trace)) is not None:
             trace = traces[index] = _second_attempt(testcases[index], trace, more, history, run)
-        hung.note(testcases[index], trace, needs)
+        timeouts.note(testcases[index], trace, needs)
     if pace.note([trace for index in new if (trace := traces[index]) is not None]):
-        hung.forget("fuel")
+        timeouts.forget("fuel")
         _repeat(testcases, traces, stopped, needs, history, run)
 
 
@@ -112,7 +112,7 @@ def _repeat(
     again = [i for i in stopped if (trace := traces[i]) is not None and trace.failure == "fuel" and trace.fuel <= fuel]
     for index, trace in zip(again, run([testcases[i] for i in again], history.pace.again), strict=True):
         traces[index] = trace
-        history.hung.note(testcases[index], trace, needs)
+        history.timeouts.note(testcases[index], trace, needs)
 
 
 def _second_attempt(testcase: TestCase, first: Trace, more: Allowance, history: History, run: Runs) -> Trace:
@@ -128,5 +128,5 @@ def _second_attempt(testcase: TestCase, first: Trace, more: Allowance, history: 
     if first.failure == "timeout" and not trace.failure:
         history.pace.ended_late(seconds)
         history.allow_late()
-        history.hung.forget("timeout")
+        history.timeouts.forget("timeout")
     return trace

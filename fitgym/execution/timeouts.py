@@ -1,4 +1,4 @@
-"""Hung test cases: the beginnings of test cases that were stopped, which are not run again."""
+"""Timeouts: the beginnings of test cases that a limit has stopped. They are not run again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fitgym.immutable import Lookup
 from fitgym.instrument.trace import Failure, Trace
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["Hung"]
+__all__ = ["Timeouts"]
 
 STOPPED: frozenset[Failure] = frozenset({"fuel", "timeout", "memory", "crash", "exit"})
 """Failures that end a test case, so that nothing after the statement that ran matters."""
@@ -14,7 +14,7 @@ STOPPED: frozenset[Failure] = frozenset({"fuel", "timeout", "memory", "crash", "
 _MOST = 10_000  # beginnings that are remembered
 
 
-class Hung:
+class Timeouts:
     """Remembers up to which statement stopped test cases ran, and with what result.
 
     A test case that begins with the same statements would be stopped at the same place, so its result is known.

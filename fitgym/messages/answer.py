@@ -20,7 +20,7 @@ class Answer(NamedTuple):
         fresh: traces that are new to this child.
         last: the child has ended.
         redo: how much to compare after each test case when the batch is repeated, 0 if it need not be.
-        lessons: types returned, operations that return iterators, constants seen at comparisons.
+        feedback: types returned, operations that return iterators, constants seen at comparisons.
         found: parts of the far state and facts about the process that were found changed.
         imported: names of the modules that were imported since the last answer.
     """
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     fresh: list[Any]
     last: bool
     redo: int
-    lessons: tuple[Any, Any, Any]
+    feedback: tuple[Any, Any, Any]
     found: tuple[Any, Any]
     imported: list[str]
 
@@ -48,7 +48,7 @@ def read_answer(payload: bytes, n_items: int) -> Answer:
         raise ProtocolError(f"{len(answer.results)} results for {n_items} test cases")
     if (
         len(answer.found) != 2
-        or len(answer.lessons) != 3
+        or len(answer.feedback) != 3
         or not all(type(name) is str and len(name) < 200 for name in answer.imported)
     ):
         raise ProtocolError("an answer of another shape")

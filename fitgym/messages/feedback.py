@@ -1,4 +1,4 @@
-"""Lessons: what running test cases teaches about the operations of the subject."""
+"""Feedback: facts about the operations of the subject that running test cases has shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from fitgym.subject.subject import Operation
 from fitgym.subject.types.hints import Hint, choices, of_value, union
 
-__all__ = ["Lessons", "joined"]
+__all__ = ["Feedback", "joined"]
 
 _MOST_TYPES = 8  # that one operation is said to return
 
@@ -22,8 +22,8 @@ _FLAGS: Callable[[type], int] = type.__dict__["__flags__"].__get__
 _MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
-class Lessons:
-    """What running has taught about the subject since the last `drain`.
+class Feedback:
+    """Facts about the subject that running has shown since the last `drain`.
 
     Attributes:
         returns: for each operation what it was seen to return.

@@ -27,7 +27,7 @@ from fitgym.mutants.operators import are_alike
 from fitgym.subject.code.syntax import deep_trees, docstring_end
 from fitgym.subject.subject import Site, Subject
 from fitgym.worker.check import Checks, WireFact
-from fitgym.worker.live_functions import Living
+from fitgym.worker.live_functions import LiveFunctions
 
 __all__ = [
     "Exchange",
@@ -108,13 +108,15 @@ class Mutation:
         subject: what is mutated.
         instrumented: its source with places for probes, as it was imported.
         recorder: made the probes.
-        functions: see `living`.
+        functions: see `live_functions`.
 
     Attributes:
         instrumented: changed while a mutant is compiled, and afterwards as it was.
     """
 
-    def __init__(self, subject: Subject, instrumented: Instrumented, recorder: Recorder, functions: Living) -> None:
+    def __init__(
+        self, subject: Subject, instrumented: Instrumented, recorder: Recorder, functions: LiveFunctions
+    ) -> None:
         self.instrumented = instrumented
         self._recorder = recorder
         self._functions = functions

@@ -1,4 +1,4 @@
-"""Endings: what the exception means that ended a test case."""
+"""Outcomes: what the exception that ended a test case means for its trace."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fitgym.worker.entry import Entry
 from fitgym.worker.frames import Frames
 from fitgym.worker.steps import Results, SetupError
 
-__all__ = ["Endings", "TimeUp"]
+__all__ = ["Outcomes", "TimeUp"]
 
 
 class TimeUp(BaseException):
     """The clock ran out for the running test case; raised by the timer only."""
 
 
-class Endings:
+class Outcomes:
     """Judges exceptions.
 
     Args:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from fitgym.instrument.abstraction import Places, abstract
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.trace import Failure, Raised
-from fitgym.messages.feedback import Lessons
+from fitgym.messages.feedback import Feedback
 from fitgym.messages.journal import IDLE
 from fitgym.messages.protocol import WireCall, WireCalls, WireInputs, WireStatement
 from fitgym.subject.subject import Subject
 from fitgym.worker.callee import Callee
 from fitgym.worker.driver import Driver
 from fitgym.worker.entry import Entry
-from fitgym.worker.outcomes import Endings
+from fitgym.worker.outcomes import Outcomes
 from fitgym.worker.steps import CODES, Arguments, Results, SetupError, failing
 
 __all__ = ["Outcome", "Program"]
@@ -59,14 +59,14 @@ class Program:
     def __init__(self, subject: Subject, probes: Recorder, cells: memoryview) -> None:
         self.subject = subject
         self.is_async = any(operation.drive in ("await", "aiterate", "aenter") for operation in subject.operations)
-        self.lessons = Lessons()
+        self.feedback = Feedback()
         self._probes = probes
         self._cells = cells
         self._entries: dict[int, Entry] = {}
         self._callees = [Callee(operation) for operation in subject.operations]
         self._driver = Driver()
         self._places = Places()
-        self._endings = Endings(subject, probes)
+        self._outcomes = Outcomes(subject, probes)
         probes.runner_codes.update(CODES, self._driver.codes)
         probes.runner_codes.update((Program.run.__code__, Program._run_abstracting.__code__))
 
@@ -141,7 +141,7 @@ class Program:
         error = outcome.error
         if error is None:
             return None
-        return self._endings.raised(outcome.entries, outcome.results, error, outcome.failure)
+        return self._outcomes.raised(outcome.entries, outcome.results, error, outcome.failure)
 
     def _run_abstracting(self, entries: list[Entry], needs: frozenset[str]) -> Outcome:
         """Like `run`, for what costs more: direct calls through decorators, and partitions of values."""
@@ -186,7 +186,7 @@ class Program:
 
     def _note(self, entry: Entry, value: object) -> None:
         operation = entry.callee.operation
-        self.lessons.note(operation, value, entry.seen, bool(operation.drive))
+        self.feedback.note(operation, value, entry.seen, bool(operation.drive))
 
     def _ended(self, entries: list[Entry], results: Results, error: BaseException) -> Outcome:
         """An exception was raised by the statement after the last result."""
@@ -194,7 +194,7 @@ class Program:
         calls = [entry.returned for entry in entries]
         if len(calls) > len(results):
             calls[-1] = entries[-1].callee.raised
-        return Outcome(tuple(calls), self._endings.failure(error), entries, results, error)
+        return Outcome(tuple(calls), self._outcomes.failure(error), entries, results, error)
 
     def _unspent(self) -> Failure:
         return "fuel" if self._probes.spent else ""

@@ -29,7 +29,7 @@ from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Subject
 from fitgym.worker import preparation
 from fitgym.worker.chain import OPEN, holds, sealed
-from fitgym.worker.live_functions import Living, living
+from fitgym.worker.live_functions import LiveFunctions, live_functions
 from fitgym.worker.outcomes import TimeUp
 from fitgym.worker.program import Outcome, Program
 from fitgym.worker.surroundings import Found, Surroundings
@@ -96,7 +96,7 @@ class Runner:
         self._interval = 0.0
         self._fuel = limits.fuel
         self._haunted = False  # something of the last test case did not die quietly
-        self._functions: Living = {}
+        self._functions: LiveFunctions = {}
         self._mutation: Mutation | None = None
         self._checked: dict[tuple[int, ...], WireExpectation] = {}
 
@@ -142,7 +142,7 @@ class Runner:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self._around.take()
         self._signal_rules = signal_rules()
-        self._functions = living(self.subject.reference.path, self.recorder)
+        self._functions = live_functions(self.subject.reference.path, self.recorder)
         gc.collect()
         gc.freeze()
         gc.disable()  # objects in cycles die between test cases, not during an unlucky one
@@ -258,11 +258,11 @@ class Runner:
             redo, last = 0, True
         if redo:
             results, fresh, last = [], [], True
-        returns, iterators = self.program.lessons.drain()
+        returns, iterators = self.program.feedback.drain()
         constants = [text for text in self.recorder.constants if PRIVATE not in text and not is_fleeting(text)]
         self.recorder.constants.clear()
-        lessons = ({}, [], []) if redo else (returns, iterators, constants)
-        return dumps((results, fresh, last, redo, lessons, found, self._around.imported())), last
+        feedback = ({}, [], []) if redo else (returns, iterators, constants)
+        return dumps((results, fresh, last, redo, feedback, found, self._around.imported())), last
 
     # ------------------------------------------------------------------------------------------------ one test case
 

@@ -189,10 +189,10 @@ def test_a_test_that_writes_files_does_so_in_a_folder_of_its_own(tmp_path: Path)
 
 
 def test_the_text_does_not_depend_on_the_hash_seed() -> None:
-    program = "import sys; sys.path.insert(0, sys.argv[1]); from test_export import golden_text; print(golden_text())"
+    program = "import sys; sys.path[:0] = sys.argv[1:]; from test_export import golden_text; print(golden_text())"
     texts = [
         subprocess.run(
-            [sys.executable, "-c", program, str(GOLDEN.parent)],
+            [sys.executable, "-c", program, str(Path(__file__).parent), str(GOLDEN.parent / "support")],
             env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(GOLDEN.parent.parent)},
             capture_output=True,
             text=True,

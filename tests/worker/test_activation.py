@@ -15,7 +15,7 @@ from fitgym.mutants.generation import mutants
 from fitgym.mutants.mutation import mutated_text
 from fitgym.subject.subject import Reference, Site, Subject
 from fitgym.worker.activation import Mutation, impact
-from fitgym.worker.live_functions import living
+from fitgym.worker.live_functions import live_functions
 
 PROGRAMS = {
     "function": """
@@ -169,7 +169,7 @@ class Imported:
         self.recorder.settle()
         reference = Reference("program", "program", self.path)
         subject = Subject(reference, self.source, instrumented.plan.sites, (), (), (), (), {})
-        self.functions = living(self.path, self.recorder)
+        self.functions = live_functions(self.path, self.recorder)
         again = instrument(self.source, self.path, features, leading=True, mutants=changed)
         self.mutation = Mutation(subject, again, self.recorder, self.functions)
 

@@ -664,14 +664,14 @@ def test_only_code_that_a_statement_called_itself_is_direct(
 
 
 def test_types_that_come_back_are_learnt_until_they_repeat(zoo: Bench) -> None:
-    zoo.program.lessons.drain()
+    zoo.program.feedback.drain()
     steps = [zoo.call("echo", Collection("tuple", (ONE, Literal("'a'")))), zoo.call("lazily", 2)]
     zoo.run(*steps)
-    returns, iterators = zoo.program.lessons.drain()
+    returns, iterators = zoo.program.feedback.drain()
     assert returns[zoo.id("echo")] == Hint("tuple", args=(INTEGER, Hint("class", "builtins.str")))
     assert iterators == [zoo.id("lazily")]
     zoo.run(*steps)
-    assert zoo.program.lessons.drain() == ({}, [])
+    assert zoo.program.feedback.drain() == ({}, [])
 
 
 @pytest.mark.parametrize("name", ["hatch", "nest"])
@@ -684,10 +684,10 @@ def test_a_class_that_a_test_case_has_made_dies_with_it(zoo: Bench, name: str) -
 
 
 def test_an_empty_container_does_not_end_the_lesson(zoo: Bench) -> None:
-    zoo.program.lessons.drain()
+    zoo.program.feedback.drain()
     empty, full = Collection("dict", ()), Collection("dict", (ONE, TWO))
     zoo.run(zoo.call("parrot", empty), zoo.call("parrot", empty), zoo.call("parrot", full))
-    returns, _ = zoo.program.lessons.drain()
+    returns, _ = zoo.program.feedback.drain()
     assert Hint("dict", args=(INTEGER, INTEGER)) in returns[zoo.id("parrot")].args
 
 

@@ -16,7 +16,7 @@ from fitgym.project.existing.fork import Send, forked
 from fitgym.project.existing.probes import Probes, trace_of
 from fitgym.sandbox.sandbox import restrict
 from fitgym.worker.activation import Mutation
-from fitgym.worker.live_functions import living
+from fitgym.worker.live_functions import live_functions
 
 if TYPE_CHECKING:
     import pytest
@@ -120,7 +120,7 @@ class Killing:
             tests = [one for one in ran if name in one.records]
             infected = fitness.infected([trace_of(one.records[name]) for one in tests])
             infected &= ~fitness.infected([trace_of(probed.base())])
-            functions = living(probed.reference.path, probed.recorder)
+            functions = live_functions(probed.reference.path, probed.recorder)
             mutations[name] = Mutation(subject, probed.instrumented, probed.recorder, functions)
             self.tell(("mutants", name, len(subject.mutants), int(infected.any(axis=0).sum())))
             for column in np.flatnonzero(infected.any(axis=0)).tolist():
