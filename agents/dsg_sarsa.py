@@ -1,4 +1,4 @@
-"""DSG-Sarsa: learns from what is seen which action pays more than usual, for tasks that go on and on."""
+"""DSG-Sarsa: differential semi-gradient Sarsa with linear features, for continuing tasks."""
 
 from __future__ import annotations
 
@@ -22,23 +22,22 @@ __all__ = ["DSGSarsa"]
 class DSGSarsa(Agent):
     """Differential semi-gradient Sarsa with a linear value function.
 
-    With x(s, a) the features of a state and an action, w the weights and Rbar the average reward so far,
+    x(s, a) are the features of a state and an action, w the weights, and Rbar the average reward so far. After every step
+    from s by a to s' with reward R:
 
         q(s, a) = w . x(s, a)
         delta   = R - Rbar + q(s', a') - q(s, a)
         Rbar    = Rbar + beta * delta
         w       = w + alpha * delta * x(s, a)
 
-    after every step from s by a to s' with reward R, where a' is the action that will be taken next: it is chosen as
-    soon as s' is seen, inside `observe`, and `act` returns it. Actions are epsilon-greedy: the allowed action with the
-    largest q, with probability epsilon any allowed one. Every action is tried once first, in a random order drawn when
-    the agent is made. Ties go to the action that comes first in it.
+    a' is the next action. `observe` chooses it as soon as s' is known, and `act` returns it. Actions are epsilon-greedy:
+    the allowed action with the largest q, or, with probability epsilon, a random allowed one. First, every action is tried
+    once in a random order, which is drawn when the agent is made. The action that comes first in this order wins ties.
 
-    The features are the observation and a constant, with weights of its own for each action; or, with `tiles`, tile
-    coding of the whole observation, which can tell curved regions apart but needs more steps.
+    The features are the observation and a constant, with separate weights for each action. With `tiles` they are a tile
+    coding of the observation, which can represent non-linear values but needs more steps.
 
-    A reward counts in full for its step, however many generations the step lasted: the environments here all last
-    equally many.
+    Rewards are not divided by the number of generations of a step, because all steps of an environment have equally many.
 
     Args:
         action_space: as for every agent.
@@ -50,17 +49,16 @@ class DSGSarsa(Agent):
         epsilon: probability of a uniform draw, in [0, 1].
         tiles: intervals for each entry of the observation in tile coding; 0 for linear features.
         tilings: grids laid over each other in tile coding.
-        memory: weights that the cells of tile coding share.
-        normalise: measure rewards by the largest absolute one so far.
-        episodic: the value of what comes after a terminal step is 0. By default an episode's end is no end: learning
-            goes on with the next one, q(s', a') being that of the last observation, because the method is one for
-            continuing tasks.
+        memory: number of weights that the cells of tile coding share.
+        normalise: divide rewards by the largest absolute reward so far.
+        episodic: the value after a terminal step is 0. By default, learning continues across episodes, with q(s', a') of
+            the last observation, because the method is for continuing tasks.
 
     References:
-        Almulla and Gay 2022, Learning How to Search, section 3.2, equations 3 to 6. Equation 5 is printed with the
-        reward R_t in the place of the average Rbar_t on the right side, which would forget the average at each step;
-        here it is as in Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, section 10.3, box
-        "Differential semi-gradient Sarsa". The paper names neither alpha, beta and epsilon nor the form of the features.
+        Almulla and Gay 2022, Learning How to Search, section 3.2, equations 3 to 6. Equation 5 has the reward R_t instead
+        of the average Rbar_t on the right side, which would reset the average at each step. Here the equation is that of
+        Sutton and Barto 2018, Reinforcement Learning: An Introduction, 2nd edition, section 10.3, box "Differential
+        semi-gradient Sarsa". The paper gives no values of alpha, beta and epsilon, and no form of the features.
         Sutton and Barto 2018, section 9.5.4: tile coding.
     """
 
@@ -95,15 +93,15 @@ class DSGSarsa(Agent):
         self.average = 0.0
         self.largest = 0.0
         self.weights: NDArray[np.float64] = np.zeros(0)
-        self._n_seen = -1  # entries of an observation, once one was seen
+        self._n_seen = -1  # length of an observation; -1 before the first one
         self._features: Features | None = None
-        self._next = -1  # the action that was chosen for the observation that came last
+        self._next = -1  # the action chosen for the latest observation; -1 for none
 
     def values(self, observation: Any) -> NDArray[np.float64]:
-        """q(s, a) of every action, 0 before anything was learnt; shape `(n_actions,)`.
+        """q(s, a) of every action, shape `(n_actions,)`; 0 before the first update.
 
         Raises:
-            InputError: the observation has another length than the first one that was learnt from.
+            InputError: the observation has another length than the first one.
         """
         seen = vector(observation)
         if self._features is None:
@@ -112,22 +110,22 @@ class DSGSarsa(Agent):
         return self._features.values(self.weights, seen)
 
     def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:
-        """Nothing is chosen yet for the first observation."""
+        """Forget the action chosen for the last observation of the episode before."""
         self._next = -1
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
-        """The action that was chosen when this observation came, unless it is forbidden here."""
+        """The action that `observe` chose for this observation, or another one if it is masked."""
         allowed = self.allowed(info)
         chosen, self._next = self._next, -1
         return chosen if chosen >= 0 and allowed[chosen] else self._draw(self.values(observation), allowed, self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """An epsilon-greedy draw, or the action with the largest value."""
+        """Draw epsilon-greedily; without `rng`, take the action with the largest value."""
         values = self.values(observation)
         return self.order.largest(values, allowed) if rng is None else self._draw(values, allowed, rng)
 
     def update(self, transition: Transition) -> None:
-        """One step of learning, and the choice of the next action."""
+        """Update the weights and the average reward, and choose the next action."""
         reward = finite_reward(transition.reward)
         seen, after = vector(transition.observation), vector(transition.next_observation)
         features = self._known(seen)
@@ -150,7 +148,7 @@ class DSGSarsa(Agent):
         np.add.at(self.weights, places, self.alpha / features.step * delta * x)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The order of the first sweep and how far it got, the weights, the average reward and the next action."""
+        """The order and progress of the first sweep, the weights, the average reward and the next action."""
         return {
             "order": self.order.actions.copy(),
             "tried": self.tried.copy(),
@@ -162,7 +160,7 @@ class DSGSarsa(Agent):
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.order.actions, self.tried = arrays["order"].copy(), arrays["tried"].copy()
         self.average, self.largest = float(arrays["average"]), float(arrays["largest"])
         self._features = None
@@ -180,7 +178,7 @@ class DSGSarsa(Agent):
         return self.order.largest(values, allowed)
 
     def _known(self, seen: NDArray[np.float64]) -> Features:
-        """The features; which there are is known from the first observation on."""
+        """The features, which are made for the length of the first observation."""
         if self._features is None:
             self._n_seen = len(seen)
             if self.tiles:

@@ -1,4 +1,4 @@
-"""Epsilon-greedy: the action that paid best so far, and from time to time any."""
+"""Epsilon-greedy: the action with the best mean reward, and sometimes a random one."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["EpsilonGreedy"]
 
 
 class EpsilonGreedy(Bandit):
-    """The allowed action with the largest mean reward, with probability epsilon any allowed action instead.
+    """Takes the allowed action with the largest mean reward, or a random allowed one with probability epsilon.
 
-    Every action is tried once first, as for every bandit. Ties go to the action that comes first in the random order
-    of that sweep.
+    Like every bandit, it first tries every action once. The action that comes first in the random order of this sweep
+    wins ties.
 
     Args:
         action_space: as for every agent.
         action_names: as for every agent.
         seed: as for every agent.
         epsilon: probability of a uniform draw, in [0, 1]; 0.1 is the book's choice for its ten-armed testbed.
-        normalise: unit of the rewards, see `ucb`. Here it decides only how far outliers count: `running` clips them.
-        discount: in (0, 1]; below 1 a reward counts less with each decision since, whatever was decided. The book's constant
-            step size 1 - discount counts only decisions for the same action.
+        normalise: unit of the rewards, see `ucb`. Here it matters only for outliers, which `running` clips.
+        discount: in (0, 1]; below 1, the weight of a reward decreases with every later decision. With the book's constant
+            step size 1 - discount, it decreases only with decisions for the same action.
         window: only the most recent `window` decisions count; 0 for all.
 
     References:
@@ -53,7 +53,7 @@ class EpsilonGreedy(Bandit):
         self.epsilon = probability(epsilon, "epsilon")
 
     def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
-        """The best one or any."""
+        """Choose the best allowed action, or a random one with probability epsilon."""
         if rng.random() < self.epsilon:
             return int(rng.choice(np.flatnonzero(allowed)))
         return self.order.largest(self.means(), allowed)

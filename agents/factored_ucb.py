@@ -1,4 +1,4 @@
-"""Factored UCB: an upper confidence bound for each function, in and out, instead of one for each combination."""
+"""Factored UCB: upper confidence bounds for single functions instead of combinations."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class FactoredUCB(Agent):
         self._tried = min(self._tried + 1, len(self.design))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is tried first, what decides ties, and what the values paid."""
+        """The first decisions, the preferred values for ties, and the counts and sums."""
         averages = self.averages.arrays()
         return {
             **averages,
@@ -159,7 +159,7 @@ class FactoredUCB(Agent):
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.design, self.preferred = arrays["design"].copy(), arrays["preferred"].copy()
         self._tried = int(arrays["tried"])
         if "order" in arrays:

@@ -1,4 +1,4 @@
-"""Always the same fitness functions: today's practice, and the baseline of every comparison."""
+"""Fixed: always the same fitness functions, as in common practice; the baseline of comparisons."""
 
 from __future__ import annotations
 
@@ -95,7 +95,11 @@ class Fixed(Agent):
         return self.choose(observation, self.allowed(info), None)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
-        """The named action; choosing another one silently would falsify the baseline."""
+        """The named action.
+
+        Raises:
+            InputError: the environment masks it. Another action would falsify the baseline.
+        """
         action = self.action
         if isinstance(action, int):
             is_allowed = bool(allowed[action])

@@ -1,4 +1,4 @@
-"""A Gaussian policy: numbers around a mean that is linear in the observation, moved towards better rewards."""
+"""A Gaussian policy for `Box`, with a mean that is linear in the observation, trained by a policy gradient."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Gaussian(Agent):
         step: step size of the mean, above 0.
         spread_step: step size of the logarithm of the standard deviation, above 0.
         spread: standard deviation at the beginning, in (0, 1].
-        memory: decisions that the running means cover, above 0.
+        memory: number of decisions in the running means, above 0.
 
     Raises:
         InputError: a hyper-parameter is outside its range.
@@ -112,13 +112,13 @@ class Gaussian(Agent):
         return np.exp(self.log_sigma)
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> NDArray[np.float32]:
-        """A draw from the policy."""
+        """Draw an action from the policy."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(
         self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None
     ) -> NDArray[np.float32]:
-        """A draw from the policy, the mean without `rng`."""
+        """Draw an action from the policy; without `rng`, take the mean."""
         mean = self.mean(observation)
         z = mean if rng is None else np.clip(rng.normal(mean, self.sigma()), -1.0, 1.0)
         assert isinstance(self.action_space, Box), "the agent acts in no other space"
@@ -154,7 +154,7 @@ class Gaussian(Agent):
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.weights, self.log_sigma = arrays["weights"].copy(), arrays["log_sigma"].copy()
         self.baseline, self.scale = map(float, arrays["running"])
         self._seen = int(arrays["seen"])

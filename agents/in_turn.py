@@ -1,4 +1,4 @@
-"""Named actions, one after the other: the next one when the last has stopped paying."""
+"""A schedule of actions: the next action starts when the goal's value stops growing."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ __all__ = ["InTurn"]
 
 
 class InTurn(Agent):
-    """Takes the first of its actions as long as the goal's value grows, then the second, and so on; the last one stays.
+    """Takes its first action while the goal's value grows, then the second, and so on. The last one continues to the end.
 
-    An action is over when the value has not grown for `patience` times the executions that there had been when it last
-    grew, and for `least` executions. So the rule needs no scale: whoever found something new after 2,000 executions
-    waits for 1,000 more. It is the simplest schedule, and the one to beat for agents that choose when to change.
+    Let n be the number of executions when the value last grew. An action ends when the value has not grown for
+    `patience` * n executions and for at least `least` executions. For example, with a patience of 0.5 and growth after
+    2,000 executions, the action ends 1,000 executions later. This is the simplest schedule, and a baseline for agents
+    that choose when to change.
 
-    Executions and value are `info["executions"]` and `info["goal_value"]`. An environment that has neither counts
-    decisions, and every action lasts for `least` of them.
+    Executions and value are `info["executions"]` and `info["goal_value"]`. In an environment without them, every action
+    lasts for `least` decisions.
 
     Args:
-        action_space, action_names, seed: as for every agent; nothing is drawn.
-        order: the actions, joined by commas, each as for `fixed`: `branch,branch+strong_mutation`. All actions in their
-            order if empty; of bits and numbers those with one of them set.
+        action_space, action_names, seed: as for every agent; the agent draws nothing.
+        order: the actions, joined by commas, each as for `fixed`: `branch,branch+strong_mutation`. If empty, all actions
+            in their order; for `MultiBinary` and `Box`, the actions with a single bit or number set.
         patience: above 0.
         least: at least 1.
 
     Raises:
-        UnknownName: there is no such action.
+        UnknownName: an action of `order` does not exist.
     """
 
     spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
@@ -60,19 +61,19 @@ class InTurn(Agent):
         named_ones = [name for name in order.split(",") if name.strip()]
         self.actions = [named(self.action_space, self.action_names, name) for name in named_ones] or self._every()
         self._turn = 0
-        self._grown_at = 0  # executions when the value last grew, or the turn began
+        self._grown_at = 0  # executions when the value last grew or the action began
         self._value = -np.inf
         self._decisions = 0
 
     def _every(self) -> list[Action]:
-        """All actions; of bits and numbers those with a single one set."""
+        """All actions; for `MultiBinary` and `Box`, those with a single bit or number set."""
         if isinstance(self.action_space, Discrete):
             return list(range(self.n_actions))
         return [named(self.action_space, list(map(str, range(self.n_actions))), str(i)) for i in range(self.n_actions)]
 
     @classmethod
     def options(cls, argument: str) -> dict[str, Any]:
-        """The actions, and after them `patience=` and `least=` if they are to differ."""
+        """Parse the actions, followed by optional `patience=` and `least=`."""
         parts = [part.strip() for part in argument.split(",") if part.strip()]
         given = ",".join(part for part in parts if "=" in part)
         found = parse_options(given, ["patience", "least"], "agent 'in_turn'")
@@ -82,14 +83,14 @@ class InTurn(Agent):
         return self.actions
 
     def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:
-        """The first action is due."""
+        """Start with the first action."""
         self._turn, self._grown_at, self._value, self._decisions = 0, 0, -np.inf, 0
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
-        """The action whose turn it is.
+        """The current action of the schedule.
 
         Raises:
-            InputError: the environment does not allow it here.
+            InputError: the environment masks it.
         """
         executions, value = int(info.get("executions", self._decisions)), float(info.get("goal_value", 0.0))
         self._decisions += 1
@@ -101,7 +102,11 @@ class InTurn(Agent):
         return self.choose(observation, self.allowed(info), None)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
-        """The action whose turn it is; choosing another one silently would falsify the schedule."""
+        """The current action of the schedule.
+
+        Raises:
+            InputError: the environment masks it. Another action would falsify the schedule.
+        """
         action = self.actions[self._turn]
         if isinstance(action, int):
             if allowed[action]:
@@ -111,10 +116,10 @@ class InTurn(Agent):
         raise InputError(f"action {self._turn + 1} of '{self.order}' is not allowed here: the environment masks it")
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Whose turn it is, and since when."""
+        """The position in the schedule, and its start."""
         return {"state": np.array([self._turn, self._grown_at, self._decisions]), "value": np.array(self._value)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self._turn, self._grown_at, self._decisions = map(int, arrays["state"])
         self._value = float(arrays["value"])

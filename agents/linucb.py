@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 class LinUCB(Agent):
     """A contextual bandit: ridge regression of the reward on features of the action, and its uncertainty.
 
-    With x(a) the features of action a here, and the sums over all steps so far,
+    x(a) are the features of action a in the current state. The sums are over all steps so far:
 
         A = ridge * I + sum of x x^T        b = sum of R x        theta = A^-1 b
 
@@ -129,11 +129,11 @@ class LinUCB(Agent):
         """The upper confidence bound of each action; shape `(n_actions,)`.
 
         Args:
-            observation: what is seen.
-            alpha: weight of the uncertainty, the agent's own by default.
+            observation: of the environment.
+            alpha: weight of the uncertainty; by default the agent's own.
 
         Raises:
-            InputError: the observation has another length than the first one that was learnt from.
+            InputError: the observation has another length than the first one.
         """
         if self._model is None:
             return np.zeros(self.n_actions)
@@ -148,7 +148,7 @@ class LinUCB(Agent):
             # o^T A^-1 o by pairs of functions, so that no vector of all products is built.
             pairs = np.einsum("i,aib->ab", o, (model.inverses.reshape(-1, d) @ o).reshape(k, d, k))
             variances = ((self._bits @ pairs) * self._bits).sum(axis=1)
-        # Rounding can leave a variance a hair below 0.
+        # Rounding can make a variance slightly negative.
         weight = self.alpha if alpha is None else alpha
         bounds: Floats = means / self.scale.value + weight * np.sqrt(np.maximum(variances, 0.0))
         return bounds
@@ -178,7 +178,7 @@ class LinUCB(Agent):
         self.tried[action] = True
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The order of the first sweep and how far it got, the scale and the regressions."""
+        """The order and progress of the first sweep, the scale and the regressions."""
         known = {} if self._model is None else self._model.arrays()
         return {
             "order": self.order.actions.copy(),
@@ -189,7 +189,7 @@ class LinUCB(Agent):
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.order.actions, self.tried = arrays["order"].copy(), arrays["tried"].copy()
         self.scale.restore(arrays)
         # Earlier versions: regressions without entries if nothing was learnt, else disjoint ones.
@@ -202,7 +202,7 @@ class LinUCB(Agent):
         return self.order.largest(self.bounds(observation), allowed) if untried is None else untried
 
     def _begin(self, n_seen: int) -> None:
-        """Regressions that know nothing, for observations of this length, the constant included."""
+        """Make empty regressions for observations of this length, which includes the constant."""
         self._n_seen = n_seen
         k, d = (self.n_actions, n_seen) if self._disjoint else (1, self._bits.shape[1] * n_seen)
         self._model = Ridge(k, d, self.ridge, self.discount, self.window)

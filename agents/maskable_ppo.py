@@ -1,4 +1,4 @@
-"""PPO that knows while it learns which actions are allowed."""
+"""Maskable PPO: PPO that leaves masked actions out of learning."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["MaskablePPO"]
 class MaskablePPO(PPO):
     """Proximal policy optimisation with invalid actions masked, by sb3-contrib; arguments as for `ppo`.
 
-    The environment must have `action_masks()`, as those of fitgym have. Every agent honours masks when it acts; this one
-    also leaves masked actions out of what it learns, which the others find out by trying. For `MultiBinary` the network
-    has two scores for each bit, one for 0 and one for 1.
+    The environment must have `action_masks()`, as fitgym's environments do. Every agent respects masks when it acts. This
+    one also gives masked actions probability 0 in the policy that it trains. For `MultiBinary`, the network has two scores
+    for each bit, one for 0 and one for 1.
 
     References:
         Huang and Ontañón 2022, A Closer Look at Invalid Action Masking in Policy Gradient Algorithms.
@@ -36,6 +36,6 @@ class MaskablePPO(PPO):
     def decide(
         self, scores: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator | None
     ) -> Action:
-        """As `ppo` does; the logit of a bit is the score of 1 less the score of 0."""
+        """Choose as `ppo` does; the logit of a bit is the score of 1 minus the score of 0."""
         logits = scores[1::2] - scores[0::2] if isinstance(self.action_space, MultiBinary) else scores
         return super().decide(logits, allowed, rng)

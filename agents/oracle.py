@@ -1,4 +1,4 @@
-"""An oracle: tries every action on a copy of the search first. What looking one step ahead would be worth."""
+"""Oracle: tries the actions on copies of the environment and takes the best, as a reference for one-step planning."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from fitgym.errors import InputError
 __all__ = ["Oracle"]
 
 _TRIES = 16
-"""Random actions that are tried for a decision where a space cannot be enumerated."""
+"""Number of random actions to try for a decision in a space that cannot be enumerated."""
 
 
 class Oracle(Agent):
-    """Takes the allowed action whose next reward is largest, by taking each of them on a fork of the environment (of that
-    inside all wrappers: what a wrapper does to rewards is not seen).
+    """Tries every allowed action on a fork of the environment and takes the one with the largest reward.
 
-    No agent can know that; it is an upper reference for what is gained by choosing well for one step, and no bound on what
-    planning further would give. Ties go to the action that comes first in an order drawn when the agent is made.
+    The fork is of the innermost environment, so the oracle does not see rewards that a wrapper has changed. The oracle is a
+    reference for greedy choice with perfect knowledge of the next step. It is not an upper bound: planning several steps
+    ahead can be better. Ties go to the action that comes first in an order drawn when the agent is made.
 
-    A decision costs as much as one step for each action, and the executions of the forks are not charged to the budget
-    of the run: with 64 actions a run takes some 65 times as long as any other. Where the environment depends on numbers
-    drawn at each step, the fork draws the same ones, so the oracle knows these too.
+    A decision costs one step for each action. The executions of the forks are not charged to the budget of the run. With
+    64 actions, a run takes about 65 times as long as usual. If the environment draws random numbers in a step, the fork
+    draws the same numbers, so the oracle foresees them too.
 
-    With `tries` it looks at so many allowed actions only, drawn anew for each decision: a reference that costs that much
-    less and asks less of luck, because the largest of many noisy rewards is large by chance too. Its deterministic choice is
-    among the first ones in the order.
+    With `tries`, the oracle tries only that many allowed actions, drawn anew for each decision. This is faster, and it
+    selects less by luck: the largest of many noisy rewards is partly large by chance. The deterministic choice tries the
+    first actions of the order.
 
-    `MultiBinary` and `Box` are too large to try every action. There the oracle tries `tries` random actions for each
-    decision and takes the best. Its deterministic choice is among as many actions drawn when the agent is made.
+    `MultiBinary` and `Box` have too many actions to try all. There the oracle tries `tries` random actions for each
+    decision. The deterministic choice tries as many actions, drawn when the agent is made.
 
     Args:
         action_space, action_names, seed: as for every agent.
-        tries: actions to try for a decision. 0 stands for all actions of `Discrete`, and for 16 of other spaces.
+        tries: number of actions to try for a decision. 0 means all actions of `Discrete`, and 16 in other spaces.
 
     Raises:
         InputError: `tries` is negative.
@@ -74,21 +74,21 @@ class Oracle(Agent):
         self._env = env
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
-        """The action that pays most now, of those that are looked at."""
+        """The tried action with the largest reward."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
-        """The same. The observation is not looked at: it is of the environment that is watched.
+        """The tried action with the largest reward. The observation is not used.
 
         Raises:
-            InputError: no environment is watched.
+            InputError: `watch` was not called.
         """
         if self._env is None:
             raise InputError("the oracle must see the environment that it acts in: call watch(env) first")
         env = self._env.unwrapped
         if not isinstance(self.action_space, Discrete):
             tried = self._candidates_for(allowed) if rng is None else self._drawn(allowed, rng)
-            return max(tried, key=lambda action: _reward(env, action))  # the first of equal ones
+            return max(tried, key=lambda action: _reward(env, action))  # the first one wins ties
         rewards = np.full(self.n_actions, -np.inf)
         for action in self._looked_at(allowed, rng):
             rewards[action] = _reward(env, action)
@@ -98,7 +98,7 @@ class Oracle(Agent):
         return [drawn(self.action_space, allowed, rng) for _ in range(self.tries or _TRIES)]
 
     def _candidates_for(self, allowed: NDArray[np.bool_]) -> list[Action]:
-        """Copies of the actions that were drawn when the agent was made, with masked bits changed."""
+        """Copies of the actions that were drawn when the agent was made, with masked bits flipped."""
         if isinstance(self.action_space, MultiBinary):
             return [fitted(np.asarray(action), allowed) for action in self._candidates]
         return [np.array(action) for action in self._candidates]
@@ -112,24 +112,24 @@ class Oracle(Agent):
         return sorted(int(action) for action in rng.choice(actions, self.tries, replace=False))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The order that decides ties, and the actions of the deterministic choice."""
+        """The order for ties, and the actions of the deterministic choice."""
         order = {"order": self.order.actions.copy()}
         return order if isinstance(self.action_space, Discrete) else {**order, "candidates": np.array(self._candidates)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.order.actions = arrays["order"].copy()
         self._candidates = list(arrays.get("candidates", np.zeros(0)).copy())
 
 
 def _reward(env: Any, action: Action) -> float:
-    """What the action would pay now."""
+    """The reward of the action in the current state."""
     twin = _twin(env)
     return float(twin.step(action)[1])
 
 
 def _twin(env: Any) -> Any:
-    """A copy in the same state, which costs no worker process where the environment has one."""
+    """A copy of the environment in the same state, which shares its worker process if it has one."""
     if hasattr(env, "executor"):
         return env.fork(share_worker=True)
     return env.fork() if hasattr(env, "fork") else copy.deepcopy(env)

@@ -1,4 +1,4 @@
-"""PPO: a policy that is improved a little at a time, from many steps of several searches."""
+"""PPO: proximal policy optimisation, a policy gradient with small, clipped updates."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class PPO(ActorCritic):
         learning_rate: step size of the optimiser; 0.0003 is the library's default.
         gamma: discount of later rewards; the library's default.
         hidden: units in each of the two hidden layers; the library's default.
-        n_steps: of each environment between two improvements.
+        n_steps: steps of each environment between two updates.
         batch_size: steps in a batch of the optimiser.
-        n_epochs: how often each step is used.
-        entropy: weight of the entropy of the policy, which keeps it from settling too early.
-        trace: lambda of generalised advantage estimation, in [0, 1]; less of it hears less of the noise of later rewards.
+        n_epochs: number of passes over the steps of an update.
+        entropy: weight of the entropy of the policy, which prevents early convergence.
+        trace: lambda of generalised advantage estimation, in [0, 1]; smaller values reduce the variance from later rewards.
 
     References:
         Schulman, Wolski, Dhariwal, Radford and Klimov 2017, Proximal Policy Optimization Algorithms.
@@ -61,7 +61,7 @@ class PPO(ActorCritic):
         self.trace = share(trace, "the trace")
 
     def arguments(self, steps: int, envs: int) -> dict[str, Any]:
-        """As given, with fewer steps between improvements where there will not be as many (2 at least)."""
+        """The hyper-parameters of PPO, with shorter rollouts (at least 2 steps) if the training is shorter than one."""
         n_steps = max(2, min(self.n_steps, steps // envs))
         return {
             "n_steps": n_steps,

@@ -1,4 +1,4 @@
-"""The policies that come with fitgym: trained on modules of the standard library, used without training."""
+"""Pretrained: the policies shipped with fitgym, which were trained on modules of the standard library."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["Pretrained", "constant", "described", "policies"]
 
 @lru_cache(maxsize=1)
 def policies() -> Mapping[tuple[str, ...], Path]:
-    """The folders of the policies that come with fitgym, by the names of the actions that each chooses from."""
+    """The folders of the shipped policies, by the names of their actions."""
     root = Path(str(resources.files("fitgym"))) / "policies"
     return {Agent.load(file.parent).action_names: file.parent for file in sorted(root.glob("*/agent.json"))}
 
 
 def described() -> dict[str, str]:
-    """A line for each policy that comes with fitgym, by its goal: how it was made, and the action of a constant one."""
+    """A line for each shipped policy, by goal: how it was trained, and the action if it is constant."""
     found = {}
     for folder in sorted(policies().values()):
         agent = Agent.load(folder)
@@ -56,17 +56,16 @@ class Pretrained(Agent):
     | `diversity` | constant: always `diversity+method_no_exception` | 8000 steps, 219 episodes |
     | `strong_mutation` | takes different actions | 2000 steps, episodes not recorded |
 
-    There is one policy for the catalogue of each goal of the paper; the names of the actions decide which it is. It does not
-    learn any more, and takes the action that it judges best. Each policy comes with a `bundle.json` that says how it was
-    made: subjects, budget, seed, hyper-parameters and versions, and "not recorded" where nobody wrote it down. All were
-    trained on the features "full-v1" and the reward "gain". A run that names no
-    features takes these; other features are refused. For other actions
-    there is no policy, which `ready` and `lacking` say; the agent then chooses by chance.
+    There is one policy for the catalogue of each goal of the paper, selected by the names of the actions. The agent no
+    longer learns and takes the best action of the policy. Each policy has a `bundle.json` with subjects, budget, seed,
+    hyper-parameters and versions of its training; unknown entries are "not recorded". All were trained with the features
+    "full-v1" and the reward "gain". These features are the default of a run with this agent; other features are refused.
+    For other actions there is no policy: `ready` is False, and the agent chooses at random.
 
     Args:
         action_space: as for every agent.
-        action_names: as for every agent; they decide which policy it is.
-        seed: as for every agent; not used where there is a policy.
+        action_names: as for every agent; they select the policy.
+        seed: as for every agent; not used if there is a policy.
     """
 
     trained_on: ClassVar[str | None] = "full-v1"
@@ -96,12 +95,12 @@ class Pretrained(Agent):
 
     @property
     def ready(self) -> bool:
-        """There is a policy for these actions."""
+        """Whether there is a policy for these actions."""
         return self.policy is not None
 
     @property
     def lacking(self) -> str:
-        """Which actions there are policies for."""
+        """The actions that have policies."""
         goals = ", ".join(sorted(folder.name for folder in policies().values())) or "none"
         return (
             f"has no policy for these {self.n_actions} actions, only for the catalogues of these goals: {goals}; train "
@@ -109,21 +108,21 @@ class Pretrained(Agent):
         )
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
-        """What the policy judges best."""
+        """The best action of the policy."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """What the policy judges best; without one any allowed action, the first if nothing may be drawn."""
+        """The best action of the policy. Without a policy, a random allowed action, or the first one without `rng`."""
         if self.policy is not None:
             return int(self.policy.choose(observation, allowed, None))
         among = np.flatnonzero(allowed)
         return int(among[0] if rng is None else rng.choice(among))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What the policy has learnt, so that a saved agent stays what it is when fitgym comes with another one."""
+        """The parameters of the policy, so that a saved agent does not depend on the version of fitgym."""
         return {} if self.policy is None else self.policy.arrays()
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the policy from `arrays`."""
         if self.policy is not None:
             self.policy.restore(arrays)

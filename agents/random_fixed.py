@@ -65,7 +65,7 @@ class RandomFixed(Agent):
         return {"action": self.action.copy(), "fresh": fresh}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         if isinstance(self.action_space, Discrete):
             self.order.actions = arrays["order"].copy()
         else:

@@ -1,4 +1,4 @@
-"""PPO that remembers what it has seen in the episode."""
+"""Recurrent PPO: PPO with a recurrent layer, so that the policy depends on the course of the episode."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["RecurrentPPO"]
 
 
 class RecurrentPPO(PPO):
-    """Proximal policy optimisation with a memory, by sb3-contrib: what phase a search is in shows in its course.
+    """Proximal policy optimisation with a recurrent layer, by sb3-contrib.
 
-    A long short-term memory stands before the hidden layers. `act` keeps what it holds from step to step and forgets it
-    where an episode begins; `predict` hands it on in its state, two arrays of shape `(batch, memory)`.
+    A long short-term memory (LSTM) precedes the hidden layers. `act` keeps its state from step to step and resets it when
+    an episode begins. `predict` receives and returns the state, two arrays of shape `(batch, memory)`.
 
     Args:
         action_space, action_names, seed: as for every agent.
         learning_rate, gamma, hidden, n_steps, batch_size, n_epochs, entropy: as for `ppo`.
-        memory: numbers that are held; the library's default is 256, for larger tasks.
+        memory: size of the recurrent state; the library's default is 256, for larger tasks.
 
     References:
         Hausknecht and Stone 2015, Deep Recurrent Q-Learning for Partially Observable MDPs, for memory in reinforcement
@@ -70,12 +70,12 @@ class RecurrentPPO(PPO):
         self._held: NDArray[np.float32] = np.zeros((2, memory), np.float32)
 
     def policy_arguments(self) -> dict[str, Any]:
-        """The size of the memory."""
+        """The size of the recurrent state."""
         return {"lstm_hidden_size": self.memory}
 
     def prepare(self, model: Any) -> None:
-        """Let the library keep bits and numbers as `float32`."""
-        # Its recurrent buffer hands out actions in the type of the space, and torch has no Bernoulli losses for int8.
+        """Make the library store bits and numbers as `float32`."""
+        # Its recurrent buffer returns actions in the dtype of the space, and torch has no Bernoulli loss for int8.
         if not isinstance(self.action_space, spaces.Discrete):
             space = copy.copy(model.action_space)
             space.dtype = np.dtype(np.float32)
@@ -83,17 +83,17 @@ class RecurrentPPO(PPO):
             model.rollout_buffer.reset()
 
     def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:
-        """Nothing is held yet."""
+        """Reset the recurrent state."""
         self._held = np.zeros((2, self.memory), np.float32)
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
-        """As the policy does, from what it holds and sees."""
+        """Draw an action from the policy, given the recurrent state and the observation."""
         allowed = self.allowed(info)
         self._held = self._hold(observation, self._held)
         return super().choose(self._held[0], allowed, self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
-        """What the policy does at the beginning of an episode."""
+        """Choose an action as at the beginning of an episode."""
         held = self._hold(observation, np.zeros((2, self.memory), np.float32))
         return super().choose(held[0], allowed, rng)
 
@@ -105,7 +105,7 @@ class RecurrentPPO(PPO):
         state: tuple[NDArray[Any], ...] | None,
         starts: NDArray[np.bool_],
     ) -> tuple[list[Action], tuple[NDArray[Any], ...] | None]:
-        """What the policy does, and what it holds afterwards."""
+        """Choose the actions, and return the new recurrent state."""
         n = len(observations)
         held = np.zeros((n, 2, self.memory), np.float32) if state is None else np.stack(state, axis=1)
         held[starts] = 0.0
@@ -116,11 +116,11 @@ class RecurrentPPO(PPO):
         return chosen, (held[:, 0], held[:, 1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The parameters of the networks, and what is held."""
+        """The parameters of the networks, and the recurrent state."""
         return {**super().arrays(), "held": self._held.copy()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the parameters and the recurrent state from `arrays`."""
         super().restore({name: values for name, values in arrays.items() if name != "held"})
         self._held = arrays["held"].copy()
 

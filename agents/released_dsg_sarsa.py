@@ -1,4 +1,4 @@
-"""What the released EvoSuiteFIT code does where its paper says DSG-Sarsa: for ablation, not for use."""
+"""The released EvoSuiteFIT code's version of DSG-Sarsa, for ablations only."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ __all__ = ["ReleasedDSGSarsa"]
 
 
 class ReleasedDSGSarsa(Agent):
-    """The behaviour of the released variant with softmax, which learns nothing; `dsg_sarsa` does.
+    """The behaviour of the released softmax variant, which does not learn. Use `dsg_sarsa` to learn.
 
-    One vector of weights is shared by all actions, and the only feature that was to tell actions apart, the number of the
-    action divided by 100, is a division of whole numbers and therefore 0. All actions have the same value at any time,
-    whatever the weights are. What remains is the schedule:
+    All actions share one vector of weights. The only feature that could distinguish actions is the action's number divided
+    by 100; this is an integer division, so it is 0. Therefore all actions always have the same value, and only the schedule
+    matters:
 
         the first n decisions go through the shuffled list of the n actions
-        later decision t is greedy if t is a multiple of `step`, and greedy means action 0, the first of equal ones
-        every other decision is a softmax draw among equal values, that is a uniform one
-        `step` is 30 at first and falls by 1 with each greedy decision, down to 2
+        a later decision t is greedy if t is a multiple of `step`; the greedy action is action 0, the first of equal ones
+        every other decision is a softmax draw among equal values, that is, a uniform draw
+        `step` starts at 30 and decreases by 1 with each greedy decision, down to 2
 
-    so that action 0 is taken far more often than any other; it is the goal's own function alone for exceptions and for
-    strong mutation.
+    Action 0 is therefore taken far more often than the others. For the goals exceptions and strong mutation, it is the
+    goal's own function alone.
 
     Args:
         action_space: as for every agent.
         action_names: as for every agent.
         seed: as for every agent.
         first_step: of the schedule; 10 in an earlier version.
-        last_step: where the schedule ends; 4 in the variant called epsilon-greedy.
+        last_step: of the schedule; 4 in the variant called epsilon-greedy.
 
     References:
-        Almulla and Gay 2022, Learning How to Search, section 3.2, for the rule that was meant, and the code released
-        with it. The variant called epsilon-greedy has the same schedule and weights for each action, but reads numbers
-        that are not scaled and updates them out of line with what it reads; it is not reproduced. A masked action, which
-        the code does not know, gives way to the first allowed one of the list. The code also gives every action a
-        population of its own: environments do with `populations="per-action"`.
+        Almulla and Gay 2022, Learning How to Search, section 3.2, for the intended rule, and the code released with it.
+        The variant called epsilon-greedy is not reproduced. It has the same schedule and separate weights for each action,
+        but unscaled features, and it updates other entries than it reads. The code has no masks; here the first allowed
+        action of the list replaces a masked one. In the code each action has a separate population, as environments have
+        with `populations="per-action"`.
     """
 
     learns: ClassVar[bool] = False
@@ -67,11 +67,11 @@ class ReleasedDSGSarsa(Agent):
         self.step = first_step
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
-        """What the schedule says."""
+        """The action of the schedule."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """The same; the deterministic choice is the greedy one after the first sweep."""
+        """The action of the schedule; without `rng`, the greedy action after the first sweep."""
         if self.n_updates < self.n_actions:
             action = int(self.order.actions[self.n_updates])
         elif rng is None or self._is_greedy:
@@ -87,7 +87,7 @@ class ReleasedDSGSarsa(Agent):
         return self.n_updates >= self.n_actions and self.n_updates % self.step == 0
 
     def update(self, transition: Transition) -> None:
-        """Nothing but the schedule goes on."""
+        """Advance the schedule; rewards are ignored."""
         if self._is_greedy:
             self.step = max(self.last_step, self.step - 1)
 
@@ -96,6 +96,6 @@ class ReleasedDSGSarsa(Agent):
         return {"order": self.order.actions.copy(), "step": np.array(self.step)}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the list and the schedule from `arrays`."""
         self.order.actions = arrays["order"].copy()
         self.step = int(arrays["step"])

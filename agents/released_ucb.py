@@ -1,4 +1,4 @@
-"""What the released EvoSuiteFIT code does where its paper says UCB: for ablation, not for use."""
+"""The released EvoSuiteFIT code's version of UCB, for ablations only."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ __all__ = ["ReleasedUCB"]
 
 
 class ReleasedUCB(Agent):
-    """The rule of the released code, which is not UCB; `ucb` is.
+    """The rule of the released code, which is not UCB. Use `ucb` for UCB.
 
-    The code keeps the mean reward of each action and does not use it. Each position j of the shuffled list of actions
-    has a "posterior mean" m(j) instead, and every decision changes all of them by the same last reward r:
+    The code computes the mean reward of each action but does not use it. Instead, each position j of the shuffled list of
+    actions has a "posterior mean" m(j), and every decision updates all of them with the same last reward r:
 
         once for each position    mean' = (mean (t - 1) + r) / t
                                   var   = ((t - 1) var + (r - mean') (r - mean)) / t
                                   t < n:  m(j) = r
                                   else:   m(j) = (m(j) var + r s(j)) / (var + s(j)),  s(j) = (s(j) var) / (s(j) var)
 
-    with t decisions so far, n actions, and s(j) = 1 at first. The first n decisions go through the list; after them
+    Here t is the number of decisions so far, n the number of actions, and s(j) starts at 1. The first n decisions go
+    through the list. Afterwards
 
         bound(j) = m(j) + c * sqrt(ln t / N(a)),  a the action at position j
 
-    and the action with the first bound larger than 0 and than all before it is taken, or action 0 if there is none.
-    s(j) is 1, or not a number if the rewards did not vary; then no bound is larger than anything, and action 0 is taken
-    for ever. So what decides is the place in the list and how often an action was taken, hardly what it paid.
+    and the code takes the action with the largest positive bound, the first of equal ones, or action 0 without a positive
+    bound. s(j) is 1, or not a number if the rewards did not vary; then all comparisons fail, and the code takes action 0
+    from then on. The choice therefore depends on the position in the list and on N(a), and hardly on rewards.
 
     Args:
         action_space: as for every agent.
@@ -45,9 +46,9 @@ class ReleasedUCB(Agent):
         whole: cut rewards to whole numbers, as the last version does.
 
     References:
-        Almulla and Gay 2022, Learning How to Search, section 3.1, for the rule that was meant, and the code released
-        with it. A masked action, which the code does not know, gives way to the first allowed one of the list. The code
-        also gives every action a population of its own: environments do with `populations="per-action"`.
+        Almulla and Gay 2022, Learning How to Search, section 3.1, for the intended rule, and the code released with it.
+        The code has no masks; here the first allowed action of the list replaces a masked one. In the code each action has
+        a separate population, as environments have with `populations="per-action"`.
     """
 
     learns: ClassVar[bool] = True
@@ -80,11 +81,11 @@ class ReleasedUCB(Agent):
         return bounds
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> int:
-        """The next of the list, or what the bounds say."""
+        """The next action of the list, or the action with the largest bound."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> int:
-        """The same: the rule draws nothing."""
+        """The action of `act`; the rule draws nothing."""
         if self.n_updates < self.n_actions:
             action = int(self.order.actions[self.n_updates])
         else:
@@ -97,7 +98,7 @@ class ReleasedUCB(Agent):
         return action
 
     def update(self, transition: Transition) -> None:
-        """Change all posterior means by the reward."""
+        """Update all posterior means with the reward."""
         reward = finite_reward(transition.reward)
         r = float(int(reward)) if self.whole else reward
         self.counts[int(transition.action)] += 1
@@ -126,7 +127,7 @@ class ReleasedUCB(Agent):
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what `arrays` gave."""
+        """Restore the state from `arrays`."""
         self.order.actions, self.counts = arrays["order"].copy(), arrays["counts"].copy()
         self.posterior = arrays["posterior"].copy()
         self.spread, self.mean, self.variance = (float(number) for number in arrays["numbers"])

@@ -1,4 +1,4 @@
-"""SAC: a policy for numbers that earns rewards and stays as random as it can."""
+"""SAC: soft actor-critic, which maximises rewards and the entropy of its policy."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _LEAST, _LARGEST = -20.0, 2.0
 class SAC(Deep):
     """Soft actor-critic for `Box`, by Stable-Baselines3; see `Deep` for what is common to deep agents.
 
-    With mean and ln sigma the two outputs of the network for each number, the policy is
+    The network has two outputs for each number, mean and ln sigma. The policy is
 
         z ~ Normal(mean, sigma),     action = low + (tanh(z) + 1) / 2 * (high - low)
 
-    The deterministic choice has z = mean. SAC learns from remembered steps, and adapts the weight of the entropy during
-    the training. Each call of `learn` begins with an empty memory and the given weight.
+    The deterministic choice has z = mean. SAC learns from a replay buffer, and adapts the weight of the entropy during
+    training. Each call of `learn` starts with an empty buffer and the given weight.
 
     Args:
         action_space, action_names, seed: as for every agent.
         learning_rate: step size of the optimiser; the library's default.
         gamma: discount of later rewards; the library's default.
         hidden: units in each of the two hidden layers; the library's default is 256, for larger tasks.
-        memory: steps that are remembered.
-        learning_starts: steps with uniform actions before the first improvement; the library's default.
+        memory: number of steps in the replay buffer.
+        learning_starts: steps with uniform actions before the first update; the library's default.
         batch_size: steps in a batch of the optimiser; the library's default is 256.
         entropy: weight of the entropy at the beginning, above 0; the library begins with 1.
 
@@ -86,7 +86,7 @@ class SAC(Deep):
     def decide(
         self, scores: NDArray[np.float64], allowed: NDArray[np.bool_], rng: np.random.Generator | None
     ) -> Action:
-        """A draw of the policy, or the action of the mean."""
+        """Draw an action from the policy; without `rng`, take the action of the mean."""
         space = self.action_space
         assert isinstance(space, Box), "the agent acts in no other space"
         if not self.ready:
@@ -98,7 +98,7 @@ class SAC(Deep):
         return np.clip(numbers.astype(np.float32), space.low, space.high)
 
     def arguments(self, steps: int, envs: int) -> dict[str, Any]:
-        """As given; the library adapts a weight of the entropy that is called `auto`."""
+        """The hyper-parameters of SAC; the prefix `auto` makes the library adapt the weight of the entropy."""
         return {
             "buffer_size": self.memory,
             "learning_starts": self.learning_starts,

@@ -1,4 +1,4 @@
-"""Softmax: better actions more often, by how much better they are."""
+"""Softmax: action probabilities that grow with mean rewards (Boltzmann exploration)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["Softmax"]
 
 
 class Softmax(Bandit):
-    """Draws each action with a probability that grows with its mean reward (Boltzmann exploration).
+    """Draws each action with a probability that grows with its mean reward.
 
         P(a) = exp(Q(a) / temperature) / sum over allowed b of exp(Q(b) / temperature)
 
-    Every action is tried once first, as for every bandit. The deterministic choice is the largest mean.
+    Like every bandit, it first tries every action once. The deterministic choice is the largest mean.
 
     Args:
         action_space: as for every agent.
         action_names: as for every agent.
         seed: as for every agent.
-        temperature: above 0, in the unit of the rewards. Towards 0 the rule becomes greedy, for large values uniform. At 0.1
-            an action that pays 0.1 units more is taken e times as often.
+        temperature: above 0, in the unit of the rewards. The rule is nearly greedy for small values and nearly uniform for
+            large ones. At 0.1, an action with a mean that is 0.1 units larger is taken e times as often.
         normalise: unit of the rewards: `running` (a running standard deviation, see `ucb`), `largest` (the largest absolute
             reward so far) or `none`.
         discount: in (0, 1]; 1 forgets nothing.
@@ -63,5 +63,5 @@ class Softmax(Bandit):
         return probabilities
 
     def pick(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> int:
-        """A draw from `probabilities`."""
+        """Draw an action from `probabilities`."""
         return draw(self.probabilities(allowed), rng)

@@ -1,4 +1,4 @@
-"""Thompson sampling: take the action that is best in a world drawn from what is believed."""
+"""Thompson sampling: draw a mean for each action from its posterior, and take the largest."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Thompson(Bandit):
 
         theta(a) ~ Normal(S(a) / (N(a) + 1), sigma^2 / (N(a) + 1))        A_t = argmax over a of theta(a)
 
-    with S(a) the sum of the N(a) rewards of action a: the posterior of a normal mean with prior Normal(0, sigma^2) and
-    known deviation sigma. Every action is tried once first, as for every bandit. The deterministic choice is the largest
-    mean reward.
+    S(a) is the sum of the N(a) rewards of action a. This is the posterior of a normal mean with the prior
+    Normal(0, sigma^2) and known standard deviation sigma. Like every bandit, it first tries every action once. The
+    deterministic choice is the largest mean reward.
 
     Args:
         action_space: as for every agent.
         action_names: as for every agent.
         seed: as for every agent.
-        sigma: deviation of a reward around its mean, >= 0. The source has 1 and rewards in [0, 1]. The default is
-            smaller, because one action explains only a part of the deviation of all rewards.
+        sigma: standard deviation of a reward around its mean, >= 0. The source has 1 and rewards in [0, 1]. The default
+            is smaller, because the rewards of one action deviate less than those of all actions.
         normalise: unit of the rewards: `running` (a running standard deviation, see `ucb`), `largest` (the largest absolute
             reward so far) or `none`.
-        discount: in (0, 1]; 1 forgets nothing. Below 1 the posterior widens again for actions not taken lately.
+        discount: in (0, 1]; 1 forgets nothing. Below 1, the posterior of an action widens while it is not taken.
         window: only the most recent `window` decisions count; 0 for all.
 
     References:
@@ -55,7 +55,7 @@ class Thompson(Bandit):
         self.sigma = non_negative(sigma, "the deviation sigma")
 
     def posterior(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean and deviation of what is believed about each action; both of shape `(n_actions,)`."""
+        """Mean and standard deviation of the posterior of each action; both of shape `(n_actions,)`."""
         n = self.counts
         return self.means() * n / (n + 1), self.sigma / np.sqrt(n + 1)
 

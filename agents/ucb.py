@@ -1,4 +1,4 @@
-"""UCB: the action whose reward could still be the highest, judging by its mean and by how rarely it was tried."""
+"""UCB: the action with the largest upper confidence bound of its mean reward."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class UCB(Bandit):
         bounds = np.full(self.n_actions, np.inf)
         tried = self.counts > 0
         if tried.any():
-            # Never below ln 1: the weights of what is remembered sum to 1 and more, up to rounding.
+            # The weights of the remembered decisions sum to at least 1, up to rounding, so ln is at least 0.
             logarithm = max(0.0, math.log(self.counts.sum()))
             bounds[tried] = self.means()[tried] + self.c * np.sqrt(logarithm / self.counts[tried])
         return bounds

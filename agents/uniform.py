@@ -1,4 +1,4 @@
-"""Any allowed action with the same probability: the other baseline, chance."""
+"""Uniform: a random allowed action, the baseline of chance."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Uniform(Agent):
     spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
 
     def act(self, observation: Any, info: Mapping[str, Any]) -> Action:
-        """An allowed action, drawn from the agent's own generator."""
+        """Draw an allowed action with the agent's own generator."""
         return self.choose(observation, self.allowed(info), self.rng)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
-        """An allowed action drawn from `rng`, the fixed one without it."""
+        """Draw an allowed action from `rng`; without it, take the fixed one."""
         return middle(self.action_space, allowed) if rng is None else drawn(self.action_space, allowed, rng)

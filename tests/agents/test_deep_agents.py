@@ -229,7 +229,7 @@ def test_an_environment_with_other_observations_is_refused(torch: Any) -> None:
         def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
             return np.zeros(3, np.float32), super().reset(**options)[1]
 
-    with pytest.raises(InputError, match="does not fit the environment"):
+    with pytest.raises(InputError, match="trained with other observations or actions"):
         agent.learn(Wide(), 20)
 
 
