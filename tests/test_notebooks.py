@@ -27,7 +27,7 @@ from notebooks.pages import FOLDER, converted, executed, sources, text, write_pa
 MOST_LINES, WIDEST = 25, 100
 TITLE = re.compile(r"# (\d\d) [^\n]+\?(\n|$)")
 FOLDED = r"<details>\n<summary>{}</summary>\n\n```python\n(.*?)\n```\n.*?</details>"
-LIBRARIES = {"06": ["stable_baselines3", "torch"], "10": ["ray"]}
+LIBRARIES = {"11": ["stable_baselines3", "torch"], "18": ["ray"]}
 """What is needed beyond the extra `notebooks`, by number."""
 
 SOURCES = sources()
