@@ -85,6 +85,7 @@ def converted(source: Path) -> NotebookNode:
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
+        "fitgym": {"lesson": source.stem},
     }
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02}"

@@ -30,14 +30,14 @@ KEPT = ROOT / "build" / "lessons"
 INDEX = """# Lessons
 
 A course in search-based test generation and reinforcement learning. Each lesson asks for a prediction, runs an experiment,
-and ends with exercises that check your answers. All results below were made when this site was built.
+and ends with exercises that check your answers. Every figure was made when this site was built.
 
 You need Python 3.11 or newer and no GPU. From a clone of the repository:
 
 ```sh
 pip install -e '.[notebooks]'
-fitgym course start lessons
-jupyter lab lessons
+fitgym course start course
+jupyter lab course/notebooks
 ```
 
 Teachers find a syllabus, slides and an autograder in [Teaching with the lessons](../guides/teaching.md).
@@ -103,6 +103,10 @@ class _Page:
         source: its file.
         lesson: its head.
         notebook: with outputs.
+
+    Attributes:
+        figures: the text of each figure by the name of its file.
+        cover: the name of the figure for the card of the lesson: of the cell tagged `cover`, otherwise the first one.
     """
 
     def __init__(self, source: Path, lesson: Lesson, notebook: NotebookNode) -> None:
@@ -136,7 +140,7 @@ class _Page:
         kind = "lesson-code lesson-exercise" if "exercise" in tagged else "lesson-code"
         code = f"```{{code-block}} python\n:class: {kind}\n\n{cell.source}\n```"
         folded = [title for tag, title in FOLDED.items() if tag in tagged]
-        shown = [block for output in cell.get("outputs", []) for block in self._output(output)]
+        shown = [block for output in cell.get("outputs", []) for block in self._output(output, "cover" in tagged)]
         if folded:
             yield f'```{{raw}} html\n<details class="lesson-fold"><summary>{folded[0]}</summary>\n```'
             yield code
@@ -147,22 +151,22 @@ class _Page:
             yield code
             yield from shown
 
-    def _output(self, output: NotebookNode) -> Iterator[str]:
+    def _output(self, output: NotebookNode, cover: bool) -> Iterator[str]:
         data = output.get("data", {})
         if output.output_type == "stream":
             yield _said(output.text)
         elif "image/svg+xml" in data:
-            yield self._figure(data["image/svg+xml"])
+            yield self._figure(data["image/svg+xml"], cover)
         elif "text/html" in data:
             yield f'````{{raw}} html\n<div class="lesson-html">{in_html(data["text/html"])}</div>\n````'
         elif "text/plain" in data:
             yield _said(data["text/plain"])
 
-    def _figure(self, svg: str) -> str:
+    def _figure(self, svg: str, cover: bool) -> str:
         name = f"{self.lesson.name}_{len(self.figures) // 2 + 1}"
         light = for_light(svg)
         self.figures |= {f"{name}_light.svg": light, f"{name}_dark.svg": for_dark(light)}
-        self.cover = self.cover or name
+        self.cover = name if cover else self.cover or name
         alt = described(svg).replace("\n", " ")
         return "\n".join(_picture(name, mode, alt) for mode in ("light", "dark"))
 

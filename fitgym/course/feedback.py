@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import os
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +62,15 @@ def exercise(name: str, answer: object, check: Callable[[Any], str | None], *, h
 
     Raises:
         TypeError: the check returned neither None nor text, which is a mistake in the lesson.
+        AssertionError: the answer is not right and nbgrader runs the notebook; it gives points where nothing is raised.
     """
+    feedback = _feedback(name, answer, check, hint)
+    if not feedback.passed and os.environ.get("NBGRADER_EXECUTION") in ("autograde", "validate"):
+        raise AssertionError(repr(feedback))
+    return feedback
+
+
+def _feedback(name: str, answer: object, check: Callable[[Any], str | None], hint: str) -> Feedback:
     if answer is None or answer is ... or _is_empty(answer):
         return Feedback(name, None, hint=hint)
     try:
