@@ -38,6 +38,7 @@ __all__ = [
     "committed",
     "converted",
     "executed",
+    "is_folded",
     "missing",
     "run_all",
     "sources",
@@ -93,7 +94,7 @@ def converted(source: Path) -> NotebookNode:
         cell.metadata["slideshow"] = {"slide_type": _slide(cell, first=number == 0)}
         if graded := _graded(cell):
             cell.metadata["nbgrader"] = graded
-        if tags(cell) & {"setup", "check"}:
+        if is_folded(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
     return notebook
 
@@ -101,6 +102,13 @@ def converted(source: Path) -> NotebookNode:
 def tags(cell: NotebookNode) -> set[str]:
     """The tags of a cell."""
     return set(cell.metadata.get("tags", ()))
+
+
+def is_folded(cell: NotebookNode) -> bool:
+    """Whether the source of a cell is shown on request only; that of a quiz gives its answers away."""
+    return bool(tags(cell) & {"setup", "check"}) or bool(
+        re.search(r"^quiz\(", cell.source, re.MULTILINE)
+    )
 
 
 def _slide(cell: NotebookNode, first: bool) -> str:
