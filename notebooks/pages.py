@@ -39,6 +39,7 @@ __all__ = [
     "converted",
     "executed",
     "is_folded",
+    "is_graded",
     "missing",
     "run_all",
     "sources",
@@ -109,6 +110,11 @@ def is_folded(cell: NotebookNode) -> bool:
     return bool(tags(cell) & {"setup", "check"}) or bool(
         re.search(r"^quiz\(", cell.source, re.MULTILINE)
     )
+
+
+def is_graded(cell: NotebookNode) -> bool:
+    """Whether a cell gives points for an answer."""
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
 def _slide(cell: NotebookNode, first: bool) -> str:

@@ -167,3 +167,10 @@ def test_nbgrader_gets_an_error_for_an_answer_that_is_not_right(answer: Any, mon
     assert exercise("small", 9, below_ten).passed
     with pytest.raises(AssertionError, match="small: not"):
         exercise("small", answer, below_ten)
+
+
+def test_an_exercise_that_was_not_tried_says_where_to_write() -> None:
+    def halve(x: int) -> float: ...  # type: ignore[empty-body]
+
+    assert "Write your answer in `small = ...` above, in place of `...`." in repr(exercise("small", ..., below_ten))
+    assert "Write the body of `halve` above, in place of `...`." in repr(exercise("halve", halve, below_ten))

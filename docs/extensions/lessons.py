@@ -20,7 +20,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from fitgym.course.lesson import PARTS, Lesson
-from notebooks.pages import converted, is_folded, missing, run_all, sources, tags, text
+from notebooks.pages import converted, is_folded, is_graded, missing, run_all, sources, tags, text
 
 __all__ = ["lesson_pages"]
 
@@ -44,7 +44,7 @@ Teachers find a syllabus, slides and an autograder in [Teaching with the lessons
 """
 
 FOLDED = {"setup": "Setup: imports and style", "check": "How the answer is checked"}
-"""What is said instead of cells that are shown on request, by their tag; the source of a quiz is not shown at all."""
+"""What is said instead of cells that are shown on request, by their tag; calls of `quiz` and `exercise` are not shown at all."""
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ class _Page:
             yield "```{raw} html\n</details>\n```"
             yield from () if "setup" in tagged else shown
         else:
-            yield from () if is_folded(cell) else (code,)
+            yield from () if is_folded(cell) or is_graded(cell) else (code,)
             yield from shown
 
     def _output(self, output: NotebookNode, cover: bool) -> Iterator[str]:

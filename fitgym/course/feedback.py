@@ -25,7 +25,7 @@ class Feedback:
     Attributes:
         name: of the exercise.
         passed: None if the reader has not tried yet.
-        sentence: what is wrong; empty if nothing is.
+        sentence: what is wrong, or how to try; empty if the answer is right.
         hint: is shown on request while the answer is not right.
     """
 
@@ -36,8 +36,7 @@ class Feedback:
 
     def _box(self) -> Box:
         if self.passed is None:
-            line = f"Write your answer in place of `...` above: `{self.name} = ...`. Then run both cells."
-            return Box("neutral", f"{self.name}: not tried yet", (line,), self.hint)
+            return Box("neutral", f"{self.name}: not tried yet", (self.sentence,), self.hint)
         if self.passed:
             return Box("right", f"{self.name}: right")
         return Box("wrong", f"{self.name}: not yet", (self.sentence,), self.hint)
@@ -72,7 +71,8 @@ def exercise(name: str, answer: object, check: Callable[[Any], str | None], *, h
 
 def _feedback(name: str, answer: object, check: Callable[[Any], str | None], hint: str) -> Feedback:
     if answer is None or answer is ... or _is_empty(answer):
-        return Feedback(name, None, hint=hint)
+        place = f"the body of `{name}`" if isinstance(answer, FunctionType) else f"your answer in `{name} = ...`"
+        return Feedback(name, None, f"Write {place} above, in place of `...`. Then run both cells.", hint)
     try:
         wrong = check(answer)
     except (Exception, SystemExit) as error:

@@ -191,4 +191,4 @@ def _mark(name: str, points: int, result: dict[str, Any] | None) -> Mark:
     if result is None:
         return Mark(name, "not run", points=points)
     state = {True: "passed", False: "not yet", None: "not tried"}[result["passed"]]
-    return Mark(name, state, result["sentence"], points)
+    return Mark(name, state, result["sentence"] if state == "not yet" else "", points)
