@@ -70,6 +70,8 @@ for _name, _answers in TEMPTING.items():
 """A cell after the last one, and after the file with the solutions."""
 
 HIDDEN_IN_SLIDES = {"setup", "check", "hidden", "solution"}
+FULL_SLIDE = 300
+"""Characters of text beside which a slide has no room for a figure."""
 
 
 def sources(names: Sequence[str] = ()) -> list[Path]:
@@ -92,11 +94,12 @@ def converted(source: Path) -> NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02}"
         cell.metadata.pop("lines_to_next_cell", None)
-        cell.metadata["slideshow"] = {"slide_type": _slide(cell, first=number == 0)}
         if graded := _graded(cell):
             cell.metadata["nbgrader"] = graded
         if is_folded(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
+    for cell, kind in zip(notebook.cells, _slides(notebook.cells), strict=True):
+        cell.metadata["slideshow"] = {"slide_type": kind}
     return notebook
 
 
@@ -117,13 +120,21 @@ def is_graded(cell: NotebookNode) -> bool:
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
-def _slide(cell: NotebookNode, first: bool) -> str:
-    """Where a cell stands in slides: headings begin a slide, further text goes below it, code stays with its text."""
-    if tags(cell) & HIDDEN_IN_SLIDES:
-        return "skip"
-    if cell.cell_type == "code":
-        return "-"
-    return "slide" if first or cell.source.startswith("#") else "subslide"
+def _slides(cells: Iterable[NotebookNode]) -> Iterator[str]:
+    """Where each cell stands in slides: a heading begins a slide, and text or a figure goes below it when that is full."""
+    written = 0
+    for number, cell in enumerate(cells):
+        kind = "-"
+        if tags(cell) & HIDDEN_IN_SLIDES:
+            kind = "skip"
+        elif number == 0 or (
+            cell.cell_type == "markdown" and re.search(r"^## ", cell.source, re.MULTILINE)
+        ):
+            kind, written = "slide", 0
+        elif cell.cell_type == "markdown" or ("plt.show()" in cell.source and written > FULL_SLIDE):
+            kind, written = "subslide", 0
+        written += len(cell.source) if cell.cell_type == "markdown" else 0
+        yield kind
 
 
 def _graded(cell: NotebookNode) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def mathml(formula: str, *, block: bool = False) -> str:
         found = str(tex2mathml(written, as_block=block))
     except MathError as error:
         raise ExtensionError(f"the formula '{formula}' cannot be converted to MathML: {error}") from error
-    return re.sub(r"<mo>&ApplyFunction;</mo>(?!\s*<(?:mo|mrow)>)", '<mspace width="0.17em"/>', found)  # as in ln t
+    return re.sub(r"<mo>&ApplyFunction;</mo>(?!\s*<(?:mo|mrow)\b)", '<mspace width="0.17em"/>', found)  # as in ln t
 
 
 def in_html(text: str) -> str:

@@ -79,7 +79,7 @@ def _index(lessons: Mapping[Lesson, str]) -> str:
         if cards:
             parts.append(f"## {title}\n\n`````{{container}} lesson-cards\n{''.join(cards)}`````\n")
     names = "\n".join(lesson.name for lesson in lessons)
-    return "\n".join([INDEX, *parts, f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"])
+    return "\n".join([INDEX, *parts, f"```{{toctree}}\n:hidden:\n\n{names}\n/guides/teaching\n```\n"])
 
 
 def _card(lesson: Lesson, figure: str) -> str:
