@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from sphinx.errors import ExtensionError
 
 from fitgym.course.lesson import Lesson
-from notebooks.pages import sources
+from notebooks.pages import missing, sources
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "site"
@@ -28,7 +28,8 @@ SVG = '<?xml version="1.0"?>\n<svg width="9"><metadata><date>2026</date></metada
 built = pytest.mark.skipif(
     not (SITE / "notebooks" / "index.html").is_file(), reason="`make docs` builds the site first"
 )
-each = pytest.mark.parametrize("name", [source.stem for source in sources()])
+each = pytest.mark.parametrize("name", [source.stem for source in sources() if not missing(source)])
+"""Each lesson that this machine has the libraries for; the others are shown without outputs."""
 
 
 def page(name: str) -> str:
@@ -79,7 +80,7 @@ def test_a_lesson_has_exercises_and_a_quiz_that_folds_its_answers(name: str) -> 
 @built
 def test_every_lesson_has_a_card_with_a_picture() -> None:
     index = page("index")
-    for source in sources():
+    for source in (source for source in sources() if not missing(source)):
         assert f'href="{source.stem}.html"' in index
         assert re.search(rf'src="[^"]*/{source.stem}_\d+_light\.svg"', index)
 
