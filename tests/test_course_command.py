@@ -73,6 +73,8 @@ def course(tmp_path: Path) -> Path:
     (folder / "06_small.ipynb").write_text(text(converted(folder / "06_small.py")))
     (folder / "solutions" / "06_small.py").write_text("SOLUTIONS = {}")
     (folder / "lesson.mplstyle").write_text("")
+    (folder / ".ruff_cache").mkdir()
+    (folder / ".ruff_cache" / "rules").write_text("")
     (folder.parent / "data").mkdir()
     (folder.parent / "data" / "limit.txt").write_text("10")
     return folder

@@ -17,7 +17,7 @@ __all__ = ["NOTEBOOKS", "hand_out"]
 NOTEBOOKS: Final = "notebooks"
 """The folder of the lessons, in the repository and in what students get, so that paths in lessons hold in both."""
 
-NOT_FOR_STUDENTS: Final = frozenset({"solutions", "pages.py", "ruff.toml", "__pycache__", ".ipynb_checkpoints"})
+NOT_FOR_STUDENTS: Final = frozenset({"solutions", "pages.py", "ruff.toml", "__pycache__"})
 
 
 def hand_out(target: Path, names: Iterable[str] = (), *, given: Path | None = None) -> list[Path]:
@@ -42,7 +42,7 @@ def hand_out(target: Path, names: Iterable[str] = (), *, given: Path | None = No
         raise InputError(f"'{there[0]}' exists already and may hold answers: name another folder, or move it away")
     place.mkdir(parents=True, exist_ok=True)
     for entry in source.iterdir():
-        if entry.name not in NOT_FOR_STUDENTS and not re.match(r"\d\d_", entry.name):
+        if entry.name not in NOT_FOR_STUDENTS and not re.match(r"\.|\d\d_", entry.name):
             _copy(entry, place / entry.name)
     for file, notebook in zip(files, made, strict=True):
         content = json.loads(file.with_suffix(".ipynb").read_text("utf-8"))
