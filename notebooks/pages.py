@@ -212,6 +212,9 @@ def executed(notebook: NotebookNode, *, fast: bool = True, **options: Any) -> No
         kernel_name="python3",
         coalesce_streams=True,
         record_timing=False,
+        extra_arguments=[
+            "--log-level=ERROR"
+        ],  # warns of connections without encryption, which stay on this machine
         resources={"metadata": {"path": str(FOLDER)}},
         **options,
     )

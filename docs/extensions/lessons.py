@@ -153,7 +153,9 @@ class _Page:
 
     def _output(self, output: NotebookNode, cover: bool) -> Iterator[str]:
         data = output.get("data", {})
-        if output.output_type == "stream":
+        if output.get("name") == "stderr":
+            logger.warning("%s wrote to stderr: %s", self.source.name, output.text.strip())
+        elif output.output_type == "stream":
             yield _said(output.text)
         elif "image/svg+xml" in data:
             yield self._figure(data["image/svg+xml"], cover)

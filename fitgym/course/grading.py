@@ -99,6 +99,9 @@ def grade(file: Path, *, limit: float = 300.0, given: Path | None = None) -> Gra
             timeout=None,
             kernel_name="python3",
             allow_errors=True,
+            extra_arguments=[
+                "--log-level=ERROR"
+            ],  # warns of connections without encryption, which stay on this machine
             resources={"metadata": {"path": str(Path(temporary, NOTEBOOKS))}},
         )
         problem = asyncio.run(_run(client, limit))
@@ -162,7 +165,7 @@ def _restore(notebook: Any, original: Any) -> None:
             own = cell
             at = len(notebook.cells) if before is None else notebook.cells.index(before) + 1
             notebook.cells.insert(at, own)
-        elif _form(cell)["locked"]:
+        elif _form(cell)["locked"] and own is not None:
             own.source, own.cell_type = cell.source, cell.cell_type
             own.metadata["nbgrader"] = cell.metadata["nbgrader"]
         before = before if own is None else own
