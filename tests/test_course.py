@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fitgym.course import Question, exercise, predict, quiz
-from fitgym.course.exercise import RESULT
+from fitgym.course.feedback import RESULT
 
 
 def below_ten(answer: Any) -> str | None:
