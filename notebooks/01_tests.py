@@ -73,8 +73,8 @@ for sides, expected in TESTS:
     print("passed" if triangle(*sides) == expected else "FAILED", sides, expected)
 
 # %% [markdown]
-# All four pass. But is the suite good? Before you read on, predict: we shall put 15 small mistakes into the function, one
-# at a time, such as `<` in place of `<=`. How many of them will make at least one of the four tests fail?
+# All four pass. But is the suite good? Before you read on, predict. We shall put 15 small mistakes into the function,
+# one at a time. For example, `<` replaces `<=`. How many of them make at least one of the four tests fail?
 
 # %%
 guess = predict("How many of 15 mistakes do the four tests find?", None, unit="mistakes")
@@ -125,15 +125,15 @@ assert set.union(*covered) == set(CODE)
 assert all(lines < set(CODE) for lines in covered)
 
 # %% [markdown]
-# The suite has 100 % line coverage. Remove any one of the four tests, and a line is missing. So coverage tells us what a
-# suite *never runs*. It does not tell us whether the suite would notice a mistake: the same four calls without any check
-# have 100 % line coverage too.
+# The suite has 100 % line coverage. Remove any one of the four tests, and a line is missing. So coverage tells us what
+# a suite *never runs*. It does not tell us whether the suite would notice a mistake. The same four calls without any
+# check have 100 % line coverage too.
 #
 # ## Mutants: which mistakes are found?
 #
 # A **mutant** is a copy of the code with one small, deliberate mistake. A suite **kills** a mutant if at least one test
-# fails on it. Mutants that no test notices **survive**. We make the mutants by replacing one operator or one result at a
-# time.
+# fails on it. Mutants that no test notices **survive**. We make the mutants by replacing one operator or one result at
+# a time.
 
 # %%
 CHANGES = {
@@ -182,16 +182,16 @@ guess.compare(n_killed(TESTS))
 # %% [markdown]
 # Eleven of fifteen. Why do four survive?
 #
-# * `a + b < c` differs from `a + b <= c` only if `a + b` *equals* `c`. No test tries that. Tests that stay away from the
-#   border between two answers miss mistakes at the border.
+# * `a + b < c` differs from `a + b <= c` only if `a + b` *equals* `c`. No test tries that. Tests that stay away from
+#   the border between two answers miss mistakes at the border.
 # * `a * b <= c` gives the same answer for all four tests by chance. Sides such as 2, 2, 3 tell the two apart.
-# * `a >= b` and `b >= c` cannot be killed at all with sides in ascending order: if `a <= b`, then `a >= b` means the same as
-#   `a == b`. Such a mutant is called **equivalent**. Only sides in the wrong order tell it from the original.
+# * `a >= b` and `b >= c` cannot be killed at all with sides in ascending order. If `a <= b`, then `a >= b` means the
+#   same as `a == b`. Such a mutant is called **equivalent**. Only sides in the wrong order tell it from the original.
 #
 # ## A generated suite
 #
-# fitgym writes tests by search: it tries many calls and keeps those that reach a *goal*. With the goal `strong_mutation` it
-# keeps tests that kill mutants. The budget is 400 executions of calls. This takes a few seconds.
+# fitgym writes tests by search: it tries many calls and keeps those that reach a *goal*. With the goal
+# `strong_mutation` it keeps tests that kill mutants. The budget is 400 executions of calls. This takes a few seconds.
 
 # %%
 folder = tempfile.TemporaryDirectory()
@@ -215,7 +215,7 @@ print(run.source[run.source.index("from triangles") :].partition("\n# Checksums"
 def pytest(source):
     """What pytest says about the generated suite on a version of the module."""
     Path(folder.name, "triangles.py").write_text(source)
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "tests"]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "tests"]
     done = subprocess.run(command, cwd=folder.name, capture_output=True, text=True)
     return re.sub(r" in [\d.]+s", "", done.stdout)
 
@@ -265,7 +265,7 @@ bars = ax.bar(list(killed), list(killed.values()), width=0.5, color=["0.7", "C0"
 ax.bar_label(bars, [f"{n} of {len(mutants)}" for n in killed.values()], padding=2)
 ax.set(ylim=(0, 17), ylabel="mutants killed")
 none, ours, generated = killed.values()
-ax.set_title(f"Three suites with 100 % line coverage kill {none}, {ours} and {generated} of 15 mutants")
+ax.set_title(f"With 100 % line coverage each, they kill {none}, {ours} and {generated} mutants")
 guess.draw(ax)
 if guess.guess is not None:
     ax.legend(loc="upper left")
@@ -277,11 +277,11 @@ assert len(mutants) == 15 and ours == 11 and generated > 12, killed
 assert set().union(*(lines_run(sides) for sides, _ in TESTS)) == set(CODE)
 
 # %% [markdown]
-# The generated suite kills even the two equivalent mutants, because fitgym does not know that sides should be in ascending
-# order. It reads the code, not your intention.
+# The generated suite kills even the two equivalent mutants, because fitgym does not know that sides should be in
+# ascending order. It reads the code, not your intention.
 #
-# Why does the suite have so few tests? fitgym removes each test that kills no additional mutant. The next figure shows which
-# test kills which mutant.
+# Why does the suite have so few tests? fitgym removes each test that kills no additional mutant. The next figure shows
+# which test kills which mutant.
 
 # %%
 names = list(test_functions(SOURCE))
@@ -291,12 +291,13 @@ ax.imshow(np.where(matrix, 1.0, 0.0), cmap="Oranges", vmin=0, vmax=1.6, aspect="
 ax.set_yticks(range(len(names)), names, size=8)
 ax.set_xticks(range(len(mutants)), map(changed_line, mutants), size=7, rotation=60, ha="right")
 alone = matrix[:, matrix.sum(axis=0) == 1].any(axis=1)  # kills a mutant that no other test kills
-ax.set_title(f"{alone.sum()} of {len(names)} generated tests kill a mutant that no other test kills")
+ax.set_title(f"{alone.sum()} of {len(names)} tests kill a mutant that no other test kills")
 ax.grid(visible=False)
 plt.show()
 
 # %% [markdown]
-# fitgym itself makes 60 mutants of this function, not only our 15. A test that looks superfluous here kills one of the others.
+# fitgym itself makes 60 mutants of this function, not only our 15. A test that looks superfluous here kills one of the
+# others.
 #
 # ## Exercises
 #
@@ -316,7 +317,7 @@ def check_border(answer):
 
 
 # %%
-exercise("border", border, check_border, hint="For which sides do `<` and `<=` give different results?")
+exercise("border", border, check_border, hint="When do `<` and `<=` give different results?")
 
 # %% [markdown]
 # **2.** Thirteen of the mutants can be killed with sides in ascending order. Kill all of them with at most six calls.
@@ -368,9 +369,9 @@ def check_wrong_name(answer):
 exercise("wrong_name", wrong_name, check_wrong_name, hint="When is a triangle isosceles?")
 
 # %% [markdown]
-# The line that would give the right answer does not exist. No coverage measure shows a missing line, and no mutant changes
-# it. A generated test even *asserts* the mistake, if it happens to make such a call: it records what the code does. Read
-# generated tests as questions: "is this what you want?"
+# The line that would give the right answer does not exist. No coverage measure shows a missing line, and no mutant
+# changes it. A generated test even *asserts* the mistake, if it happens to make such a call: it records what the code
+# does. Read generated tests as questions: "is this what you want?"
 #
 # ## Quiz
 
@@ -404,10 +405,12 @@ quiz(
 # ## What could fool you here
 #
 # * **Fifteen mutants are few.** "All mutants killed" depends on the kinds of mutants. Others would survive.
-# * **A tiny function.** On a module of 500 lines no suite kills everything, and equivalent mutants are hard to recognise.
+# * **A tiny function.** On a module of 500 lines no suite kills everything, and equivalent mutants are hard to
+#   recognise.
 # * **The generated suite saw the mutants.** Its goal was to kill mutants, and here we measure it with mutants. A fair
 #   comparison measures with faults that the generator did not see.
 #
 # ## Next
 #
-# How did fitgym find sides on the border? It did not guess: it *searched*. Lesson 02 shows what makes a search easy or hard.
+# How did fitgym find sides on the border? It did not guess: it *searched*. Lesson 02 shows what makes a search easy or
+# hard.

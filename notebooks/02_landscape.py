@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 02 What makes a search easy or hard?
 #
-# A test generator searches for inputs: for the one `x` that makes `if x == 300:` true, for example. This lesson shows how a
-# number called *distance* guides the search, and how it can mislead the search.
+# A test generator searches for inputs: for the one `x` that makes `if x == 300:` true, for example. This lesson shows
+# how a number called *distance* guides the search, and how it can mislead the search.
 #
 # * **Time:** 25 minutes.
 # * **You need:** lesson 01, functions and loops of Python, a little NumPy.
@@ -27,9 +27,9 @@ print(f"fitgym {version('fitgym')}, numpy {version('numpy')}, {'fast' if FAST el
 #
 # We look for a whole number, the *goal*, between 0 and 1000. Whoever guesses blindly hits it with probability 1/1001.
 #
-# Now suppose that each try is answered by a **distance**: 0 at the goal, above 0 everywhere else, such as $|300 - x|$. Then a
-# search can tell *warmer* from *colder*. The distance, drawn over all inputs, is called the **fitness landscape**. Here are
-# three landscapes for the same goal. They differ only on its right side.
+# Now suppose that each try is answered by a **distance**: 0 at the goal, above 0 everywhere else, such as $|300 - x|$.
+# Then a search can tell *warmer* from *colder*. The distance, drawn over all inputs, is called the **fitness
+# landscape**. Here are three landscapes for the same goal. They differ only on its right side.
 
 # %%
 LARGEST = 1000
@@ -50,9 +50,9 @@ def deceptive(x, goal):
 LANDSCAPES = [gradient, plateau, deceptive]
 
 # %% [markdown]
-# The simplest search is a **hill climber**. It starts anywhere, tries a neighbour of its position, and moves there if the
-# distance does not grow. (It "climbs" downwards here, because small distances are good.) Our neighbours are a power of two
-# away, up or down: 1, 2, 4, ..., 1024. So the climber can take large and small steps.
+# The simplest search is a **hill climber**. It starts anywhere, tries a neighbour of its position, and moves there if
+# the distance does not grow. (It "climbs" downwards here, because small distances are good.) A neighbour is a power of
+# two away, up or down: 1, 2, 4, ..., 1024. So the climber can take large and small steps.
 
 
 # %%
@@ -113,13 +113,15 @@ axes[0].set_ylabel("input x (dotted: the goal)")
 plt.show()
 
 # %% [markdown]
-# On the gradient every climber arrives. On the plateau the climbers wander about without direction, until a jump takes them
-# to the slope by chance. On the deceptive landscape nobody arrives: all five end at $x = 1000$. The distance there is only 1,
-# and every other place nearby looks worse. Such a place is called a **local optimum**. Even the two climbers that started on
-# the left side, where the slope is good, ended there, because a step of 512 or 1024 carried them over the wall.
+# On the gradient every climber arrives. On the plateau the climbers wander about without direction, until a jump takes
+# them to the slope by chance. On the deceptive landscape nobody arrives: all five end at $x = 1000$. The distance there
+# is only 1, and every other place nearby looks worse. Such a place is called a **local optimum**. Two climbers started
+# on the left side, where the slope is good. They ended there too, because a step of 512 or 1024 carried them over the
+# wall.
 #
 # Five climbers prove nothing. Let us run many, each with a goal and a start of its own. Predict first: on the deceptive
-# landscape, how many of 100 climbers arrive within 200 tries? (Of 100 people who guess blindly 200 times, 18 hit the goal.)
+# landscape, how many of 100 climbers arrive within 200 tries? (Of 100 people who guess blindly 200 times, 18 hit the
+# goal.)
 
 # %%
 guess = predict("How many of 100 climbers arrive on the deceptive landscape?", None, unit="of 100")
@@ -167,9 +169,10 @@ assert arrived[deceptive] < blind[-1] - 5 and within[deceptive] > arrived[decept
 assert [sum(path[-1] == GOAL for path in paths[land]) for land in LANDSCAPES] == [5, 3, 0]
 
 # %% [markdown]
-# After 100 tries the gradient is ten times as good as guessing: that is why test generators measure distances. The plateau
-# costs time, but most climbers find the slope in the end. On the deceptive landscape the curve soon stops rising: a climber
-# that has not arrived early is stuck on the local optimum. Guessing, which no landscape can mislead, overtakes it.
+# After 100 tries the gradient is ten times as good as guessing: that is why test generators measure distances. The
+# plateau costs time, but most climbers find the slope in the end. On the deceptive landscape the curve soon stops
+# rising: a climber that has not arrived early is stuck on the local optimum. Guessing, which no landscape can mislead,
+# overtakes it.
 #
 # ## Where landscapes come from
 #
@@ -182,13 +185,13 @@ assert [sum(path[-1] == GOAL for path in paths[land]) for land in LANDSCAPES] ==
 # | `if hash(x) % 1001 == 300:` | rugged: neighbours have nothing to do with each other |
 # | `x = min(x, 200)`, then `if x == 300:` | plateau above 200, and no input reaches the goal |
 #
-# A **fitness function** turns an execution into such a distance. The choice of the fitness function is the choice of the
-# landscape. That is the subject of this whole course.
+# A **fitness function** turns an execution into such a distance. The choice of the fitness function is the choice of
+# the landscape. That is the subject of this whole course.
 #
 # ## Exercises
 #
-# **1.** On the deceptive landscape with the goal 300, find a number from which a step of 1 *away* from the goal lowers the
-# distance.
+# **1.** Take the deceptive landscape with the goal 300. Find a number from which a step of 1 *away* from the goal lowers
+# the distance.
 
 # %% tags=["exercise"]
 misled = ...  # a whole number between 0 and 1000
@@ -210,9 +213,9 @@ def check_misled(answer):
 exercise("misled", misled, check_misled, hint="Look at the right side of the third landscape.")
 
 # %% [markdown]
-# **2.** A climber that is stuck can start again elsewhere. The one below does so after `patience` tries in a row that did
-# not lower the distance. Choose the patience so that at least 23 of 100 climbers arrive on the deceptive landscape. That is
-# more than guessing achieves.
+# **2.** A climber that is stuck can start again elsewhere. The one below does so after `patience` tries in a row that
+# did not lower the distance. Choose the patience so that at least 23 of 100 climbers arrive on the deceptive landscape.
+# That is more than guessing achieves.
 
 
 # %%
@@ -247,12 +250,12 @@ def check_patience(answer):
 
 
 # %%
-exercise("patience", patience, check_patience, hint="How long does a good climber wait for progress?")
+exercise("patience", patience, check_patience, hint="How long does a good climber wait?")
 
 # %% [markdown]
 # **3.** The code `if word == "search":` compares texts. Write its distance: a function of the word that is 0 only for
-# `"search"` and leads a climber there. The climber changes one letter of a word of six letters, and has 3000 tries. There
-# are 309 million such words.
+# `"search"` and leads a climber there. The climber changes one letter of a word of six letters, and has 3000 tries.
+# There are 309 million such words.
 
 
 # %%
@@ -318,9 +321,10 @@ quiz(
 # %% [markdown]
 # ## What could fool you here
 #
-# * **The landscape belongs to the moves.** With steps of 1 only, the gradient takes hundreds of tries. "This problem is hard"
-#   means that it is hard for these moves.
-# * **One goal.** A module has hundreds of goals at once. What a search spends on one goal is lost for the others: lesson 05.
+# * **The landscape belongs to the moves.** With steps of 1 only, the gradient takes hundreds of tries. "This problem is
+#   hard" means that it is hard for these moves.
+# * **One goal.** A module has hundreds of goals at once. What a search spends on one goal is lost for the others:
+#   lesson 05.
 # * **One budget.** After 20 tries the landscapes look almost alike, after 200 they do not. Look at the whole curve.
 #
 # ## Next

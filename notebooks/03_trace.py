@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 03 How near was that test?
 #
-# A test that misses its goal has failed, but some tests miss it by less than others. This lesson builds the instrument that
-# measures *how near* an execution came, in thirty lines.
+# A test that misses its goal has failed, but some tests miss it by less than others. This lesson builds the instrument
+# that measures *how near* an execution came, in thirty lines.
 #
 # * **Time:** 25 minutes.
 # * **You need:** lessons 01 and 02. Some Python syntax trees (`ast`) are explained on the way.
@@ -49,8 +49,8 @@ MISSES = [(3, 4, 9), (4, 6, 7), (5, 5, 6)]
 # 2. `triangle(4, 6, 7)` is a triangle, but `a == b` fails by 2.
 # 3. `triangle(5, 5, 6)` gets to `b == c`, which fails by 1.
 #
-# The third is the nearest, the first the farthest. A search needs a *number*. Suppose that the number of the third is 0.5,
-# and that 0 means covered. Which number would you give to the first? Predict:
+# The third is the nearest, the first the farthest. A search needs a *number*. Suppose that the number of the third is
+# 0.5, and that 0 means covered. Which number would you give to the first? Predict:
 
 # %%
 guess = predict("If triangle(5, 5, 6) is 0.5 away, how far is triangle(3, 4, 9)?", None)
@@ -60,8 +60,8 @@ guess
 # ## Probes
 #
 # To measure, we change the code: we replace each comparison by a call of a function `probe`. The probe makes the same
-# comparison, and also takes a note. This is called **instrumentation**. Python's module `ast` turns code into a tree; the
-# class below visits each comparison of the tree and replaces it.
+# comparison, and also takes a note. This is called **instrumentation**. Python's module `ast` turns code into a tree;
+# the class below visits each comparison of the tree and replaces it.
 
 
 # %%
@@ -89,8 +89,9 @@ def instrument(source):
 print(instrument(SOURCE))
 
 # %% [markdown]
-# The code does the same as before, but now each comparison passes through `probe`. The probe notes how far the comparison
-# was from being true, and how far from being false. This is the **branch distance**. With $g = \lvert a - b \rvert$:
+# The code does the same as before, but now each comparison passes through `probe`. The probe notes how far the
+# comparison was from being true, and how far from being false. This is the **branch distance**. With
+# $g = \lvert a - b \rvert$:
 #
 # | comparison | distance to true | distance to false |
 # |---|---|---|
@@ -144,9 +145,9 @@ for sides in MISSES:
     print(f"triangle{sides}: {run(*sides)}")
 
 # %% [markdown]
-# The dictionaries are **traces**: what was measured in one execution. In the first, only comparison 0 (`a + b <= c`) has an
-# entry. The comparison was true and would be false with a change of 3. The third trace has entries for comparisons 0 and 1
-# (`a == b`) and 2 (`b == c`), because the execution came that far.
+# The dictionaries are **traces**: what was measured in one execution. In the first, only comparison 0 (`a + b <= c`)
+# has an entry. The comparison was true and would be false with a change of 3. The third trace has entries for
+# comparisons 0 and 1 (`a == b`) and 2 (`b == c`), because the execution came that far.
 
 # %%
 LINE = {0: 2, 1: 4, 2: 5, 3: 8}  # the line of each comparison
@@ -233,7 +234,7 @@ recorder = Recorder(subject.sites)
 module = {}
 exec(instrument_in_earnest(SOURCE, "triangles.py").code(recorder.probe), module)
 branch = Branch(subject)
-column = [(line, outcome) for _, line, _, outcome in (t.key for t in branch.targets)].index((5, True))
+column = [target.key[1::2] for target in branch.targets].index((5, True))
 for a, b, c in np.random.default_rng(0).integers(1, 30, size=(50, 3)).tolist():
     recorder.begin()
     module["triangle"](a, b, c)
@@ -243,9 +244,9 @@ for a, b, c in np.random.default_rng(0).integers(1, 30, size=(50, 3)).tolist():
 # %% [markdown]
 # ## The landscape of ten lines
 #
-# Now let us compute the fitness for all `a` and `b` up to 40, with `c` = 20, for three goals. Dark is near. Yellow stars mark
-# the inputs that cover the goal. On the right, two hill climbers walk from (2, 7). The white one changes one side at a time.
-# The red one may also change both sides together.
+# Now let us compute the fitness for all `a` and `b` up to 40, with `c` = 20, for three goals. Dark is near. Yellow
+# stars mark the inputs that cover the goal. On the right, two hill climbers walk from (2, 7). The white one changes one
+# side at a time. The red one may also change both sides together.
 
 # %%
 SIDE, C = 41, 20
@@ -298,15 +299,15 @@ assert one[-1][0] == one[-1][1] != 20 and both[-1] == (20, 20)
 assert [(grid == 0).sum() for grid in grids.values()] == [231, 30, 1]
 
 # %% [markdown]
-# Guessing needs a thousand tries for the star on the right. But the landscape has a way down to it: over the edge to
-# $a + b > c$, then to the diagonal $a = b$, then along the diagonal. The white climber gets stuck on the diagonal. Each step of
-# one side alone leaves the diagonal, and the fitness grows. The red climber arrives. The landscape was good; the *moves* of the
-# white climber did not fit it. Lesson 04 builds a search with better moves.
+# Guessing needs a thousand tries for the star on the right. But the landscape has a way down to it. The way leads over
+# the edge to $a + b > c$, then to the diagonal $a = b$, then along the diagonal. The white climber gets stuck on the
+# diagonal. Each step of one side alone leaves the diagonal, and the fitness grows. The red climber arrives. The
+# landscape was good; the *moves* of the white climber did not fit it. Lesson 04 builds a search with better moves.
 #
-# fitgym works in the same way. It instruments each comparison once, and records one trace for each execution. Each of its
-# fitness functions computes something else from the same trace: `branch` what you have seen, `line` from the lines that ran,
-# `exception` from what was raised. That is why an agent can exchange the fitness function in the middle of a search without
-# running anything again.
+# fitgym works in the same way. It instruments each comparison once, and records one trace for each execution. Each of
+# its fitness functions computes something else from the same trace: `branch` what you have seen, `line` from the lines
+# that ran, `exception` from what was raised. That is why an agent can exchange the fitness function in the middle of a
+# search without running anything again.
 #
 # ## Exercises
 #
@@ -326,8 +327,8 @@ def check_sides(answer):
 exercise("sides", sides, check_sides, hint="One level away; and for which distance is nu(d) = 0.5?")
 
 # %% [markdown]
-# **2.** The condition `p and q` is true if both parts are. You know the distance of each part to being true. Write the distance
-# of the whole: it is 0 only if the condition is true, and it falls whenever one of the two parts comes nearer.
+# **2.** The condition `p and q` is true if both parts are. You know the distance of each part to being true. Write the
+# distance of the whole. It is 0 only if the condition is true. It falls whenever one of the two parts comes nearer.
 
 # %% tags=["exercise"]
 distance_of_and = ...  # a function of two distances, such as: lambda p, q: p
@@ -348,8 +349,9 @@ def check_distance_of_and(answer):
 exercise("distance_of_and", distance_of_and, check_distance_of_and, hint="Both parts must count.")
 
 # %% [markdown]
-# **3.** Be the enemy of the search. Write a function `puzzle(x)` with one comparison that is true for at least one `x` from 0 to
-# 1000, but that a hill climber makes true in at most 4 of 20 runs of 200 tries. It uses the moves of lesson 02.
+# **3.** Be the enemy of the search. Write a function `puzzle(x)` with one comparison that is true for at least one `x`
+# from 0 to 1000. A hill climber with the moves of lesson 02 tries to make it true. Let it succeed in at most 4 of 20
+# runs.
 
 
 # %%
@@ -428,8 +430,8 @@ quiz(
 # * **Small is not soon.** A fitness of 0.5 can be a plateau without end, and 2.9 can be one lucky step from 0.
 # * **Levels count decisions, not difficulty.** A trivial `if` and a checksum are one level each.
 # * **Numbers are easy.** `x is None` is true or false, with nothing between. Not every comparison has a slope.
-# * **The same program, another landscape.** If you swap the order of two nested conditions, the program does the same, and the
-#   fitness changes.
+# * **The same program, another landscape.** If you swap the order of two nested conditions, the program does the same,
+#   and the fitness changes.
 #
 # ## Next
 #

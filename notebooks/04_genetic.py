@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 04 How does evolution write tests?
 #
-# A genetic algorithm keeps many tests at once, combines the good ones, and changes them a little. This lesson builds one from
-# scratch. At the end it writes a test suite that pytest runs.
+# A genetic algorithm keeps many tests at once, combines the good ones, and changes them a little. This lesson builds
+# one from scratch. At the end it writes a test suite that pytest runs.
 #
 # * **Time:** 30 minutes.
 # * **You need:** lesson 03 (probes and fitness).
@@ -30,8 +30,8 @@ print(f"fitgym {version('fitgym')}, numpy {version('numpy')}, {'fast' if FAST el
 # %% [markdown]
 # ## The instrument of lesson 03
 #
-# The code under test is the triangle again, and the instrument is that of lesson 03. A probe in each comparison notes the
-# distances to true and to false.
+# The code under test is the triangle again, and the instrument is that of lesson 03. A probe in each comparison notes
+# the distances to true and to false.
 
 # %%
 SOURCE = """\
@@ -48,6 +48,7 @@ def triangle(a, b, c):
 """
 
 
+# %%
 class Instrument(ast.NodeTransformer):
     """Replaces each comparison by a call of `probe`, and numbers the comparisons."""
 
@@ -75,8 +76,8 @@ module = {"probe": probe}
 exec(ast.unparse(Instrument().visit(ast.parse(SOURCE))), module)
 
 # %% [markdown]
-# The fitness is that of lesson 03 too: approach level plus squeezed branch distance. Each of the four comparisons has two
-# outcomes, so there are eight **goals**. Each has a way, a list of the outcomes that lead to it.
+# The fitness is that of lesson 03 too: approach level plus squeezed branch distance. Each of the four comparisons has
+# two outcomes, so there are eight **goals**. Each has a way, a list of the outcomes that lead to it.
 
 # %%
 GOALS = {
@@ -107,10 +108,11 @@ fitness((5, 5, 6), GOALS["equilateral"])
 # %% [markdown]
 # ## A genetic algorithm
 #
-# A genetic algorithm works on a **population** of tests. Our tests are three sides from 0 to 500. It repeats four steps:
+# A genetic algorithm works on a **population** of tests. Our tests are three sides from 0 to 500. It repeats four
+# steps:
 #
-# 1. **Selection**: draw three tests of the population, and take the best of them as a parent. Good tests become parents more
-#    often.
+# 1. **Selection**: draw three tests of the population, and take the best of them as a parent. Good tests become parents
+#    more often.
 # 2. **Crossover**: cut two parents at the same place and exchange the tails. The children combine both.
 # 3. **Mutation**: change the children a little.
 # 4. **Survival**: of parents and children, keep the best.
@@ -163,8 +165,8 @@ def evolve(way, rng, size=20, budget=2000, select=select, cross=cross, mutate=mu
 
 
 # %% [markdown]
-# That is all. Before you run it, predict: the goal is `"equilateral"` with sides from 0 to 500. Whoever guesses needs 251,001
-# executions on average, because one of $501^2$ random tests has three equal sides.
+# That is all. Before you run it, predict: the goal is `"equilateral"` with sides from 0 to 500. Whoever guesses needs
+# 251,001 executions on average, because one of $501^2$ random tests has three equal sides.
 
 # %%
 guess = predict("How many executions does the genetic algorithm need?", None, unit="executions")
@@ -173,8 +175,8 @@ guess
 # %% [markdown]
 # ## Watching a population
 #
-# The figure shows six generations of one run. Each dot is a test. Its position says how much `a` and `b` differ, and `b` and
-# `c`. The star in the middle is the goal: no difference. Dark dots are near.
+# The figure shows six generations of one run. Each dot is a test. Its position says how much `a` and `b` differ, and
+# `b` and `c`. The star in the middle is the goal: no difference. Dark dots are near.
 
 # %%
 EQUILATERAL = GOALS["equilateral"]
@@ -202,16 +204,18 @@ on_the_line = [np.mean([a == b for _, (a, b, _) in generation]) for generation i
 assert on_the_line[0] < 0.1 and on_the_line[-1] == 1.0 and 10 < len(generations) < 100
 
 # %% [markdown]
-# The first generation is random. Tests near the line $a = b$ are selected more often, and their children land near the line
-# too. When one test hits the line, an approach level is gained, and after a few generations all tests are its descendants.
-# Then the population moves along the line to the star. Nobody told the algorithm that three equal numbers are needed. It only
-# knows the fitness.
+# The first generation is random. Tests near the line $a = b$ are selected more often, and their children land near the
+# line too. When one test hits the line, an approach level is gained, and after a few generations all tests are its
+# descendants. Then the population moves along the line to the star. Nobody told the algorithm that three equal numbers
+# are needed. It only knows the fitness.
 #
 # ## What does each part contribute?
 #
-# One run proves nothing. The next figure repeats the search many times, and switches off one part at a time: without
-# crossover, children are copies of their parents before mutation; without selection, all tests become parents equally often;
-# without mutation, only tails are exchanged.
+# One run proves nothing. The next figure repeats the search many times, and switches off one part at a time:
+#
+# * without crossover, children are copies of their parents before mutation,
+# * without selection, all tests become parents equally often,
+# * without mutation, only tails are exchanged.
 
 # %%
 RUNS = 40 if FAST else 200
@@ -240,7 +244,8 @@ VARIANTS = {
 
 def executions_needed(**parts):
     """Of each run the executions until "equilateral" is covered; infinite if it is not."""
-    runs = [evolve(EQUILATERAL, random.Random(seed), budget=BUDGET, **parts) for seed in range(RUNS)]
+    seeds = map(random.Random, range(RUNS))
+    runs = [evolve(EQUILATERAL, rng, budget=BUDGET, **parts) for rng in seeds]
     return np.array([20 * len(run) if run[-1][0][0] == 0 else np.inf for run in runs])
 
 
@@ -259,6 +264,7 @@ ax.plot(executions, 100 * executions / (LARGEST + 1) ** 2, "--", color="C6", lab
 ax.set(xlabel="executions", ylabel="runs that covered it, %", ylim=(-2, 103))
 ax.set_title("Mutation is indispensable, selection saves time, crossover hardly matters here")
 guess.draw(ax, axis="x")
+ax.set_xlim(-50, BUDGET + 50)
 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
@@ -268,14 +274,15 @@ assert medians["without selection"] > 1.15 * medians["complete"]
 assert np.isinf(needed["without mutation"]).mean() > 0.9
 
 # %% [markdown]
-# The median of the complete algorithm is around 700 executions. Guessing needs more than 200 times as many. Without mutation
-# the search can only recombine the numbers of the first generation, and three equal numbers are hardly ever among them. The
-# two curves with and without crossover lie close together: exchanging tails helps if the parts of a test are good
-# independently of each other. Here what matters is how the sides *fit together*.
+# The median of the complete algorithm is around 700 executions. Guessing needs more than 200 times as many. Without
+# mutation the search can only recombine the numbers of the first generation, and three equal numbers are hardly ever
+# among them. The two curves with and without crossover lie close together. Exchanging tails helps if the parts of a
+# test are good independently of each other. Here what matters is how the sides *fit together*.
 #
 # ## From tests to a test suite
 #
-# Now one search for each of the eight goals. The best test becomes a Python function, with the result that the code returned.
+# Now one search for each of the eight goals. The best test becomes a Python function, with the result that the code
+# returned.
 
 
 # %%
@@ -306,9 +313,9 @@ assert "8 passed" in done.stdout
 assert all(fitness(test, GOALS[goal]) == 0 for goal, test in tests.items())
 
 # %% [markdown]
-# You have built a test generator: fitness, evolution and export are fewer than sixty lines. It covers all eight branches. fitgym
-# does the same for whole modules, with objects, texts, exceptions and asynchronous code. Its suites are also smaller and their
-# numbers are plainer, because it simplifies each test afterwards.
+# You have built a test generator: fitness, evolution and export are fewer than sixty lines. It covers all eight
+# branches. fitgym does the same for whole modules, with objects, texts, exceptions and asynchronous code. Its suites
+# are also smaller and their numbers are plainer, because it simplifies each test afterwards.
 #
 # ## Exercises
 #
@@ -321,7 +328,7 @@ children = ...  # a list of two tuples
 # %% tags=["check"]
 def check_children(answer):
     if sorted(answer) != [(1, 8, 9), (7, 2, 3)]:
-        return "Each child has the first side of one parent and the other sides of the other parent."
+        return "Each child has the first side of one parent and two sides of the other."
     return None
 
 
@@ -329,8 +336,8 @@ def check_children(answer):
 exercise("children", children, check_children, hint="Exchange the tails, which are two sides long.")
 
 # %% [markdown]
-# **2.** Write a better mutation. It should know that equal sides are interesting. With it, the search for `"equilateral"`
-# should need at most half the executions (median of 20 runs), and the other goals must still be covered.
+# **2.** Write a better mutation. It should know that equal sides are interesting. With it, the search for
+# `"equilateral"` should need at most half the executions (median of 20 runs). The other goals must still be covered.
 
 # %% tags=["exercise"]
 my_mutation = ...  # a function, such as: lambda test, rng: mutate(test, rng)
@@ -354,8 +361,9 @@ def check_my_mutation(answer):
 exercise("my_mutation", my_mutation, check_my_mutation, hint="Sometimes copy one side to another.")
 
 # %% [markdown]
-# **3.** Eight searches for eight goals are a waste: a test for `"equilateral"` covers `"a = b"` and `"a triangle"` too. Write a
-# function that returns a list of tests for all goals and calls `search(way)` at most six times. It returns a test for that way.
+# **3.** Eight searches for eight goals are a waste: a test for `"equilateral"` covers `"a = b"` and `"a triangle"` too.
+# Write a function that returns a list of tests for all goals and calls `search(way)` at most six times. It returns a
+# test for that way.
 
 # %% tags=["exercise"]
 small_suite = ...  # a function: def small_suite(goals, search): ...
@@ -424,5 +432,5 @@ quiz(
 #
 # ## Next
 #
-# Eight goals, one after the other. A module has hundreds, and many cannot be covered at all. Lesson 05 compares searches that
-# pursue all goals at once.
+# Eight goals, one after the other. A module has hundreds, and many cannot be covered at all. Lesson 05 compares
+# searches that pursue all goals at once.

@@ -16,7 +16,13 @@ def copy_or_step(test, rng):
 
 def search_for_the_ends(goals, search):
     """Five goals are the ends of the ways; their tests cover the other three goals as well."""
-    names = ["equilateral", "isosceles, c differs", "isosceles, a differs", "scalene", "no triangle"]
+    names = [
+        "equilateral",
+        "isosceles, c differs",
+        "isosceles, a differs",
+        "scalene",
+        "no triangle",
+    ]
     return [search(goals[name]) for name in names]
 
 
