@@ -244,9 +244,9 @@ for a, b, c in np.random.default_rng(0).integers(1, 30, size=(50, 3)).tolist():
 # %% [markdown]
 # ## The landscape of ten lines
 #
-# Now let us compute the fitness for all `a` and `b` up to 40, with `c` = 20, for three goals. Dark is near. Yellow
-# stars mark the inputs that cover the goal. On the right, two hill climbers walk from (2, 7). The white one changes one
-# side at a time. The red one may also change both sides together.
+# Now let us compute the fitness for all `a` and `b` up to 40, with `c` = 20, for three goals. Blue is near, yellow is
+# far. Stars mark the inputs that cover the goal. On the right, two hill climbers walk from (2, 7). One changes one side
+# at a time. The other may also change both sides together.
 
 # %%
 SIDE, C = 41, 20
@@ -286,8 +286,9 @@ for ax, (goal, surface) in zip(axes, grids.items(), strict=True):
     ax.set(xlabel="a")
     ax.set_title(f"{goal}: {a.size} of {surface.size}", size=9)
     ax.grid(visible=False)
-axes[2].plot(*np.array(both).T, color="C1", marker=".", linewidth=1.2)
-axes[2].plot(*np.array(one).T, color="w", marker=".", linewidth=1.2)
+axes[2].plot(*np.array(one).T, color="w", marker=".", linewidth=1.2, label="one side")
+axes[2].plot(*np.array(both).T, color="C1", marker=".", linewidth=1.2, label="or both")
+axes[2].legend(loc="lower right", facecolor="0.4", labelcolor="w", frameon=True)
 axes[0].set_ylabel("b")
 fig.colorbar(image, ax=axes, label="fitness", shrink=0.8)
 title = "The way to the last goal runs along the diagonal; changing one side alone gets stuck there"
@@ -300,9 +301,9 @@ assert [(grid == 0).sum() for grid in grids.values()] == [231, 30, 1]
 
 # %% [markdown]
 # Guessing needs a thousand tries for the star on the right. But the landscape has a way down to it. The way leads over
-# the edge to $a + b > c$, then to the diagonal $a = b$, then along the diagonal. The white climber gets stuck on the
-# diagonal. Each step of one side alone leaves the diagonal, and the fitness grows. The red climber arrives. The
-# landscape was good; the *moves* of the white climber did not fit it. Lesson 04 builds a search with better moves.
+# the edge to $a + b > c$, then to the diagonal $a = b$, then along the diagonal. The first climber gets stuck on the
+# diagonal. Each step of one side alone leaves the diagonal, and the fitness grows. The second climber arrives. The
+# landscape was good; the *moves* of the first climber did not fit it. Lesson 04 builds a search with better moves.
 #
 # fitgym works in the same way. It instruments each comparison once, and records one trace for each execution. Each of
 # its fitness functions computes something else from the same trace: `branch` what you have seen, `line` from the lines

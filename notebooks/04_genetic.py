@@ -176,7 +176,7 @@ guess
 # ## Watching a population
 #
 # The figure shows six generations of one run. Each dot is a test. Its position says how much `a` and `b` differ, and
-# `b` and `c`. The star in the middle is the goal: no difference. Dark dots are near.
+# `b` and `c`. The star in the middle is the goal: no difference. Yellow dots are far, blue ones near.
 
 # %%
 EQUILATERAL = GOALS["equilateral"]
