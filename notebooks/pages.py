@@ -38,6 +38,8 @@ __all__ = [
     "committed",
     "converted",
     "executed",
+    "is_folded",
+    "is_graded",
     "missing",
     "run_all",
     "sources",
@@ -68,6 +70,8 @@ for _name, _answers in TEMPTING.items():
 """A cell after the last one, and after the file with the solutions."""
 
 HIDDEN_IN_SLIDES = {"setup", "check", "hidden", "solution"}
+FULL_SLIDE = 300
+"""Characters of text beside which a slide has no room for a figure."""
 
 
 def sources(names: Sequence[str] = ()) -> list[Path]:
@@ -85,15 +89,17 @@ def converted(source: Path) -> NotebookNode:
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
+        "fitgym": {"lesson": source.stem},
     }
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02}"
         cell.metadata.pop("lines_to_next_cell", None)
-        cell.metadata["slideshow"] = {"slide_type": _slide(cell, first=number == 0)}
         if graded := _graded(cell):
             cell.metadata["nbgrader"] = graded
-        if tags(cell) & {"setup", "check"}:
+        if is_folded(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
+    for cell, kind in zip(notebook.cells, _slides(notebook.cells), strict=True):
+        cell.metadata["slideshow"] = {"slide_type": kind}
     return notebook
 
 
@@ -102,13 +108,33 @@ def tags(cell: NotebookNode) -> set[str]:
     return set(cell.metadata.get("tags", ()))
 
 
-def _slide(cell: NotebookNode, first: bool) -> str:
-    """Where a cell stands in slides: headings begin a slide, further text goes below it, code stays with its text."""
-    if tags(cell) & HIDDEN_IN_SLIDES:
-        return "skip"
-    if cell.cell_type == "code":
-        return "-"
-    return "slide" if first or cell.source.startswith("#") else "subslide"
+def is_folded(cell: NotebookNode) -> bool:
+    """Whether the source of a cell is shown on request only; that of a quiz gives its answers away."""
+    return bool(tags(cell) & {"setup", "check"}) or bool(
+        re.search(r"^quiz\(", cell.source, re.MULTILINE)
+    )
+
+
+def is_graded(cell: NotebookNode) -> bool:
+    """Whether a cell gives points for an answer."""
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+def _slides(cells: Iterable[NotebookNode]) -> Iterator[str]:
+    """Where each cell stands in slides: a heading begins a slide, and text or a figure goes below it when that is full."""
+    written = 0
+    for number, cell in enumerate(cells):
+        kind = "-"
+        if tags(cell) & HIDDEN_IN_SLIDES:
+            kind = "skip"
+        elif number == 0 or (
+            cell.cell_type == "markdown" and re.search(r"^## ", cell.source, re.MULTILINE)
+        ):
+            kind, written = "slide", 0
+        elif cell.cell_type == "markdown" or ("plt.show()" in cell.source and written > FULL_SLIDE):
+            kind, written = "subslide", 0
+        written += len(cell.source) if cell.cell_type == "markdown" else 0
+        yield kind
 
 
 def _graded(cell: NotebookNode) -> dict[str, Any]:

@@ -59,5 +59,5 @@ def _picture(text: str) -> str:
     pixels = np.asarray(Image.open(BytesIO(base64.b64decode(text))).convert("RGBA"), dtype=float) / 255
     dark = np.concatenate([_mirrored(pixels[..., :3]), pixels[..., 3:]], axis=-1)
     made = BytesIO()
-    Image.fromarray(np.rint(255 * dark).astype(np.uint8), "RGBA").save(made, "png")
+    Image.fromarray(np.rint(255 * dark).astype(np.uint8)).save(made, "png")
     return base64.b64encode(made.getvalue()).decode()

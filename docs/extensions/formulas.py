@@ -23,10 +23,12 @@ def mathml(formula: str, *, block: bool = False) -> str:
     Raises:
         ExtensionError: it cannot be converted.
     """
+    written = re.sub(r"\\dots\b", r"\\ldots", " ".join(formula.split()))  # the converter does not know the short form
     try:
-        return str(tex2mathml(" ".join(formula.split()), as_block=block))
+        found = str(tex2mathml(written, as_block=block))
     except MathError as error:
         raise ExtensionError(f"the formula '{formula}' cannot be converted to MathML: {error}") from error
+    return re.sub(r"<mo>&ApplyFunction;</mo>(?!\s*<(?:mo|mrow)\b)", '<mspace width="0.17em"/>', found)  # as in ln t
 
 
 def in_html(text: str) -> str:

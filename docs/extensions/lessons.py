@@ -20,7 +20,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from fitgym.course.lesson import PARTS, Lesson
-from notebooks.pages import converted, missing, run_all, sources, tags, text
+from notebooks.pages import converted, is_folded, is_graded, missing, run_all, sources, tags, text
 
 __all__ = ["lesson_pages"]
 
@@ -30,21 +30,21 @@ KEPT = ROOT / "build" / "lessons"
 INDEX = """# Lessons
 
 A course in search-based test generation and reinforcement learning. Each lesson asks for a prediction, runs an experiment,
-and ends with exercises that check your answers. All results below were made when this site was built.
+and ends with exercises that check your answers. Every figure was made when this site was built.
 
 You need Python 3.11 or newer and no GPU. From a clone of the repository:
 
 ```sh
 pip install -e '.[notebooks]'
-fitgym course start lessons
-jupyter lab lessons
+fitgym course start course
+jupyter lab course/notebooks
 ```
 
 Teachers find a syllabus, slides and an autograder in [Teaching with the lessons](../guides/teaching.md).
 """
 
 FOLDED = {"setup": "Setup: imports and style", "check": "How the answer is checked"}
-"""Cells that are shown on request, by their tag, and what is said instead."""
+"""What is said instead of cells that are shown on request, by their tag; calls of `quiz` and `exercise` are not shown at all."""
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def _index(lessons: Mapping[Lesson, str]) -> str:
         if cards:
             parts.append(f"## {title}\n\n`````{{container}} lesson-cards\n{''.join(cards)}`````\n")
     names = "\n".join(lesson.name for lesson in lessons)
-    return "\n".join([INDEX, *parts, f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"])
+    return "\n".join([INDEX, *parts, f"```{{toctree}}\n:hidden:\n\n{names}\n/guides/teaching\n```\n"])
 
 
 def _card(lesson: Lesson, figure: str) -> str:
@@ -103,6 +103,10 @@ class _Page:
         source: its file.
         lesson: its head.
         notebook: with outputs.
+
+    Attributes:
+        figures: the text of each figure by the name of its file.
+        cover: the name of the figure for the card of the lesson: of the cell tagged `cover`, otherwise the first one.
     """
 
     def __init__(self, source: Path, lesson: Lesson, notebook: NotebookNode) -> None:
@@ -136,7 +140,7 @@ class _Page:
         kind = "lesson-code lesson-exercise" if "exercise" in tagged else "lesson-code"
         code = f"```{{code-block}} python\n:class: {kind}\n\n{cell.source}\n```"
         folded = [title for tag, title in FOLDED.items() if tag in tagged]
-        shown = [block for output in cell.get("outputs", []) for block in self._output(output)]
+        shown = [block for output in cell.get("outputs", []) for block in self._output(output, "cover" in tagged)]
         if folded:
             yield f'```{{raw}} html\n<details class="lesson-fold"><summary>{folded[0]}</summary>\n```'
             yield code
@@ -144,25 +148,25 @@ class _Page:
             yield "```{raw} html\n</details>\n```"
             yield from () if "setup" in tagged else shown
         else:
-            yield code
+            yield from () if is_folded(cell) or is_graded(cell) else (code,)
             yield from shown
 
-    def _output(self, output: NotebookNode) -> Iterator[str]:
+    def _output(self, output: NotebookNode, cover: bool) -> Iterator[str]:
         data = output.get("data", {})
         if output.output_type == "stream":
             yield _said(output.text)
         elif "image/svg+xml" in data:
-            yield self._figure(data["image/svg+xml"])
+            yield self._figure(data["image/svg+xml"], cover)
         elif "text/html" in data:
             yield f'````{{raw}} html\n<div class="lesson-html">{in_html(data["text/html"])}</div>\n````'
         elif "text/plain" in data:
             yield _said(data["text/plain"])
 
-    def _figure(self, svg: str) -> str:
+    def _figure(self, svg: str, cover: bool) -> str:
         name = f"{self.lesson.name}_{len(self.figures) // 2 + 1}"
         light = for_light(svg)
         self.figures |= {f"{name}_light.svg": light, f"{name}_dark.svg": for_dark(light)}
-        self.cover = self.cover or name
+        self.cover = name if cover else self.cover or name
         alt = described(svg).replace("\n", " ")
         return "\n".join(_picture(name, mode, alt) for mode in ("light", "dark"))
 

@@ -445,4 +445,5 @@ def write(sphinx: Sphinx, config: object = None) -> None:
 def setup(sphinx: Sphinx) -> dict[str, Any]:
     """Make the pages before Sphinx looks for pages."""
     sphinx.connect("config-inited", write)
+    sphinx.add_css_file("lessons.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

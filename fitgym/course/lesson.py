@@ -75,25 +75,31 @@ def numbered(where: Path) -> list[Path]:
     return sorted(where.glob("[0-9][0-9]_*.py"))
 
 
-def folder() -> Path:
-    """Where the lessons are: the folder `notebooks` of the repository.
+def folder(given: Path | None = None) -> Path:
+    """Where the lessons are.
+
+    Args:
+        given: a folder with lessons, such as a teacher's own; None means the folder `notebooks` of the repository.
 
     Raises:
-        InputError: fitgym was installed without its repository.
+        InputError: there are none, for example because fitgym was installed without its repository.
     """
-    found = Path(__file__).parents[2] / "notebooks"
+    found = given or Path(__file__).parents[2] / "notebooks"
     if not numbered(found):
         raise InputError(
-            f"there are no lessons in '{found}': they are in the repository of fitgym, not in the installed package; "
-            "clone it and install it with pip install -e '.[notebooks]'"
+            f"there are no lessons in '{found}', expected files such as 06_bandits.py; those of fitgym are in its "
+            "repository, not in the installed package: clone it and install it with pip install -e '.[notebooks]'"
         )
     return found
 
 
-def lessons() -> list[Lesson]:
+def lessons(given: Path | None = None) -> list[Lesson]:
     """The heads of all lessons, in order.
 
+    Args:
+        given: as for `folder`.
+
     Raises:
-        InputError: fitgym was installed without its repository.
+        InputError: there are none.
     """
-    return [Lesson.read(file) for file in numbered(folder())]
+    return [Lesson.read(file) for file in numbered(folder(given))]
