@@ -226,8 +226,8 @@ survivor = next(mutant for mutant in mutants if "a + b < c" in mutant)
 print(pytest(survivor))
 
 # %% [markdown]
-# The generated suite kills the mutant. Look at the assertion that fails: the first two sides add up to the third, so the
-# call is on the border.
+# The generated suite kills the mutant. Look at the assertion that fails: the first two sides add up to the third, so
+# the call is on the border.
 #
 # Now let us run all fifteen mutants against three suites. All three suites run every line. The first one makes our four
 # calls and checks nothing.
@@ -298,8 +298,8 @@ ax.grid(visible=False)
 plt.show()
 
 # %% [markdown]
-# fitgym itself makes 60 mutants of this function, not only our 15. A test that looks superfluous here kills one of the
-# others.
+# fitgym itself makes about 60 mutants of this function, not only our 15. A test that looks superfluous here may kill
+# one of the others.
 #
 # ## Exercises
 #

@@ -25,7 +25,7 @@ print(f"fitgym {version('fitgym')}, numpy {version('numpy')}, {'fast' if FAST el
 # %% [markdown]
 # ## Warmer, colder
 #
-# We look for a whole number, the *goal*, between 0 and 1000. Whoever guesses blindly hits it with probability 1/1001.
+# We look for a whole number, the *goal*, between 0 and 1000. A blind guess hits it with probability 1/1001.
 #
 # Now suppose that each try is answered by a **distance**: 0 at the goal, above 0 everywhere else, such as $|300 - x|$.
 # Then a search can tell *warmer* from *colder*. The distance, drawn over all inputs, is called the **fitness
@@ -190,8 +190,8 @@ assert [sum(path[-1] == GOAL for path in paths[land]) for land in LANDSCAPES] ==
 #
 # ## Exercises
 #
-# **1.** Take the deceptive landscape with the goal 300. Find a number from which a step of 1 *away* from the goal lowers
-# the distance.
+# **1.** Take the deceptive landscape with the goal 300. Find a number from which a step of 1 *away* from the goal
+# lowers the distance.
 
 # %% tags=["exercise"]
 misled = ...  # a whole number between 0 and 1000
@@ -325,7 +325,7 @@ quiz(
 #   hard" means that it is hard for these moves.
 # * **One goal.** A module has hundreds of goals at once. What a search spends on one goal is lost for the others:
 #   lesson 05.
-# * **One budget.** After 20 tries the landscapes look almost alike, after 200 they do not. Look at the whole curve.
+# * **One budget.** After 10 tries the landscapes look almost alike, after 200 they do not. Look at the whole curve.
 #
 # ## Next
 #

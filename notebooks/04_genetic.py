@@ -165,8 +165,8 @@ def evolve(way, rng, size=20, budget=2000, select=select, cross=cross, mutate=mu
 
 
 # %% [markdown]
-# That is all. Before you run it, predict: the goal is `"equilateral"` with sides from 0 to 500. Whoever guesses needs
-# 251,001 executions on average, because one of $501^2$ random tests has three equal sides.
+# That is all. Before you run it, predict: the goal is `"equilateral"` with sides from 0 to 500. Guessing needs 251,001
+# executions on average, because one of $501^2$ random tests has three equal sides.
 
 # %%
 guess = predict("How many executions does the genetic algorithm need?", None, unit="executions")
@@ -362,8 +362,8 @@ exercise("my_mutation", my_mutation, check_my_mutation, hint="Sometimes copy one
 
 # %% [markdown]
 # **3.** Eight searches for eight goals are a waste: a test for `"equilateral"` covers `"a = b"` and `"a triangle"` too.
-# Write a function that returns a list of tests for all goals and calls `search(way)` at most six times. It returns a
-# test for that way.
+# Write a function that returns a list of tests for all goals and calls `search(way)` at most six times. A search
+# returns a test for its way.
 
 # %% tags=["exercise"]
 small_suite = ...  # a function: def small_suite(goals, search): ...

@@ -30,8 +30,8 @@ print(f"fitgym {version('fitgym')}, numpy {version('numpy')}, {'fast' if FAST el
 # *impossible*, which no input covers. Distances are squeezed by $d / (d + 1)$ as in lesson 03, so a goal that no test
 # has reached counts 1.
 #
-# Whatever the search, one thing is the same: the **archive** keeps the first test that covers a goal. A covered goal is
-# closed, and the search goes on with the **open** goals. The archive is the suite at the end.
+# All four searches share an **archive**. It keeps the first test that covers a goal. A covered goal is closed, and the
+# search goes on with the **open** goals. The archive is the suite at the end.
 
 # %%
 LARGEST = 1000
@@ -450,7 +450,7 @@ exercise("settings", settings, check_settings, hint="How much budget is left to 
 
 # %% [markdown]
 # **3.** Write a search that covers at least 24 % of *five deceptive goals*. Random search covers about 17 %, MIO 8 %.
-# Of the searches of this lesson only MOSA achieves this. It does not count as an answer. Use `problem.open`,
+# Of the searches of this lesson only MOSA achieves this, and MOSA does not count. Use `problem.open`,
 # `problem.run(test)`, `problem.done` and `mutate(test, rng)`.
 
 # %% tags=["exercise"]
@@ -517,8 +517,8 @@ quiz(
 #
 # * **Settings.** "Whole suite is no better than random" was true of one setting: its first population alone takes more
 #   than the budget. A comparison of algorithms is always one of settings.
-# * **One budget.** With 100 executions no search covers much, with 100,000 they all do. A comparison at one budget is a
-#   point of a curve.
+# * **One budget.** With 100 executions no search covers much. With 100,000 even random search covers all ten goals. A
+#   comparison at one budget is a point of a curve.
 # * **Independent goals.** Here a test is near one goal only, which suits MIO. In real code a test is near many goals at
 #   once, and whole suite and MOSA look better.
 # * **Simplified searches.** Ours leave out much, such as crossover of tests and secondary objectives.
