@@ -7,10 +7,12 @@ The second half of this file plants one violation of each rule of the form and s
 from __future__ import annotations
 
 import ast
+import base64
 import copy
 import json
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ pytest.importorskip("jupytext", reason="the extra `notebooks` is not installed")
 import nbformat
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nightly import nightly
 
 from fitgym.course.lesson import PARTS, Lesson
@@ -176,6 +178,19 @@ def test_without_fast_mode_the_variable_is_not_set() -> None:
 def test_a_conversion_repeats_itself_and_can_be_read_back() -> None:
     assert text(converted(SOURCES[0])) == text(converted(SOURCES[0]))
     nbformat.validate(nbformat.reads(text(converted(SOURCES[0])), as_version=4))
+
+
+def test_a_notebook_keeps_a_figure_as_a_small_png() -> None:
+    from PIL import Image
+
+    made = BytesIO()
+    Image.effect_noise((80, 80), 90).save(made, "png")
+    png = base64.b64encode(made.getvalue()).decode()
+    output = new_output("display_data", data={"image/png": png, "image/svg+xml": "<svg/>"})
+    (kept,) = json.loads(text(new_notebook(cells=[new_code_cell("plt.show()", outputs=[output])])))["cells"][0][
+        "outputs"
+    ]
+    assert list(kept["data"]) == ["image/png"] and len("".join(kept["data"]["image/png"])) < len(png)
 
 
 # A small lesson
