@@ -1,8 +1,7 @@
-// How results of the search are ranked: as Sphinx does, with the pages that people wrote first, and the modules and the
-// lessons, in which every word occurs, last.
+// How results of the search are ranked: pages that people wrote come first, and modules, whose pages hold every word, last.
 var Scorer = {
   score: ([page, title, anchor, description, score]) =>
-    /^(reference|notebooks)\//.test(page) ? score - 20 : page.includes("/") ? score : score + 10,
+    /^reference\//.test(page) ? score - 20 : page.includes("/") && !/^(guides|add)\//.test(page) ? score : score + 8,
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
