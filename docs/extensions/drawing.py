@@ -30,13 +30,13 @@ def svg(width: int, height: int, shapes: Iterable[str], said: str, *, alone: boo
     ground = f'<style>{ALONE}</style><rect width="{width}" height="{height}" rx="8" fill="var(--ground)"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escape(said)}">{ground if alone else ""}{"".join(shapes)}</svg>\n'
+        f'aria-label="{escape(said)}">{ground if alone else ""}{"".join(shapes)}</svg>'
     )
 
 
 def figure(drawing: str, caption: str) -> str:
     """A picture with its caption, as HTML for a page."""
-    return f'<figure class="picture">{drawing}<figcaption>{escape(caption, quote=False)}</figcaption></figure>\n'
+    return f'<figure class="picture">{drawing}<figcaption>{escape(caption, quote=False)}</figcaption></figure>'
 
 
 def label(x: float, y: float, words: str, *, size: int = 13, colour: str = "ink", anchor: str = "start") -> str:

@@ -63,7 +63,10 @@ def chart(*, alone: bool = False) -> str:
     shapes = [label(16, 28, title, size=16), label(16, 48, f"mean over {found[0].modules} modules", colour="faint")]
     for tick in range(0, 101, 25):
         x = _at(tick / 100)
-        shapes += [line([(x, TOP - 18), (x, bottom - 8)], "line"), label(x, bottom + 10, f"{tick} %", colour="faint", anchor="middle")]
+        shapes += [
+            line([(x, TOP - 18), (x, bottom - 8)], "line"),
+            label(x, bottom + 10, f"{tick} %", colour="faint", anchor="middle"),
+        ]
     for number, row in enumerate(found):
         y = TOP + STEP * number
         shapes += [
@@ -85,5 +88,5 @@ def _at(share: float) -> float:
 
 
 if __name__ == "__main__":
-    FILE.write_text(chart(alone=True), "utf-8")
+    FILE.write_text(chart(alone=True) + "\n", "utf-8")
     print(FILE)

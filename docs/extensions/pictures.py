@@ -1,7 +1,7 @@
 """Pictures on top of the pages that are made from the code: what an agent chooses, a search covers, an environment shows.
 
 The pictures of agents and searches are drawn while the documentation is built, from runs on formulas that take
-milliseconds. Those of environments are committed files, see `docs/pictures.py`.
+milliseconds. Those of environments are committed files, see `docs/episodes.py`.
 """
 
 from __future__ import annotations
@@ -47,13 +47,23 @@ def agent_picture(name: str) -> str:
     before, after = (f"{100 * np.mean(part):.0f} %" for part in np.split(chosen == best, 2))
     shapes, left, right = [], 90, 700
     width = (right - left) / STEPS
-    shapes.append(label(16, 24, f"{name} chooses the best option in {before} of the steps before it changes, in {after} after", size=15))
+    shapes.append(
+        label(
+            16,
+            24,
+            f"{name} chooses the best option in {before} of the steps before it changes, in {after} after",
+            size=15,
+        )
+    )
     for option in range(OPTIONS):
         y = 42 + 24 * option
         shapes.append(label(left - 10, y + 14, f"option {option + 1}", colour="faint", anchor="end"))
         for part in np.flatnonzero([option == best[0], option == best[-1]]):
             shapes.append(rect(left + part * half * width, y, half * width, 20, "band"))
-        shapes += [rect(left + start * width, y + 2, (end - start) * width, 16, "blue") for start, end in _spells(chosen == option)]
+        shapes += [
+            rect(left + start * width, y + 2, (end - start) * width, 16, "blue")
+            for start, end in _spells(chosen == option)
+        ]
     for step in (0, half, STEPS):
         anchor = {0: "start", STEPS: "end"}.get(step, "middle")
         shapes.append(label(left + step * width, 42 + 24 * OPTIONS + 14, f"step {step}", colour="faint", anchor=anchor))
@@ -101,7 +111,10 @@ def search_picture(name: str) -> str:
     shapes = [label(16, 24, title, size=15)]
     for count in (0, most // 2, most):
         y = bottom - (bottom - top) * count / most
-        shapes += [line([(left, y), (right, y)], "line"), label(left - 8, y + 4, str(count), colour="faint", anchor="end")]
+        shapes += [
+            line([(left, y), (right, y)], "line"),
+            label(left - 8, y + 4, str(count), colour="faint", anchor="end"),
+        ]
     for other, curve in sorted(curves.items(), key=lambda item: item[0] == name):
         shapes.append(line(place(curve), "blue" if other == name else "muted", 3 if other == name else 1.5))
     spread = _apart({other: place(curve)[-1][1] for other, curve in curves.items()}, 16)
@@ -155,7 +168,10 @@ def goal_picture(name: str) -> str:
     bottom = top + step * len(shares)
     for tick in range(0, 101, 25):
         x = left + (right - left) * tick / 100
-        shapes += [line([(x, top - 14), (x, bottom - 10)], "line"), label(x, bottom + 6, f"{tick} %", colour="faint", anchor="middle")]
+        shapes += [
+            line([(x, top - 14), (x, bottom - 10)], "line"),
+            label(x, bottom + 6, f"{tick} %", colour="faint", anchor="middle"),
+        ]
     for number, (agent, share) in enumerate(shares.items()):
         y = top + step * number
         shapes += [label(left - 14, y + 4, agent, anchor="end"), circle(left + (right - left) * share, y, 6, "blue")]
@@ -203,7 +219,7 @@ def _with_animation(text: str) -> str:
         return text
     return (
         f"{heading}\n\n```{{figure}} /static/environments/{file.name}\n:alt: An episode of {name} with random actions.\n"
-        f":figclass: episode\n\nAn episode with random actions and seed 0, drawn by `render_mode=\"rgb_array\"`.\n```\n{rest}"
+        f':figclass: episode\n\nAn episode with random actions and seed 0, drawn by `render_mode="rgb_array"`.\n```\n{rest}'
     )
 
 

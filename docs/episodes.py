@@ -1,4 +1,4 @@
-"""Draw the animations on the pages of the environments: `python docs/pictures.py`, about a minute.
+"""Draw the animations on the pages of the environments: `python docs/episodes.py`, about a minute.
 
 Each one is a short episode with random actions and seed 0. The files are committed, because the searches behind them
 take longer than the rest of the documentation. Run the script again when `fitgym/rendering` draws something else.
