@@ -22,7 +22,7 @@ NAMES = {
     "whole_suite": "whole suite",
     "random_search": "random search",
 }
-LEFT, RIGHT, TOP, STEP = 150, 690, 78, 30
+WIDTH, LEFT, RIGHT, TOP, STEP = 540, 118, 512, 104, 30
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,12 @@ def chart(*, alone: bool = False) -> str:
     bottom = TOP + STEP * len(found)
     ours = f"{min(r.fitgym for r in found):.2f} to {max(r.fitgym for r in found):.2f}"
     theirs = f"{min(r.pynguin for r in found):.2f} to {max(r.pynguin for r in found):.2f}"
-    title = f"In {budget().removesuffix('s')} seconds fitgym covers {ours} of the branches, Pynguin {theirs}"
-    shapes = [label(16, 28, title, size=16), label(16, 48, f"mean over {found[0].modules} modules", colour="faint")]
+    said = f"fitgym covers {ours} of the branches", f"Pynguin {theirs}, in {budget().removesuffix('s')} seconds each"
+    shapes = [
+        label(16, 28, f"{said[0]},", size=17),
+        label(16, 50, said[1], size=17),
+        label(16, 72, f"mean over {found[0].modules} modules, one seed", colour="faint"),
+    ]
     for tick in range(0, 101, 25):
         x = _at(tick / 100)
         shapes += [
@@ -80,7 +84,8 @@ def chart(*, alone: bool = False) -> str:
                 label(_at(row.pynguin), y - 13, "Pynguin", colour="orange", anchor="middle"),
                 label(_at(row.fitgym), y - 13, "fitgym", colour="blue", anchor="middle"),
             ]
-    return svg(720, bottom + 26, shapes, f"{title}, mean over {found[0].modules} modules.", alone=alone)
+    sentence = f"{', '.join(said)}: mean over {found[0].modules} modules."
+    return svg(WIDTH, bottom + 26, shapes, sentence, alone=alone)
 
 
 def _at(share: float) -> float:
