@@ -31,7 +31,7 @@ SYNONYMS: Mapping[str, str] = {
     "concepts": "architecture overview design works internals inside reproducible determinism deterministic",
     "cite": "cite citing citation bibtex reference paper publication",
     "comparison": "alternative alternatives versus compared hypothesis randoop tool tools",
-    "troubleshooting": "error errors problem problems help fails failed broken stuck slow hang empty debug",
+    "troubleshooting": "nothing exported empty suite error errors problem problems help fails failed broken stuck slow hang empty debug",
     "guides/index": "howto guides recipes how-to",
     "guides/corpus": "corpus dataset own code modules subjects training set toml",
     "guides/stable_baselines": "sb3 baselines baselines3 stable torch pytorch loop custom training ppo dqn",

@@ -24,7 +24,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     return [...byPage.values()]
       .filter(({ weight }) => weight >= MOST * all)
-      .map(({ result, weight, score }) => ((result[4] = (4 * score * weight) / all / all), result))
+      .map(({ result, weight, score }) => ((result[4] = (score * weight) / all / all), result))
       .sort((a, b) => b[4] - a[4])
       .slice(0, FOUND);
   };

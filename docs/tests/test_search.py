@@ -56,7 +56,7 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "run on SLURM": ("guides/slurm",),
     "Ray cluster": ("guides/cluster",),
     "own corpus": ("guides/corpus",),
-    "train on my own code": ("guides/corpus",),
+    "train on my own code": ("guides/corpus", "faq"),
     "custom environment": ("add/environment",),
     "how do I add an agent": ("add/agent",),
     "how can I repeat a run": ("concepts", "quickstart"),
