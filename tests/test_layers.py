@@ -23,6 +23,7 @@ ROOMS = {
     "fitgym.immutable": 0,
     "fitgym.interruption": 0,
     "fitgym.registry": 0,
+    "fitgym.course": 0,
     "fitgym.run.setting": 0,
     "fitgym.subject": 1,
     "fitgym.programs": 1,
@@ -90,7 +91,7 @@ PARENT = ("fitgym.execution.executor",)
 LAZY_IN_WORKER = ("typeshed_client",)
 """May be imported inside functions of worker code."""
 
-FACES = ("fitgym.engine",)
+FACES = ("fitgym.course", "fitgym.engine")
 """Packages whose `__init__` hands on public names. Files inside such a package import from the defining file."""
 
 ABOVE_THE_ENGINE = (

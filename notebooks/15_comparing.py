@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 07 Is it really better, or was it luck?
+# # 15 Is it really better, or was it luck?
 #
 # A search draws numbers. Run it again with another seed and it covers something else. So when a new algorithm beats an old
 # one, two things may have happened: it is better, or its seeds were. This notebook contains a lie, and then the tools that
@@ -132,7 +132,7 @@ assert share[-1] > 10, "twice as many as promised, or more"
 
 # %% [markdown]
 # The number of seeds, the budget and the one metric that decides are therefore written down *before* the first run. A
-# study file of fitgym holds them (notebook 08).
+# study file of fitgym holds them (notebook 16).
 #
 # ## Looking in too many places
 #

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 00 What does a fitness landscape do to a search?
+# # 02 What does a fitness landscape do to a search?
 #
 # A test generator looks for inputs: for the one `x` at which `if x == 300:` comes out true, say. It cannot see the
 # answer, but after each execution it is told a *distance*: 0 if the branch was taken, something above 0 if not. The
@@ -123,7 +123,7 @@ print(f"of these, successful within 100 more: {100 * found_later:.0f} %")
 # %% [markdown]
 # **Where landscapes come from.** `if x == 300:` has a gradient, $|x - 300|$. The same question behind a function that
 # returns True or False, `if is_magic(x):`, has none that can be seen from the `if`: two heights, a plateau with a hole.
-# A hash, a checksum, a regular expression make plateaus; early exits and clamped values make false trails. Notebook 01
+# A hash, a checksum, a regular expression make plateaus; early exits and clamped values make false trails. Notebook 03
 # shows how the distance is measured in real code.
 #
 # And this is why it matters *which* fitness function guides: the branch may be a plateau where the exception that lies
@@ -186,5 +186,5 @@ check(answer)
 # * **The landscape and the mover belong together.** With steps of 1 instead of powers of two the gradient would take
 #   hundreds of tries; with any `x` as neighbour there is no landscape. "This problem is hard" means hard for this mover.
 # * **One target.** A real search pursues hundreds at once, and what it spends on one that cannot be covered it does not
-#   have for the others: notebook 02.
+#   have for the others: notebook 05.
 # * **A number like 50 tries** decides how large the differences look. The curves tell more than any point of them.

@@ -1,7 +1,7 @@
 # %% [markdown]
-# # 02 Which search covers most, on which landscape?
+# # 05 Which search covers most, on which landscape?
 #
-# One target was notebook 00. A module has hundreds, and a search has to divide its budget between them. Four algorithms of
+# One target was notebook 02. A module has hundreds, and a search has to divide its budget between them. Four algorithms of
 # `fitgym.search` do that in four ways:
 #
 # * **random**: new test cases all the time; what covers something is kept.
@@ -131,7 +131,7 @@ assert a12(with_it, without) > 0.9
 assert with_it.mean() > 2 * max(beside[name, 100].mean() for name in searches if name != "MIO")
 
 # %% [markdown]
-# The paper with these problems (Arcuri 2017) says the same, and notebook 08 repeats its study. Real modules are mixtures of
+# The paper with these problems (Arcuri 2017) says the same, and notebook 16 repeats its study. Real modules are mixtures of
 # all of this, with one more difficulty: a test case that covers one target is often near many others. Then suites and many
 # objectives look better than here. That is why fitgym has them all, and why the choice itself can be learnt.
 

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 04 Which option next, when each try costs what another might have paid?
+# # 06 Which option next, when each try costs what another might have paid?
 #
 # Every few generations an agent chooses a fitness function. It sees what the choice pays and never what the others would
 # have paid. That is a *bandit*: in step $t$ choose an action $A_t$ out of $k$, get a reward $R_t$, nothing else.
@@ -245,8 +245,8 @@ for one in judge(found):
 # %% [markdown]
 # UCB tries every option once before it does anything else, a third of such a run, and **one look at each says little**:
 # no gain over chance is shown here, nor over a fixed choice that is merely sensible. The theory is
-# right and says nothing about 180 steps. What can be done: fewer options, knowledge from other runs (notebooks 05
-# and 06), or a longer run.
+# right and says nothing about 180 steps. What can be done: fewer options, knowledge from other runs (notebooks 09
+# and 11), or a longer run.
 
 # %%
 env = gymnasium.make("fitgym/Toy-v0", horizon=40)  # five options that drift; see its documentation
@@ -265,7 +265,7 @@ assert earned["ucb"] < earned["uniform"] + 1, "not even chance is beaten clearly
 # %% [markdown]
 # In `fitgym/Toy-v0` an option that pays nothing (*ground*) raises all that comes after, and one that pays well (*mirage*)
 # spoils it. A bandit sees neither, because it credits a reward to the action just taken; so it earns no more than chance,
-# which takes *ground* by accident. Seeing more takes states and values: notebook 05.
+# which takes *ground* by accident. Seeing more takes states and values: notebook 09.
 
 # %% [markdown]
 # ## Exercise

@@ -1,8 +1,8 @@
 # %% [markdown]
-# # 06 What do deep methods find that bandits and linear values do not?
+# # 11 What do deep methods find that bandits and linear values do not?
 #
 # In `fitgym/Toy-v0` one option pays nothing, and up to five of it raise everything that comes after by 15 % each. The bandits
-# of notebook 04 and the linear values of notebook 05 earned no more than chance there. Now a network: first the method that
+# of notebook 06 and the linear values of notebook 09 earned no more than chance there. Now a network: first the method that
 # everybody uses, PPO from Stable-Baselines3, then *deep Q-learning* (DQN), written on one page.
 
 # %% [markdown]
@@ -259,7 +259,7 @@ check(answer)
 # ## What could fool you here
 #
 # * **One seed.** Each curve is one run of a method that varies much from seed to seed. "PPO is better than DQN" cannot be read
-#   off it: notebook 07.
+#   off it: notebook 15.
 # * **The same env to learn and to judge.** The toy has no noise, so a policy that is good here may have learnt it by heart. On
 #   modules that is overfitting: train on some, judge on others.
 # * **Knobs.** Step sizes, sizes of networks and batches were chosen so that this works in seconds. That search is not on the

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 01 What does a search see of one execution?
+# # 03 What does a search see of one execution?
 #
 # A test case runs, and comes back with more than *passed* or *failed*: with a *trace*, from which every fitness function
 # takes what it needs. This notebook follows one call through eight lines of code, down to the number that guides the
@@ -147,7 +147,7 @@ plt.show()
 # %% [markdown]
 # Orange marks cover the target. The one star on the right, `triangle(20, 20, 20)`, is one of 1681 inputs: guessing needs a
 # thousand tries. But there is a way down to it: over the edge to $a + b > c$, then along to the diagonal $a = b$, then along
-# the diagonal. Notebook 00 has shown what a climber makes of that.
+# the diagonal. Notebook 02 has shown what a climber makes of that.
 
 # %%
 surface = grid[:, equilateral].reshape(SIDE, SIDE)

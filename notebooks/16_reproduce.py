@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 08 Does a published table come out again?
+# # 16 Does a published table come out again?
 #
 # Arcuri (2017) introduced the MIO algorithm with a study on artificial problems: 1000 evaluations, 100 runs, five
 # algorithms. fitgym has that study as a file, `studies/mio.toml`. Here a cut of it is run, and what the paper *says* is put

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 09 What does it take to add a fitness function, a goal and an agent of your own?
+# # 17 What does it take to add a fitness function, a goal and an agent of your own?
 #
 # Say you care about loops: a loop that goes round once hides errors that show in the second round. No fitness function of
 # fitgym asks for that. So we add one, a goal that rewards it, and an agent to pursue it. The name of a file is the name of
@@ -66,7 +66,7 @@ print(Path("own/fitness/again.py").read_text())
 
 # %% [markdown]
 # Half way counts as half way: a body that ran once is nearer than one that never ran. That is a slope, if a short one
-# (notebook 00). What the base class promises must hold: 0 exactly where the target is covered, never negative, never NaN.
+# (notebook 02). What the base class promises must hold: 0 exactly where the target is covered, never negative, never NaN.
 
 # %%
 env = FitnessSelection("textwrap", goal="looping", budget="300x", population=5, reward="gain")
@@ -140,7 +140,7 @@ print(last)
 # %% [markdown]
 # The three end close to each other: whoever covers branches goes round loops on the way, and the distance that `again`
 # sees has one step only. A fitness function of one's own is easily written. That it *guides* better than what there is
-# has to be shown, with more seeds and more subjects than here (notebook 07).
+# has to be shown, with more seeds and more subjects than here (notebook 15).
 
 # %%
 assert all(np.all(np.diff(values) >= 0) for curves in runs.values() for values in curves)

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 10 What changes when a study runs on a cluster?
+# # 18 What changes when a study runs on a cluster?
 #
 # A study is hundreds of runs that know nothing of each other. On one core they take a night, on a cluster minutes. Only the
 # time should change. This notebook runs the same study in this process and on a Ray cluster, a small one: two workers

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 03 What does an agent see, do and get?
+# # 12 What does an agent see, do and get?
 #
 # `fitgym/ExceptionDiscovery-v0` is a Gymnasium environment: inside runs a genetic algorithm that writes tests for a Python
 # module, outside an agent chooses every few generations which fitness functions guide it. Here *you* are the agent.
@@ -106,7 +106,7 @@ assert inside.spent >= 1.0, "the episode is over because the budget is spent: te
 
 # %% [markdown]
 # Most steps pay nothing. The exceptions that are easily found were there before anybody chose. This is what makes
-# the problem hard for those who learn within one run (notebooks 04 and 05): what pays late has to be told from what pays
+# the problem hard for those who learn within one run (notebooks 06 and 09): what pays late has to be told from what pays
 # never.
 #
 # ## Same seed, same episode

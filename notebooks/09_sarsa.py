@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 05 What do features add to an agent that learns values?
+# # 09 What do features add to an agent that learns values?
 #
 # A bandit credits each reward to the action just taken. But some choices pay later, through the state that they leave
 # behind: a diverse population pays nothing now and much afterwards. *Differential semi-gradient Sarsa* (DSG-Sarsa, Sutton
@@ -209,7 +209,7 @@ assert max(earned["dsg_sarsa"], earned["dsg_sarsa:tiles=4,alpha=0.2"]) < earned[
 
 # %% [markdown]
 # It does worse than chance. The option that pays later loses each comparison long before its effect has travelled back
-# through the weights, and without it the rest is poor. Notebook 06 has methods that find it, with hundreds of times more
+# through the weights, and without it the rest is poor. Notebook 11 has methods that find it, with hundreds of times more
 # steps than one run of a test generator has. And such a run is short, for an agent with this many weights:
 
 # %%
