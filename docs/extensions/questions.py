@@ -60,7 +60,6 @@ SYNONYMS: Mapping[str, str] = {
     "search/mosa": "many-objective pareto nsga front",
     "environments/index": "gym gymnasium action space observation environments list",
     "notebooks/index": "lessons course tutorial tutorials notebook notebooks learn teach teaching exercises jupyter beginner",
-    "lessons/index": "lessons course tutorial tutorials notebook notebooks learn teach teaching exercises jupyter beginner",
     "results/index": "results evidence experiments evaluation reproduce numbers",
 }
 """Words that newcomers use for the content of a page, by page. A page that is gone is ignored."""

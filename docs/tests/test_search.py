@@ -19,7 +19,7 @@ FIRST = 5
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "how do I install it": ("quickstart",),
     "getting started": ("quickstart",),
-    "tutorial": ("notebooks/index", "lessons/index", "quickstart"),
+    "tutorial": ("notebooks/index", "quickstart"),
     "how do I test a class": ("quickstart", "faq"),
     "which Python version do I need": ("faq", "quickstart"),
     "does it work on Windows": ("faq",),
