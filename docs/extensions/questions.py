@@ -47,6 +47,7 @@ SYNONYMS: Mapping[str, str] = {
     "guides/existing": "existing own tests already have improve coverage add missing",
     "guides/report": "report html coverage uncovered missed lines mutants",
     "guides/refactoring": "refactor refactoring regression behaviour behavior changed compare commits git",
+    "guides/teaching": "teacher teachers syllabus autograder grade grading class university nbgrader slides students",
     "guides/checking": "mutation mutants assertions assert strong quality mock protocol",
     "guides/budget": "budget time share divide allocate seconds modules",
     "add/index": "extend extension plugin custom own",
