@@ -9,7 +9,26 @@ from dataclasses import dataclass, field, replace
 
 from fitgym.immutable import immutable
 
-__all__ = ["Episode", "Listing", "Step"]
+__all__ = ["Episode", "Find", "Listing", "Step"]
+
+
+@immutable
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A test case that a step found.
+
+    Attributes:
+        code: the test case as Python, without imports.
+        lines: numbers of the lines that it runs and no earlier test case ran.
+        raised: the exception that ends it and no earlier test case raised, with its function, such as
+            `ValueError in wrap`; "" if there is none.
+        line: number of the line that raised it, 0 if it is unknown.
+    """
+
+    code: str
+    lines: tuple[int, ...] = ()
+    raised: str = ""
+    line: int = 0
 
 
 @immutable
@@ -27,6 +46,7 @@ class Step:
         near: how near what is not covered has come on the mean over all targets, in [0, 1], where that is known.
         spent: share of the budget that is used up, in [0, 1].
         clock: how far the run is, as text, such as "generation 12".
+        finds: test cases that it found, those with the most new lines first.
     """
 
     choice: str
@@ -37,6 +57,7 @@ class Step:
     value: float = 0.0
     spent: float = 0.0
     clock: str = ""
+    finds: tuple[Find, ...] = ()
 
 
 @immutable
@@ -76,6 +97,8 @@ class Episode:
         runs: by line, how many of the test cases that the search keeps run it.
         since: by line, the step in which it was first seen to run.
         ended: why the episode is over, "" while it is not.
+        goal: what the value of a step counts, "" if it has no name.
+        reward: which reward the agent gets, such as "growth"; "" if there is one only.
     """
 
     title: str
@@ -86,6 +109,8 @@ class Episode:
     runs: Mapping[int, int] = field(default_factory=dict)
     since: Mapping[int, int] = field(default_factory=dict)
     ended: str = ""
+    goal: str = ""
+    reward: str = ""
 
     def then(self, step: Step, runs: Mapping[int, int] | None = None, ended: str = "") -> Episode:
         """The episode after one more step.
@@ -114,6 +139,32 @@ class Episode:
         """The lines that ran for the first time in the last step; none before the first choice."""
         last = len(self.choices)
         return frozenset(line for line, step in self.since.items() if step == last) if last else frozenset()
+
+    @property
+    def raised(self) -> dict[int, str]:
+        """By line, the exception that was last found to be raised there."""
+        return {find.line: find.raised for step in self.steps for find in step.finds if find.line}
+
+    @property
+    def exceptions(self) -> frozenset[str]:
+        """The exceptions that were found so far."""
+        return frozenset(find.raised for step in self.steps for find in step.finds if find.raised)
+
+    def at(self, number: int) -> Episode:
+        """The episode as it stood after a step; what later test cases run is unknown then.
+
+        Args:
+            number: of the step; 0 is the beginning.
+        """
+        since = {line: step for line, step in self.since.items() if step <= number}
+        over = number >= len(self.steps) - 1
+        return replace(
+            self,
+            steps=self.steps[: number + 1],
+            since=since,
+            runs={line: runs for line, runs in self.runs.items() if line in since},
+            ended=self.ended if over else "",
+        )
 
     @property
     def rows(self) -> tuple[str, ...]:
