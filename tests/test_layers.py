@@ -59,6 +59,7 @@ ROOMS = {
     "fitgym.leaderboard": 11,
     "fitgym.headroom": 11,
     "fitgym.project": 11,
+    "fitgym.player": 11,
     "fitgym.cli": 12,
     "fitgym.commands": 12,
     "fitgym.agent_commands": 12,
@@ -96,7 +97,7 @@ FACES = ("fitgym.engine",)
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.generation", "fitgym.evaluation"),
     *("fitgym.training", "fitgym.run.episode", "fitgym.run.environment", "fitgym.run.record", "fitgym.run.replay"),
-    *("fitgym.study", "fitgym.headroom", "fitgym.batched", "fitgym.remote_env", "fitgym.rollouts"),
+    *("fitgym.study", "fitgym.headroom", "fitgym.player", "fitgym.batched", "fitgym.remote_env", "fitgym.rollouts"),
     *("fitgym.cli", "fitgym.listing"),
 )
 """The engine knows nothing of gymnasium; these may import it."""
