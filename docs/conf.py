@@ -26,6 +26,7 @@ extensions = [
     "navigation",
     "pages",
     "questions",
+    "replays",
 ]
 exclude_patterns = ["extensions"]
 
