@@ -54,7 +54,7 @@ TONES: Final[Mapping[str, Tone]] = MappingProxyType(
 )
 """Colours by meaning; `page`, `ink`, `soft`, `line` and `fill` are those of text and boxes."""
 
-CYCLE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+CYCLE: Final = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8c8c00", "#7f7f7f")
 """Colours of series without a meaning, in order."""
 
 AGENTS: Final[Mapping[str, Tone]] = MappingProxyType(
