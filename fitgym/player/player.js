@@ -33,7 +33,8 @@
     $("goal-name").textContent = film.goal ? `Goal: ${film.goal.replaceAll("_", " ")}` : "Value";
     $("reward-name").textContent = film.reward ? `Reward (${film.reward})` : "Reward";
     $("curve-name").textContent = `${film.goal ? title(film.goal) : "Value"} over time`;
-    $("shares").hidden = !film.steps.some(step => Object.keys(step.covered).length);
+    const counts = film.steps.flatMap(step => Object.values(step.covered));
+    $("shares").hidden = !counts.some(([, all]) => all !== null); $("grew").hidden = !counts.some(([, all]) => all === null);
     $("source").hidden = $("lines").hidden = !film.listing;
     $("figures").style.setProperty("grid-template-columns", film.listing ? "" : "repeat(3, minmax(0, 1fr))");
     document.querySelector("main").classList.toggle("bare", !film.listing);
@@ -186,10 +187,12 @@
       const picked = film.steps.slice(1, at + 1).filter(step => name in step.active).length;
       const figures = name in now.covered ? known === null ? `${covered} found` : `${covered} of ${known}` : "";
       const times = option ? `${figures ? ", " : ""}chosen ${picked}×` : "";
-      const whole = Math.max(1, ...film.steps.map(step => { const [n, all] = step.covered[name] || [0, 0]; return all === null ? n : all; }));
       film.steps.forEach((step, index) => {
-        const [x, end] = where[index], later = index > at ? " later" : "", width = 1000 * (end - x), high = (step.covered[name] || [0])[0] / whole * (option ? 13 : 20);
-        if (high) drawing.append(shape("rect", {class: `share${later}`, x: 1000 * x, y: (option ? 13 : 20) - high, width, height: high}));
+        const [x, end] = where[index], later = index > at ? " later" : "", width = 1000 * (end - x), floor = option ? 13 : 20;
+        const [n, all] = step.covered[name] || [0, 0], before = index ? (film.steps[index - 1].covered[name] || [0])[0] : 0;
+        // Of an open number there is no share: a mark stands where it grew.
+        const high = all ? floor * n / all : all === null && n > before ? 4 : 0;
+        if (high) drawing.append(shape("rect", {class: `${all ? "share" : "grew"}${later}`, x: 1000 * x, y: floor - high, width: all ? width : Math.max(2, width - 2), height: high}));
         if (option && name in step.active) drawing.append(shape("rect", {class: (index ? "pick" : "begin") + later, x: 1000 * x, y: 14, width: Math.max(2, width - 2), height: 6}));
       });
       drawing.append(shape("line", {class: "here", x1: 1000 * where[at][1], x2: 1000 * where[at][1], y1: 0, y2: 20}));

@@ -182,17 +182,29 @@ class Episode:
     def shown(self, height: int) -> range:
         """The numbers of `height` lines of the listing (or all) that show where the search last got on.
 
-        These are around the largest group of lines that ran for the first time in one step, the last in which any did.
+        The part that is shown moves as seldom as it can: only if a step has new lines and none of them is in it. Then it
+        moves to their largest group.
         """
         assert self.listing is not None
         first, end = self.listing.first, self.listing.first + len(self.listing.lines)
-        last = max(self.since.values(), default=0)
-        found = sorted(line for line, step in self.since.items() if step == last) or [first]
-        groups = (found[place : bisect_left(found, line + height)] for place, line in enumerate(found))
-        group = max(groups, key=len)
-        start = (group[0] + group[-1] + 1 - height) // 2
-        start = max(first, min(start, end - height))
+        by_step: dict[int, list[int]] = {}
+        for line, step in sorted(self.since.items()):
+            by_step.setdefault(step, []).append(line)
+        start = None
+        for _, found in sorted(by_step.items()):
+            if start is not None and any(start <= line < start + height for line in found):
+                continue
+            groups = (found[place : bisect_left(found, line + height)] for place, line in enumerate(found))
+            group = max(groups, key=len)
+            start = max(first, min((group[0] + group[-1] + 1 - height) // 2, end - height))
+        start = first if start is None else start
         return range(start, min(end, start + height))
+
+    @property
+    def last_finds(self) -> tuple[int, tuple[Find, ...]]:
+        """The last step that found tests, and these; 0 and none before any."""
+        found = [(number, step.finds) for number, step in enumerate(self.steps) if step.finds]
+        return found[-1] if found else (0, ())
 
     def told(self) -> str:
         """What the last step came to, in one sentence."""
