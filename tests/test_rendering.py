@@ -73,6 +73,13 @@ def test_the_part_that_is_shown_stays_while_new_lines_are_in_it():
     assert near.then(step("branch"), {20: 1}).shown(40) == range(1, 41)
 
 
+def test_the_line_that_raised_a_new_exception_is_shown():
+    listing = Listing(tuple(f"x = {n}" for n in range(1000)), 1, frozenset(range(1, 1001)))
+    finds = (Find("f()", (90, 91)), Find("g()", (), "ValueError in g", 700))
+    episode = begun(listing, runs={5: 1}).then(step("branch", finds=finds), {5: 1, 90: 1, 91: 1})
+    assert 700 in episode.shown(40) and 90 not in episode.shown(40)
+
+
 def test_the_last_tests_that_were_found_are_known():
     found = (Find("f(1)", (6,)),)
     episode = begun().then(step("branch", finds=found), {6: 1}).then(step("branch"), {6: 1})
@@ -129,7 +136,7 @@ def test_a_line_that_is_not_covered_has_a_bar_before_it_and_one_that_is_no_code_
 def test_a_line_that_raised_has_the_exception_at_its_end():
     find = Find("sign('a')", (), "TypeError in sign", 2)
     episode = begun().then(step("branch", "branch", finds=(find,)), {1: 1, 2: 1})
-    left, top, right, bottom = line_at(episode, 2)
+    _, top, right, bottom = line_at(episode, 2)
     assert RAISED in colours(picture(episode), (right - 60, top, right, bottom))
     assert not holds(picture(begun()), RAISED)
 

@@ -121,7 +121,9 @@
     $("fresh").textContent = at ? fresh.length ? `${counted(fresh.length, "line")} for the first time` : "no new line" : "by the first population";
     const pane = $("code");
     const visible = number => { const {row} = lines.get(number); return row.offsetTop >= pane.scrollTop && row.offsetTop < pane.scrollTop + pane.clientHeight - 20; };
-    if ($("follow").checked && fresh.length && !fresh.some(visible)) scrollTo(largest(fresh), !document.hidden);
+    const thrown = at ? film.steps[at].finds.map(find => find.line).filter(number => lines.has(number)) : [];
+    const wanted = thrown.length ? thrown : fresh;
+    if ($("follow").checked && wanted.length && !wanted.some(visible)) scrollTo(largest(wanted), !document.hidden);
     frame();
   }
 

@@ -183,13 +183,16 @@ class Episode:
         """The numbers of `height` lines of the listing (or all) that show where the search last got on.
 
         The part that is shown moves as seldom as it can: only if a step has new lines and none of them is in it. Then it
-        moves to their largest group.
+        moves to their largest group. Where the agent's step found an exception, the line that raised it counts instead.
         """
         assert self.listing is not None
         first, end = self.listing.first, self.listing.first + len(self.listing.lines)
         by_step: dict[int, list[int]] = {}
-        for line, step in sorted(self.since.items()):
-            by_step.setdefault(step, []).append(line)
+        for line, number in sorted(self.since.items()):
+            by_step.setdefault(number, []).append(line)
+        for number, step in enumerate(self.choices, 1):
+            if raised := sorted({find.line for find in step.finds if first <= find.line < end}):
+                by_step[number] = raised
         start = None
         for _, found in sorted(by_step.items()):
             if start is not None and any(start <= line < start + height for line in found):

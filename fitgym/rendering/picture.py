@@ -151,11 +151,22 @@ def _found(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
     heading = f"Test found in {when}: {', '.join(added)}"
     write(draw, (_MARGIN, _TEST), heading, _INK, bold=now, room=_MIDDLE - _MARGIN)
     lines = [plain(line) for line in find.code.split("\n")]
-    cut = len(lines) > _CODE
     draw.rectangle((_MARGIN, _TEST + 16, _MARGIN + 2, _BOTTOM - 3), fill=RAISED if find.raised else NEW)
-    for place, line in enumerate(["…", *lines[1 - _CODE :]] if cut else lines):
+    for place, line in enumerate(_excerpt(lines)):
         at = (_MARGIN + 10, _TEST + 17 + place * _LINE)
         write(draw, at, line, _INK, _SIZE, room=_MIDDLE - _MARGIN - 10)
+
+
+def _excerpt(lines: Sequence[str]) -> list[str]:
+    """As many lines of a test as there is room for; the last statement begins in them, because it is what counts."""
+    last = max(place for place, line in enumerate(lines) if place == 0 or line[:1] not in ("", " ", ")", "]", "}"))
+    start = min(last, max(0, len(lines) - _CODE))
+    shown = list(lines[start : start + _CODE])
+    if start and start < last:
+        shown[0] = "…"
+    if start + _CODE < len(lines):
+        shown[-1] = "    …"
+    return shown
 
 
 def _legend(draw: ImageDraw.ImageDraw, top: int) -> None:
