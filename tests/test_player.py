@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import every, nightly
 
 import fitgym
 from fitgym.cli import main
@@ -78,6 +79,7 @@ def test_an_exception_is_found_once_and_its_line_is_in_the_source(tmp_path: Path
     assert len([find for step in shown.steps for find in step.finds if find.raised]) == 2
 
 
+@nightly
 def test_the_code_of_a_find_runs_and_does_what_is_said(tmp_path: Path) -> None:
     (tmp_path / "gate.py").write_text("def enter(age: int):\n    return 100 // age\n")
     shown = seen(str(tmp_path / "gate.py"), goal="exceptions", steps=1)
@@ -87,6 +89,7 @@ def test_the_code_of_a_find_runs_and_does_what_is_said(tmp_path: Path) -> None:
     assert done.stderr.strip().splitlines()[-1].startswith("ZeroDivisionError")
 
 
+@nightly
 def test_an_earlier_moment_of_an_episode_is_the_episode_of_that_moment() -> None:
     short, long = seen(steps=2), seen(steps=4)
     assert long.at(2).steps == short.steps and long.at(2).since == short.since
@@ -284,7 +287,7 @@ def test_the_switch_turns_the_page_dark_and_light_again(page: Any) -> None:
     assert page.evaluate(colour) == light
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", every(2, [390, 1280]))
 def test_nothing_is_wider_than_the_screen(browser: Any, episode: Episode, width: int) -> None:
     opened = browser.new_page(viewport={"width": width, "height": 800})
     opened.set_content(html(episode))
