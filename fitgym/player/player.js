@@ -114,7 +114,7 @@
       const kind = isNew ? "new" : covered ? "covered" : "missed";
       row.className = raised.has(number) ? `${kind} raised` : kind;
       note.hidden = !raised.has(number);
-      note.textContent = raised.get(number) || "";
+      note.textContent = (raised.get(number) || "").split(" in ")[0];
       marks.get(number).setAttribute("class", raised.has(number) ? "raised" : kind);
     }
     $("covered").textContent = `${n} of ${lines.size}`;
@@ -163,6 +163,7 @@
       return box;
     }));
     $("finds").scrollTop = 0;
+    $("finds").querySelectorAll("pre").forEach((code, index) => { if (shown[index].raised) code.scrollTop = code.scrollHeight; });  // the last statement raises
   }
 
   /** Where each step begins and ends, in [0, 1]: by the budget, or by number where none is counted. */
