@@ -29,6 +29,7 @@ extensions = [
     "pages",
     "pictures",
     "questions",
+    "replays",
 ]
 exclude_patterns = ["extensions"]
 

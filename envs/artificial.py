@@ -86,7 +86,7 @@ class Artificial(RecordedEnv):
     * `population`: number of its individuals.
     * `generations_per_step`: for how many a decision holds.
     * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; or None.
+      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## References
     Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 4.1: the problems.
@@ -170,7 +170,7 @@ class Artificial(RecordedEnv):
     def render(self) -> Any:
         """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         if self.render_mode is None or self.engine is None:
             return None
         done = ", ".join(f"{kind} {int(self.engine.covered(kind).sum())}/{self.groups[kind]}" for kind in self.kinds)

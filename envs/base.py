@@ -21,7 +21,7 @@ from fitgym.envs.feature_set import FeatureSet
 from fitgym.envs.features.base import Moment, View
 from fitgym.envs.parts import Part
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
-from fitgym.errors import BudgetError, InputError, ResetNeeded
+from fitgym.errors import InputError, ResetNeeded
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor, Limits
 from fitgym.goals.base import Goal
@@ -92,7 +92,7 @@ class SearchEnv(RecordedEnv):
       "ignore".
     * `timeout_s`: seconds that one test case may take.
     * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; or None.
+      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
     * `executor`: a started executor of this subject, for a caller that could not wait.
     """
 
@@ -112,7 +112,7 @@ class SearchEnv(RecordedEnv):
     ) -> None:
         self.options = read(self.Options, options, type(self).__name__)
         self.subject_name = subject
-        self.budget = _budget(self.options.budget)
+        self.budget = None if self.options.budget is None else Budget.counted(self.options.budget)
         self.goal = self._goal()
         if self.options.functions is not None:
             self.goal.combine(self.options.functions)
@@ -267,8 +267,16 @@ class SearchEnv(RecordedEnv):
 
             self._footprint = Footprint(self.engine.subject)
             setting = f"goal {self.pursued} · {self._given()} · seed {self.seed}"
-            episode = Episode(self.subject_name, setting, self._parts(), (), self._footprint.listing)
-            self._display.begin(episode.then(self._seen(""), self._footprint.runs(self.engine)))
+            episode = Episode(
+                self.subject_name,
+                setting,
+                self._parts(),
+                (),
+                self._footprint.listing,
+                goal=self.pursued,
+                reward=self.options.reward,
+            )
+            self._display.begin(episode.then(*self._footprint.look(self.engine, self._seen(""), episode)))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
@@ -299,13 +307,14 @@ class SearchEnv(RecordedEnv):
         self._ended = terminated or truncated
         if self._display is not None and self._footprint is not None:
             ended = "" if not self._ended else "goal reached" if terminated and not spent else "budget spent"
-            self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
+            seen = self._footprint.look(self.engine, self._seen(chosen.label), self._display.episode)
+            self._display.follow(*seen, ended)
         return self._observation(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
-        """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
+        """A line, a picture or the episode so far, as the render mode says; None for "human", which shows each step."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         if self.render_mode is None or self.engine is None:
             return None
         coverage = ", ".join(f"{name} {c}/{n}" for name, (c, n) in self.engine.coverage().items())
@@ -485,14 +494,3 @@ class SearchEnv(RecordedEnv):
             "crashes": len(self.engine.crashes),
             "action_mask": self.action_masks(),
         }
-
-
-def _budget(text: str | None) -> Budget | None:
-    """The budget of an episode; a BudgetError if it cannot be read or counts seconds."""
-    budget = None if text is None else Budget.parse(text)
-    if budget is not None and not budget.deterministic:
-        raise BudgetError(
-            f"budget '{text}' counts seconds, so no run could be repeated: give an environment generations "
-            "(200g) or executions (20000x)"
-        )
-    return budget
