@@ -109,7 +109,9 @@ bars = ax.bar([f"{n} seeds" for n in shares], list(shares.values()), color="#007
 ax.bar_label(bars, fmt="%.0f")
 winners.draw(ax)
 ax.set(ylabel="comparisons of 100", ylim=(0, 100))
-ax.set_title("Of two equal algorithms, one leads by 25 % or more")
+ax.set_title(
+    f"With three seeds, {shares[3]:.0f} of 100 comparisons of equals have a lead of 25 % or more"
+)
 ax.grid(visible=False, axis="x")
 if winners.guess is not None:
     ax.legend()

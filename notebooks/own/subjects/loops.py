@@ -1,5 +1,7 @@
 """Functions whose loops go round more or less often, depending on their arguments."""
 
+from itertools import pairwise
+
 
 def halvings(number: int) -> int:
     """How often a number can be halved until it is 0."""
@@ -29,7 +31,7 @@ def digit_sum(number: int) -> int:
 def longest_run(values: list[int]) -> int:
     """The length of the longest rising run."""
     best = length = 1
-    for before, after in zip(values, values[1:]):
+    for before, after in pairwise(values):
         length = length + 1 if after > before else 1
         best = max(best, length)
     return best
