@@ -25,7 +25,7 @@ help:
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
 	@echo "make docs    the documentation, strictly, into site/, and the checks of what was built"
 	@echo "make bench   the 25 core subjects (20 min) make hostile  the 18 that do harm (10 min)"
-	@echo "make notebooks  the lessons in notebooks/ from their sources, and as pages in build/notebooks"
+	@echo "make notebooks  run the lessons in fast mode and write their .ipynb files with outputs"
 	@echo "make speed   what everything costs, beside other tools (an hour; SPEED_ARGS=--quick: 2 min)"
 
 demo: $(VENV)/.installed
@@ -69,9 +69,9 @@ hostile: $(VENV)/.installed
 speed: $(VENV)/.installed
 	$(BIN)/python benchmarks/speed.py $(SPEED_ARGS)
 
-# The .ipynb files are made from the .py files and hold no outputs; the pages show what they give in fast mode.
+# The .ipynb files are made from the .py files, with the outputs of fast mode; GitHub shows them.
 notebooks: $(VENV)/.installed-notebooks
-	$(BIN)/python notebooks/pages.py --html build/notebooks
+	$(BIN)/python notebooks/pages.py
 
 clean:
 	rm -rf build dist site demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -10,7 +10,7 @@ from pathlib import Path
 import fitgym
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "extensions"))
+sys.path[:0] = [str(HERE / "extensions"), str(HERE.parent)]  # the second one for notebooks/pages.py
 
 project = "fitgym"
 author = "The fitgym developers"
@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "docstrings",
+    "formulas",
     "navigation",
     "pages",
     "questions",
@@ -30,6 +31,8 @@ extensions = [
 exclude_patterns = ["extensions"]
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
 
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"

@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `report`, `replay`, `validate`, `cost`, `list`, `doctor`, and `study`."""
+"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `report`, `replay`, `validate`, `cost`, `list`, `doctor`, `study`, and `course`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from fitgym.agent_commands import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, t
 from fitgym.codes import BAD_INPUT, DONE, FINDING
 from fitgym.commands.check import CHECK_EXAMPLES, check
 from fitgym.commands.configuration import Configuration
+from fitgym.commands.course import course
 from fitgym.commands.diff import DIFF_EXAMPLES, diff
 from fitgym.commands.generate import GENERATE_EXAMPLES, generate
 from fitgym.commands.init import INIT_EXAMPLES, init
@@ -65,6 +66,7 @@ for _command, _examples in TELLING.items():
     app.command(_command, help_epilogue=_examples, config=Configuration(_known, without=("output", "json", "junit")))
 app.command(init, help_epilogue=INIT_EXAMPLES)
 app.command(study)
+app.command(course)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)

@@ -212,12 +212,14 @@ def test_list_names_every_extension_with_a_line_about_it(capsys, what):
 
 
 def commands() -> list[tuple[str, ...]]:
-    """Every command of the command line, those of `study` included."""
+    """Every command of the command line, those of `study` and `course` included."""
     from fitgym.cli import app
+    from fitgym.commands.course import course
     from fitgym.study_commands import study
 
     found = [(name,) for name in app if not name.startswith("-")]
-    return sorted(found) + sorted(("study", name) for name in study if not name.startswith("-"))
+    below = [(group.name[0], name) for group in (study, course) for name in group if not name.startswith("-")]
+    return sorted(found) + sorted(below)
 
 
 @pytest.mark.parametrize("command", commands(), ids=" ".join)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fitgym.course import Question, exercise, predict, quiz
-from fitgym.course.exercise import RESULT
+from fitgym.course.feedback import RESULT
 
 
 def below_ten(answer: Any) -> str | None:
@@ -159,3 +159,18 @@ def test_a_quiz_numbers_its_questions_and_folds_the_answers() -> None:
 def test_a_right_answer_that_is_no_option_is_refused(right: Any) -> None:
     with pytest.raises(ValueError, match="is no option"):
         Question("What is 1 + 1?", ("1", "2"), right, "")
+
+
+@pytest.mark.parametrize("answer", [10, ...])
+def test_nbgrader_gets_an_error_for_an_answer_that_is_not_right(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert exercise("small", 9, below_ten).passed
+    with pytest.raises(AssertionError, match="small: not"):
+        exercise("small", answer, below_ten)
+
+
+def test_an_exercise_that_was_not_tried_says_where_to_write() -> None:
+    def halve(x: int) -> float: ...  # type: ignore[empty-body]
+
+    assert "Write your answer in `small = ...` above, in place of `...`." in repr(exercise("small", ..., below_ten))
+    assert "Write the body of `halve` above, in place of `...`." in repr(exercise("halve", halve, below_ten))

@@ -23,6 +23,7 @@ import gymnasium
 from cyclopts import App
 from docstrings import restructured
 from gymnasium.spaces import Discrete, MultiBinary
+from lessons import lesson_pages
 from rich.console import Console
 from sphinx.application import Sphinx
 
@@ -80,7 +81,7 @@ def all_pages() -> Pages:
     pages: Pages = {}
     for folder in EXTENSIONS:
         pages |= extension_pages(folder)
-    return pages | environment_pages() | command_page() | reference_pages() | result_pages() | notebook_pages()
+    return pages | environment_pages() | command_page() | reference_pages() | result_pages() | lesson_pages()
 
 
 # ---------------------------------------------------------------------- extensions
@@ -356,7 +357,7 @@ def _help(words: tuple[str, ...]) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
 
 
-# ---------------------------------------------------------------------- results and notebooks
+# ---------------------------------------------------------------------- results
 
 
 def result_pages() -> Pages:
@@ -390,22 +391,6 @@ def _reading(script: str) -> str:
         raise InputError(f"benchmarks/README.md has no section 'What `{script}` prints', which results.toml names")
     text = found[1].strip().replace("```\npython", "```sh\npython")
     return f"## How it was made, and how to read it\n\n{text}\n"
-
-
-def notebook_pages() -> Pages:
-    """A page for each file in `notebooks`, without what its cells gave, and one that lists them."""
-    files = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    pages = {f"notebooks/{file.stem}.md": _notebook(file) for file in files}
-    entries = "\n".join(file.stem for file in files)
-    text = "Lessons that run from top to bottom, in the folder `notebooks` of the repository."
-    toctree = f"```{{toctree}}\n{entries}\n```\n" if files else "There are none in this version.\n"
-    return pages | {"notebooks/index.md": f"# Notebooks\n\n{text}\n\n{toctree}"}
-
-
-def _notebook(file: Path) -> str:
-    """Its cells one after the other: text as it is, code as blocks."""
-    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(file.read_text("utf-8"))["cells"]]
-    return "\n\n".join(f"```python\n{text}\n```" if kind == "code" else text for kind, text in cells if text)
 
 
 # ---------------------------------------------------------------------- text
@@ -460,4 +445,5 @@ def write(sphinx: Sphinx, config: object = None) -> None:
 def setup(sphinx: Sphinx) -> dict[str, Any]:
     """Make the pages before Sphinx looks for pages."""
     sphinx.connect("config-inited", write)
+    sphinx.add_css_file("lessons.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

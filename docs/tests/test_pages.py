@@ -1,7 +1,6 @@
 """Pages are made from the code: what is added as a file has one, what is gone has none."""
 
 import importlib
-import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,19 +53,6 @@ def test_an_agent_that_has_to_be_trained_first_is_shown_so() -> None:
     made = pages.extension_pages("agents")
     assert "--agent ppo" not in made["agents/ppo.rst"] and "fitgym train ppo" in made["agents/ppo.rst"]
     assert "--agent uniform" in made["agents/uniform.rst"] and "fitgym train" not in made["agents/uniform.rst"]
-
-
-def test_a_notebook_is_a_page_of_its_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = [
-        {"cell_type": "markdown", "source": ["# A lesson\n", "in two lines"]},
-        {"cell_type": "code", "source": ["1 + 1"], "outputs": [{"text": "2"}]},
-    ]
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "lesson.ipynb").write_text(json.dumps({"cells": cells}))
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
-    made = pages.notebook_pages()
-    assert made["notebooks/lesson.md"] == "# A lesson\nin two lines\n\n```python\n1 + 1\n```"
-    assert "\nlesson\n" in made["notebooks/index.md"]
 
 
 def test_the_page_of_a_table_says_how_to_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

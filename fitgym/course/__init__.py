@@ -5,8 +5,8 @@
 Everything shows itself in a notebook as HTML, and in a terminal as text.
 """
 
-from fitgym.course.exercise import Feedback, exercise
+from fitgym.course.feedback import Feedback, exercise
 from fitgym.course.prediction import Prediction, predict
-from fitgym.course.quiz import Question, Quiz, quiz
+from fitgym.course.questions import Question, Quiz, quiz
 
 __all__ = ["Feedback", "Prediction", "Question", "Quiz", "exercise", "predict", "quiz"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import os
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Feedback:
     Attributes:
         name: of the exercise.
         passed: None if the reader has not tried yet.
-        sentence: what is wrong; empty if nothing is.
+        sentence: what is wrong, or how to try; empty if the answer is right.
         hint: is shown on request while the answer is not right.
     """
 
@@ -35,8 +36,7 @@ class Feedback:
 
     def _box(self) -> Box:
         if self.passed is None:
-            line = f"Write your answer in place of `...` above: `{self.name} = ...`. Then run both cells."
-            return Box("neutral", f"{self.name}: not tried yet", (line,), self.hint)
+            return Box("neutral", f"{self.name}: not tried yet", (self.sentence,), self.hint)
         if self.passed:
             return Box("right", f"{self.name}: right")
         return Box("wrong", f"{self.name}: not yet", (self.sentence,), self.hint)
@@ -61,9 +61,18 @@ def exercise(name: str, answer: object, check: Callable[[Any], str | None], *, h
 
     Raises:
         TypeError: the check returned neither None nor text, which is a mistake in the lesson.
+        AssertionError: the answer is not right and nbgrader runs the notebook; it gives points where nothing is raised.
     """
+    feedback = _feedback(name, answer, check, hint)
+    if not feedback.passed and os.environ.get("NBGRADER_EXECUTION") in ("autograde", "validate"):
+        raise AssertionError(repr(feedback))
+    return feedback
+
+
+def _feedback(name: str, answer: object, check: Callable[[Any], str | None], hint: str) -> Feedback:
     if answer is None or answer is ... or _is_empty(answer):
-        return Feedback(name, None, hint=hint)
+        place = f"the body of `{name}`" if isinstance(answer, FunctionType) else f"your answer in `{name} = ...`"
+        return Feedback(name, None, f"Write {place} above, in place of `...`. Then run both cells.", hint)
     try:
         wrong = check(answer)
     except (Exception, SystemExit) as error:
