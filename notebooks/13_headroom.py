@@ -348,7 +348,7 @@ exercise("gap_of", gap_of, check_gap_of, hint="The informed policy comes first i
 
 # %% [markdown]
 # **2. `honest`.** Write a function of an array of shape (actions, tasks, seeds) with an even number of seeds. Choose the best
-# action of each task on the first half of the seeds, judge it on the second half, then the other way round, and return
+# action of each task on the first half of the seeds and judge it on the second half. Then do it the other way round. Return
 # the mean of both.
 
 # %% tags=["exercise"]

@@ -65,7 +65,7 @@ print(f"untrained, on 100 test tasks: {score.mean():.3f}")
 #
 # This is REINFORCE from lesson 10. An action is made more probable if the rewards after it were above average. The average is
 # taken over the 128 episodes that are played side by side: a baseline for each step. Every episode has a task of its own,
-# drawn from two billion. No task is ever seen twice, so there is nothing to learn by heart.
+# drawn from two billion. Hardly any task is seen twice, so there is nothing to learn by heart.
 
 # %%
 score_of = predict(
@@ -448,6 +448,7 @@ quiz(
 # * **The curve shows training episodes.** They are new tasks, but the policy changed on the way. The table was made afterwards, on test tasks.
 # * **The distribution is an invention.** Somebody decided that eight of twelve locks never open. A policy that exploits this fails
 #   where it is not so.
+# * **Other programs.** The rungs in the last figure come from twelve of the 100 programs. Two or three points may be the choice of programs.
 # * **Shares differ.** Programs count the branches that can be covered, modules all branches. Compare policies within one panel only.
 #
 # ## Next
