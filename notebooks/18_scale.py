@@ -55,7 +55,7 @@ plan = Plan.of(
         "name": "spread",
         "trial": "artificial",
         "subjects": ["gradient:30", "gradient:10+infeasible:20"],
-        "seeds": 10 if FAST else 100,
+        "seeds": 10 if FAST else 40,
         "budget": "1000x",
         "arms": [{"name": "MOSA", "search": "mosa"}, {"name": "WTS", "search": "whole_suite"}],
     }
