@@ -57,7 +57,7 @@ env = gymnasium.make(
     render_mode="rgb_array",
 )
 observation, info = env.reset(seed=7)
-Image.fromarray(env.render())
+Image.fromarray(env.render()).quantize()
 
 # %% [markdown]
 # This is the state after `reset`: a random population has run once.
