@@ -33,6 +33,7 @@ MEASURES = ("final", "area")
 """What an episode is judged by."""
 
 _RESAMPLES = 2000
+_SPACING = 100_000  # between the seeds of two tasks
 _KEPT = 8  # schedules that meet all training tasks
 _SWITCHES = (0.25, 0.5, 0.75)  # shares of an episode at which a schedule changes its action
 
@@ -220,9 +221,18 @@ class _Measuring:
             env.close()
 
     def play(self, policies: Sequence[Policy], tasks: Sequence[Task], seeds: Iterable[int], what: str) -> list[Rung]:
-        """A rung for each policy on these tasks."""
+        """A rung for each policy on these tasks.
+
+        Each task has seeds of its own, the same for all policies. If tasks shared seeds, an environment that draws its
+        luck from the seed alone would repeat the same luck in every task, and the intervals would be too narrow.
+        """
         seeds = list(seeds)
-        plays = [Play(policy, task, seed) for task in tasks for policy in policies for seed in seeds]
+        plays = [
+            Play(policy, task, seed + _SPACING * place)
+            for place, task in enumerate(tasks)
+            for policy in policies
+            for seed in seeds
+        ]
         self.progress(f"{what}: {len(plays)} episodes")
         values = list(play_all(self.request.setting, plays, self.request.jobs))
         self.played += len(plays)
