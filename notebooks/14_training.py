@@ -77,7 +77,7 @@ score_of
 
 
 # %%
-def improve(weights, steps, moments, gamma=0.9, rate=0.06):
+def improve(weights, steps, moments, gamma=0.9, rate=0.04):
     """One step of REINFORCE with Adam, whose two running means are in `moments`."""
     x, actions, p, rewards, active = steps
     returns = np.zeros_like(rewards)
@@ -94,7 +94,7 @@ def improve(weights, steps, moments, gamma=0.9, rate=0.06):
     return weights + rate * step, (first, second, n + 1)
 
 
-def train(seed, blank=False, updates=60 if FAST else 90, episodes=128):
+def train(seed, blank=False, updates=70 if FAST else 90, episodes=128):
     """Weights after training, and the mean score of the episodes of each update."""
     rng = np.random.default_rng(seed)
     weights, moments, curve = np.zeros(WEIGHTS), (0.0, 0.0, 0), []
@@ -445,6 +445,8 @@ quiz(
 # ## What could fool you here
 #
 # * **Few training seeds.** Fast mode has one, full mode three. Another seed may learn another strategy with the same score.
+# * **The step size was chosen.** With `rate=0.06` one of the three seeds ends below the best constant. A curve of the best seed alone would not
+#   show it.
 # * **The curve shows training episodes.** They are new tasks, but the policy changed on the way. The table was made afterwards, on test tasks.
 # * **The distribution is an invention.** Somebody decided that eight of twelve locks never open. A policy that exploits this fails
 #   where it is not so.

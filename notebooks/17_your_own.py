@@ -126,7 +126,7 @@ files.compare(0, tolerance=0)
 
 # %%
 branch_reaches = predict(
-    "`again` alone runs all five loops ten times. How many of five does branch coverage reach?",
+    "`again` alone reaches almost all five loops. How many does branch coverage reach?",
     None,
     unit="loops",
 )
@@ -165,7 +165,10 @@ for ax, (name, curves) in zip(axes, runs.items(), strict=True):
 branch_reaches.draw(axes[1])
 axes[0].set_ylabel("loops run ten times")
 fig.suptitle(
-    "With a slope the search reaches the tenth round of every loop", x=0.01, ha="left", fontsize=11
+    "With a slope the search reaches the tenth round in almost every loop",
+    x=0.01,
+    ha="left",
+    fontsize=11,
 )
 plt.show()
 last = {name: np.array([values[-1] for values in curves]) for name, curves in runs.items()}
