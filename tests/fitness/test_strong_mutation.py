@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nightly import nightly
 from random_programs import random_program
 
 from fitgym.engine import Engine
@@ -251,6 +252,7 @@ def test_the_record_says_what_the_suite_of_a_random_program_kills(tmp_path):
     assert run.record["mutants"]["survivors"] == [name for name, code in verdicts.items() if code == 0]
 
 
+@nightly
 def test_the_record_says_what_the_exported_suite_kills(tmp_path):
     path = tmp_path / "shop.py"
     path.write_text(
