@@ -60,6 +60,7 @@ def test_a_planted_mistake_is_found(mistake: str, runtime: dict[str, str], tmp_p
 
 
 @nightly
+@pytest.mark.usefixtures("_plugins")  # a profile of Hypothesis is chosen
 def test_the_probes_make_no_mistake(runtime: dict[str, str], tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
     for folder in ("fitgym", "agents", "envs", "tests"):
