@@ -19,12 +19,13 @@ from fitgym.study.plan import Cell
 from fitgym.study.trials.episode import Episode
 from fitgym.study.validation import FAILED, Claim, claims, validate
 
+TRIANGLE = str(Path(__file__).parents[1] / "programs" / "triangle.py")
 SETTINGS = {**Episode.settings(), "population": 4, "goal": "coverage", "suite": True}
 
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(record(Cell("episode", "UCB", "colorsys", 5, "60x", SETTINGS)))
+    found: dict[str, Any] = json.loads(record(Cell("episode", "UCB", TRIANGLE, 5, "60x", SETTINGS)))
     assert not found["error"] and "def test_" in found["run"]["suite"] and found["run"]["tests"] > 0
     return found
 
