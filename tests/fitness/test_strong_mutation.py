@@ -201,6 +201,20 @@ def test_rewards_take_turns_between_strong_and_weak(executor):
         scores[turn] = now
 
 
+# Its mutants do what they do when the module is imported.
+IMPORTED = """
+
+def _next(number):
+    return number + 1
+
+
+LIMIT = _next(3)
+
+
+def limit() -> int:
+    return LIMIT
+"""
+
 RUN_MUTANTS = """
 import importlib, json, sys, types
 sys.dont_write_bytecode = True
@@ -246,7 +260,7 @@ def verdicts_on_mutated_files(path, suite, step=1):
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=nightly)])
 def test_the_record_says_what_the_suite_of_a_random_program_kills(tmp_path, step):
     path = tmp_path / "random3.py"
-    path.write_text(random_program(3))  # one of which no mutant takes more than a moment
+    path.write_text(random_program(3) + IMPORTED)  # a program of which no mutant takes more than a moment
     run = generate(str(path), goal="strong_mutation", budget="3g", population=6, output=tmp_path / "out")
     verdicts = verdicts_on_mutated_files(path, run.suite_path, step)
     assert run.record["mutants"]["killed"] > 0 and {code > 0 for code in verdicts.values()} == {True, False}
