@@ -8,7 +8,8 @@ DOCS_ARGS ?= -q -j auto
 BIN := $(VENV)/bin
 # What an editable install is made of; the probes in C are built by it.
 BUILT := pyproject.toml setup.py $(wildcard fitgym/instrument/_*.[ch])
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# Byte code is written when a module is first imported, which is a small part of what is installed.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 
 # The checkers of Stable-Baselines3 are part of the tests, and torch comes with them. Only the build without CUDA will
 # do (a fifth of the size), and where pip finds none the tests that need it are skipped and say so. TORCH_SOURCE holds
@@ -87,14 +88,17 @@ $(VENV)/.installed: $(BUILT) | $(BIN)/python
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.installed-test: $(BUILT) | $(BIN)/python
+# Each editable install builds the project again, so continuous integration installs all that its steps need at once.
+$(VENV)/.installed-test: EXTRAS := test
+$(VENV)/.installed-all: EXTRAS := dev,docs
+$(VENV)/.installed-test $(VENV)/.installed-all: $(BUILT) | $(BIN)/python
 	@if $(PIP) '$(TORCH)' $(TORCH_SOURCE) 2>/dev/null; then \
-	    echo "$(PIP) --editable '.[test,deep]'"; $(PIP) --editable '.[test,deep]'; \
+	    echo "$(PIP) --editable '.[$(EXTRAS),deep]'"; $(PIP) --editable '.[$(EXTRAS),deep]'; \
 	else \
 	    echo "pip finds no $(TORCH): the tests that need Stable-Baselines3 will be skipped"; \
-	    $(PIP) --editable '.[test]'; \
+	    $(PIP) --editable '.[$(EXTRAS)]'; \
 	fi
-	@touch $@ $(VENV)/.installed
+	@touch $(if $(filter %-all,$@),$(addprefix $(VENV)/.installed-,dev docs test)) $@ $(VENV)/.installed
 
 $(VENV)/.installed-notebooks: $(VENV)/.installed-test
 	$(PIP) --editable '.[notebooks]'

@@ -14,6 +14,9 @@ settings.load_profile("unhurried")
 settings.register_profile("few", max_examples=10)
 
 
+NO_PLUGINS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests that were collected are no garbage, and looking through them takes a third of a second."""
     gc.collect()
@@ -34,6 +37,20 @@ def _logs_of_others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SB3_LOGDIR", str(tmp_path_factory.mktemp("logs")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_plugins() -> Iterator[None]:
+    """Loading installed plugins takes half of the time of a short pytest run, and tests start hundreds of those."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(NO_PLUGINS, "1")
+        yield
+
+
+@pytest.fixture
+def _plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of pytest that this test starts load the installed plugins."""
+    monkeypatch.delenv(NO_PLUGINS)
 
 
 @pytest.fixture(params=["python", "c"])

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
-from nightly import nightly
+from nightly import every, nightly
 
 from fitgym.agents._deep import whole_batches
 from fitgym.agents._network import Network
@@ -323,7 +323,7 @@ ON_POLICY = (
 @pytest.mark.parametrize(
     "limits", [{"total_timesteps": 16}, {"total_timesteps": 10}, {"total_timesteps": 26}, {"episodes": 2}]
 )
-@pytest.mark.parametrize("name", [*ON_POLICY, "a2c:n_steps=16"])
+@pytest.mark.parametrize("name", every(2, [*ON_POLICY, "a2c:n_steps=16"]))
 def test_what_a_limit_has_cut_short_of_a_rollout_is_learnt_from(name: str, limits: dict[str, int], torch: Any) -> None:
     """The same steps with a tiny and with an ordinary step size end in other parameters only if they are learnt from."""
     slow, quick = (

@@ -22,7 +22,7 @@ CASES = [
 SEEN = np.random.default_rng(0).random((20, 3), np.float32)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def torch() -> Any:
     for library in ("stable_baselines3", "sb3_contrib"):
         pytest.importorskip(library, reason="deep agents learn with Stable-Baselines3, which is in the extra 'deep'")
@@ -31,6 +31,13 @@ def torch() -> Any:
 
 def levers(space: spaces.Space[Any]) -> Levers:
     return Levers(5, type(space))
+
+
+@pytest.fixture(scope="module", params=CASES, ids=str)
+def learnt(request: pytest.FixtureRequest, torch: Any) -> Any:
+    """An agent after 200 steps."""
+    text, space = request.param
+    return make(text, space, seed=1).learn(levers(space), 200, seed=0)
 
 
 def model_of(agent: Any, torch: Any) -> Any:
@@ -46,27 +53,23 @@ def model_of(agent: Any, torch: Any) -> Any:
     return model
 
 
-@pytest.mark.parametrize(("text", "space"), CASES, ids=str)
-def test_the_deterministic_choice_is_that_of_the_library(text: str, space: spaces.Space[Any], torch: Any) -> None:
-    agent: Any = make(text, space, seed=1).learn(levers(space), 200, seed=0)
-    model = model_of(agent, torch)
+def test_the_deterministic_choice_is_that_of_the_library(learnt: Any, torch: Any) -> None:
+    model = model_of(learnt, torch)
     ours: Any = None
     theirs: Any = None
     for i, seen in enumerate(SEEN):
         start = np.array([i == 0])
-        found, ours = agent.predict(seen[None], ours, start, deterministic=True)
+        found, ours = learnt.predict(seen[None], ours, start, deterministic=True)
         expected, theirs = model.predict(seen[None], theirs, start, deterministic=True)
         assert found == pytest.approx(expected, abs=1e-5)
-        assert found.shape == (1, 5) and found.dtype == space.dtype
+        assert found.shape == (1, 5) and found.dtype == learnt.action_space.dtype
 
 
-@pytest.mark.parametrize(("text", "space"), CASES, ids=str)
-def test_draws_are_spread_as_those_of_the_library(text: str, space: spaces.Space[Any], torch: Any) -> None:
-    agent: Any = make(text, space, seed=1).learn(levers(space), 200, seed=0)
-    model, n = model_of(agent, torch), 2000
+def test_draws_are_spread_as_those_of_the_library(learnt: Any, torch: Any) -> None:
+    model, n = model_of(learnt, torch), 2000
     torch.manual_seed(0)
     batch, starts = np.repeat(SEEN[:1], n, axis=0), np.ones(n, bool)
-    ours = agent.predict(batch, None, starts)[0].astype(float)
+    ours = learnt.predict(batch, None, starts)[0].astype(float)
     theirs = model.predict(batch, None, starts)[0].astype(float)
     # Standard deviations are at most 1, so those of the means at most 0.023.
     assert ours.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=0.12)

@@ -15,6 +15,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
+from nightly import nightly
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -61,6 +62,7 @@ def rising() -> Iterator[str]:
     del gymnasium.registry["fitgym-tests/Rising-v0"]
 
 
+@nightly
 def test_an_environment_that_is_as_it_should_be_has_no_finding(script: Any) -> None:
     subject = script.Subject("core", "programs", "1", "account")
     row = script.check("fitgym/ExceptionDiscovery-v0", subject, options())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -116,7 +117,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("change", "outcome"), CHANGES)
-@pytest.mark.parametrize("late", ["", "1"], ids=["early", "late"])
+@pytest.mark.parametrize("late", ["", pytest.param("1", marks=nightly)], ids=["early", "late"])
 def test_the_suite_meets_the_copy_although_it_names_the_original(
     change: tuple[str, str], outcome: str, late: str, check: Any
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -31,6 +32,7 @@ def test_every_algorithm_is_one_of_ours(script: Any) -> None:
         parse_search(name)
 
 
+@nightly
 def test_a_suite_of_ours_is_measured_and_the_same_run_is_not_made_again(
     script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

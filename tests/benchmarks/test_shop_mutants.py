@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,6 +30,7 @@ def test_there_are_fifty_mistakes_and_each_is_one_place_of_valid_code(script: An
             compile(text.replace(mistake["old"], mistake["new"]), module, "exec")
 
 
+@nightly
 def test_a_suite_finds_what_its_assertions_notice(script: Any, tmp_path: Path) -> None:
     suite = tmp_path / "test_ledger.py"
     suite.write_text(

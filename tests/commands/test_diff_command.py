@@ -14,7 +14,7 @@ from fitgym.project.diff.comparison import Compared
 
 GIT = ("git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false")
 CODE = "def double(x: int) -> int:\n    return 2 * x\n"
-BUDGET = ("--budget", "400x")
+BUDGET = ("--budget", "100x")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nightly import nightly
 
 from fitgym.engine import FITNESS, SEARCH, Engine
 from fitgym.engine.existing import Existing
@@ -100,6 +101,7 @@ def test_an_exception_that_a_test_expects_is_not_discovered_again(executor: Exec
     assert running.discoveries() == []
 
 
+@nightly
 def test_the_finished_suite_has_no_test_for_what_is_covered(executor: Executor, existing: Existing) -> None:
     suites = []
     for known in (None, existing):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from nightly import every
 
 from fitgym.agents.base import make as make_agent
 from fitgym.engine import FITNESS, Engine
@@ -120,7 +121,7 @@ def test_the_look_ahead_of_the_oracle_executes_for_proposals_only():
         env.close()
 
 
-@pytest.mark.parametrize("functions", ["branch", "branch+weak_mutation", "direct_branch+output"])
+@pytest.mark.parametrize("functions", every(3, ["branch+weak_mutation", "branch", "direct_branch+output"]))
 def test_generate_with_a_fixed_agent_records_only_what_it_needs_and_finds_the_same(functions, tmp_path):
     needs = frozenset().union(*(FITNESS.load(name).needs for name in functions.split("+")))
     env = FitnessSelection(

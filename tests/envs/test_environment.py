@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from nightly import nightly
+from nightly import ALIKE, all_but, nightly
 
 from fitgym.agents.base import make as make_agent
 from fitgym.envs import ENVIRONMENTS
@@ -45,7 +45,7 @@ def same(first, second):
     return repr(first) == repr(second)
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", all_but(ENVIRONMENTS, ALIKE))
 def test_gymnasium_accepts_every_environment(name):
     with make(name) as env:
         check_env(env.unwrapped)
@@ -391,6 +391,7 @@ def test_weights_count_in_the_sum_that_guides_the_search():
             env.step(np.full(8, np.nan))
 
 
+@nightly
 @pytest.mark.parametrize("actions", ["bits", "weights"])
 def test_other_forms_of_actions_pass_the_strict_check(actions):
     check_env_strict(
@@ -409,7 +410,14 @@ def test_agents_that_choose_from_a_list_say_so(actions):
         FitnessSelection(TRIANGLE, actions=actions, populations="per-action")
 
 
-@pytest.mark.parametrize(("actions", "name"), [("bits", "PPO"), ("weights", "PPO"), ("bits", "MaskablePPO")])
+@pytest.mark.parametrize(
+    ("actions", "name"),
+    [
+        ("bits", "PPO"),
+        pytest.param("weights", "PPO", marks=nightly),
+        pytest.param("bits", "MaskablePPO", marks=nightly),
+    ],
+)
 def test_libraries_learn_with_other_forms_of_actions(actions, name):
     for library in ("stable_baselines3", "sb3_contrib"):
         pytest.importorskip(library, reason="Stable-Baselines3 is in the extra 'deep'")

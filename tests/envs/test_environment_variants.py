@@ -30,12 +30,12 @@ MORE: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", every(4, VARIANTS))
+@pytest.mark.parametrize("name", every(4, VARIANTS, 3))
 def test_every_variant_passes_the_strict_check(name: str) -> None:
     check_env_strict(f"fitgym.envs:{name}", steps=4, **{**SMALL, **MORE.get(name, {})})
 
 
-@pytest.mark.parametrize("name", every(4, VARIANTS))
+@pytest.mark.parametrize("name", every(4, VARIANTS, 1))
 def test_gymnasium_and_stable_baselines_accept_every_variant(name: str) -> None:
     env = gymnasium.make(name, **{**SMALL, **MORE.get(name, {})})
     check_env(env.unwrapped)

@@ -76,7 +76,7 @@ def explained(subject: str, goal: str) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("subject", every(3, SUBJECTS))
+@pytest.mark.parametrize("subject", every(5, SUBJECTS))
 @pytest.mark.parametrize("goal", every(2, ["exceptions", "coverage"]))
 def test_the_last_action_explains_little_of_each_feature(goal: str, subject: str) -> None:
     found = explained(subject, goal)
@@ -101,17 +101,20 @@ def test_the_features_before_told_the_last_action() -> None:
 
 @pytest.mark.parametrize("goal", every(4, GOALS))
 def test_every_feature_varies_on_some_subject(goal: str) -> None:
-    names: tuple[str, ...] = ()
+    flat: set[str] = set()
     seen = []
     few = ("colorsys", "textwrap", "string", "html.parser")  # mutants take time
     for subject in few if goal == "strong_mutation" else (*SUBJECTS, "html.parser"):
         names, values, _ = walk(subject, goal, "pairs", 0, 30)
         seen.append(values)
-    spread = np.ptp(np.vstack(seen), axis=0)
-    assert [name for name, width in zip(names, spread, strict=True) if width < 1e-4] == []
+        spread = np.ptp(np.vstack(seen), axis=0)
+        flat = {name for name, width in zip(names, spread, strict=True) if width < 1e-4}
+        if not flat:
+            break  # a further subject could only add to it
+    assert seen and not flat
 
 
-@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("goal", every(2, GOALS))
 def test_looking_at_full_v2_does_not_change_the_search(goal: str) -> None:
     subject = "colorsys" if goal == "strong_mutation" else "shlex"  # mutants take time
     found = []

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nightly import nightly
 
 import fitgym.envs  # noqa: F401  (registers the environments)
 from fitgym.allocation.recorded import recorded
@@ -287,6 +288,7 @@ def test_a_closed_environment_can_begin_again(shop: Any) -> None:
     assert np.array_equal(shop.reset(seed=0)[0], first)
 
 
+@nightly
 def test_a_running_project_is_as_strict_as_every_environment() -> None:
     options = {"subjects": SUBJECTS, "path": SHOP, "budget": "800x"}
     check_env_strict("fitgym/ProjectBudget-v0", steps=4, processes=False, checkers=False, **options)

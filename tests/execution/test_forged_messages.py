@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from calls_by_name import Calls
+from nightly import every
 
 from fitgym.execution.executor import Executor, Limits
 from fitgym.subject.source import locate
@@ -94,18 +95,21 @@ def executor(tmp_path: Path) -> Executor:
 
 @pytest.mark.parametrize(
     "attack",
-    [
-        ("stir", 0.0),
-        ("stir", 0.02),
-        ("turn_back",),
-        ("pretend",),
-        ("lists",),
-        ("memo",),
-        ("nested",),
-        ("shared",),
-        ("huge",),
-        ("wrong",),
-    ],
+    every(
+        3,
+        [
+            ("stir", 0.0),
+            ("stir", 0.02),
+            ("turn_back",),
+            ("pretend",),
+            ("lists",),
+            ("memo",),
+            ("nested",),
+            ("shared",),
+            ("huge",),
+            ("wrong",),
+        ],
+    ),
     ids=lambda attack: "-".join(map(str, attack)),
 )
 def test_a_forger_is_banned_and_its_neighbours_are_as_they_are_alone(
@@ -118,7 +122,8 @@ def test_a_forger_is_banned_and_its_neighbours_are_as_they_are_alone(
         forger = calls(attack)
         traces = executor.run([*honest[:4], forger, *honest[4:]], calls.table)
         assert [*traces[:4], *traces[5:]] == known
-        assert traces[4].failure in ("crash", "timeout") and list(executor.banned) == [forger]
+        # "exit": the process that writes ended by itself when the executor closed the connection.
+        assert traces[4].failure in ("crash", "exit", "timeout") and list(executor.banned) == [forger]
         assert executor.run([forger], calls.table) == [traces[4]]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nightly import nightly
 from random_programs import random_program
 
 from fitgym.engine import Engine
@@ -200,6 +201,20 @@ def test_rewards_take_turns_between_strong_and_weak(executor):
         scores[turn] = now
 
 
+# Its mutants do what they do when the module is imported.
+IMPORTED = """
+
+def _next(number):
+    return number + 1
+
+
+LIMIT = _next(3)
+
+
+def limit() -> int:
+    return LIMIT
+"""
+
 RUN_MUTANTS = """
 import importlib, json, sys, types
 sys.dont_write_bytecode = True
@@ -228,12 +243,12 @@ print("\\n" + json.dumps(verdicts))
 """
 
 
-def verdicts_on_mutated_files(path, suite):
-    """Of each mutant of a module the exit code of pytest where the suite imports the mutated source."""
+def verdicts_on_mutated_files(path, suite, step=1):
+    """Of every `step`-th mutant of a module the exit code of pytest where the suite imports the mutated source."""
     source = path.read_text()
     done = subprocess.run(
         [sys.executable, "-c", RUN_MUTANTS, path.stem, str(suite), str(path.parent)],
-        input=json.dumps([(mutant.id, mutated_text(source, mutant)) for mutant in mutants_of(source).made]),
+        input=json.dumps([(mutant.id, mutated_text(source, mutant)) for mutant in mutants_of(source).made[::step]]),
         capture_output=True,
         text=True,
         cwd=path.parent,
@@ -242,15 +257,18 @@ def verdicts_on_mutated_files(path, suite):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_the_record_says_what_the_suite_of_a_random_program_kills(tmp_path):
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=nightly)])
+def test_the_record_says_what_the_suite_of_a_random_program_kills(tmp_path, step):
     path = tmp_path / "random3.py"
-    path.write_text(random_program(3))  # one of which no mutant takes more than a moment
+    path.write_text(random_program(3) + IMPORTED)  # a program of which no mutant takes more than a moment
     run = generate(str(path), goal="strong_mutation", budget="3g", population=6, output=tmp_path / "out")
-    verdicts = verdicts_on_mutated_files(path, run.suite_path)
-    assert run.record["mutants"]["killed"] > 0
-    assert run.record["mutants"]["survivors"] == [name for name, code in verdicts.items() if code == 0]
+    verdicts = verdicts_on_mutated_files(path, run.suite_path, step)
+    assert run.record["mutants"]["killed"] > 0 and {code > 0 for code in verdicts.values()} == {True, False}
+    survivors = [name for name in run.record["mutants"]["survivors"] if name in verdicts]
+    assert survivors == [name for name, code in verdicts.items() if code == 0]
 
 
+@nightly
 def test_the_record_says_what_the_exported_suite_kills(tmp_path):
     path = tmp_path / "shop.py"
     path.write_text(

@@ -123,7 +123,7 @@ def test_feedback_directed_sampling_leaves_infeasible_targets_alone() -> None:
     def covered(search: str) -> int:
         runs = [
             ArtificialEngine(Problem.draw({"gradient": 10, "infeasible": 50}, seed), search=search, seed=seed)
-            for seed in range(10)
+            for seed in range(4)
         ]
         return sum(run.run().n_covered for run in runs)
 

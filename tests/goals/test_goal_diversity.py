@@ -4,6 +4,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.engine import Engine
 from fitgym.envs.fitness_selection import FitnessSelection
@@ -98,6 +99,7 @@ def test_the_released_variant_can_be_asked_for():
         assert env.record()["options"]["variants"] == variants
 
 
+@nightly
 def test_a_suite_is_generated_that_enters_every_operation(tmp_path):
     run = generate(ACCOUNT, goal="diversity", budget="12g", population=8, output=tmp_path)
     entered = run.record["coverage"]["method"]

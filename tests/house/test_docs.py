@@ -70,7 +70,7 @@ def files(page: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "page", every(2, [p for p in PAGES if commands(p)]), ids=lambda page: str(page.relative_to(DOCS))
+    "page", every(4, [p for p in PAGES if commands(p)]), ids=lambda page: str(page.relative_to(DOCS))
 )
 def test_the_examples_of_a_page_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
     tree = ROOT

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from nightly import nightly
 from numpy.typing import NDArray
 
 from fitgym.envs.toy import optimum
@@ -60,6 +61,7 @@ def test_chance_keeps_to_the_mask_too(dqn: Any) -> None:
     assert {agent.act(HERE, np.array([True, False, True]), epsilon=1.0) for _ in range(50)} == {0, 2}
 
 
+@nightly
 def test_it_learns_a_short_toy_nearly_to_the_optimum(dqn: Any) -> None:
     env = gymnasium.make("fitgym/Toy-v0", horizon=6)
     agent = dqn.DQN(11, 5, hidden=32, learning_rate=2e-3, every=2, copied=100)

@@ -32,7 +32,7 @@ def test_there_are_examples_of_each_kind() -> None:
     assert len(PYTHON) == 4 and len(COMMANDS) == 2
 
 
-@pytest.mark.parametrize("block", every(2, PYTHON), ids=["generate", "environment", "video", "train"])
+@pytest.mark.parametrize("block", every(4, PYTHON, 1), ids=["generate", "environment", "video", "train"])
 def test_a_python_example_runs_as_printed(block: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", block], cwd=tmp_path, env=_environment(), capture_output=True, text=True

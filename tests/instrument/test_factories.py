@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import every
 
 from fitgym.engine import Engine
 from fitgym.errors import InputError
@@ -81,7 +82,7 @@ class Remembering(Executor):
 
 
 @built
-@pytest.mark.parametrize("subject", ["textwrap", "shlex", "fractions:Fraction", "ipaddress"])
+@pytest.mark.parametrize("subject", every(2, ["textwrap", "fractions:Fraction", "shlex", "ipaddress"]))
 def test_every_test_case_of_a_search_has_the_same_trace_and_teaches_the_same_with_either(
     subject: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.instrument.factories import missing
 
@@ -58,6 +59,8 @@ def test_a_planted_mistake_is_found(mistake: str, runtime: dict[str, str], tmp_p
     assert found.returncode != 0 and mistake in found.stderr
 
 
+@nightly
+@pytest.mark.usefixtures("_plugins")  # a profile of Hypothesis is chosen
 def test_the_probes_make_no_mistake(runtime: dict[str, str], tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
     for folder in ("fitgym", "agents", "envs", "tests"):

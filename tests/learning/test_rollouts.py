@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nightly import nightly
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 pytest.importorskip("stable_baselines3", reason="deep agents learn with Stable-Baselines3, in the extra 'deep'")
@@ -82,6 +83,7 @@ def test_every_step_is_that_of_processes_on_this_machine(cluster: Any) -> None:
     assert told[0] == told[1]
 
 
+@nightly
 def test_a_learner_can_be_a_task_of_the_cluster_itself(cluster: Any, tmp_path: Path) -> None:
     ray.init(cluster.address, log_to_driver=False)
     try:
@@ -128,6 +130,7 @@ def test_a_node_with_another_version_is_refused(cluster: Any, monkeypatch: pytes
         Rollouts(MAKERS, cluster.address)
 
 
+@nightly
 def test_a_core_that_something_else_holds_is_waited_for_in_vain(cluster: Any) -> None:
     with (
         Rollouts(MAKERS[:1], cluster.address),
@@ -173,6 +176,7 @@ def test_a_lost_environment_has_its_episode_truncated_and_begins_another_one(
             env.step([0, 1])
 
 
+@nightly
 def test_a_training_goes_on_when_a_node_is_lost_and_says_so(cluster: Any, tmp_path: Path) -> None:
     """The last test of the file: it takes the second node away."""
     (second,) = [node for node in cluster.list_all_nodes() if node != cluster.head_node]

@@ -262,7 +262,10 @@ def test_the_command_trains_and_generate_uses_what_it_trained(tmp_path: Path) ->
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "DSGSarsa learnt from 6 steps, reward growth: policy\n" and "of 6: " in done.stderr
-    made = command("generate", "colorsys", "--agent", "policy", "--budget", "200x", "--quiet", folder=tmp_path)
+    made = command(
+        *("generate", "colorsys", "--agent", "policy", "--budget", "40x", "--population", "4", "--quiet"),
+        folder=tmp_path,
+    )
     assert made.returncode == 0, made.stderr
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 from fitgym.engine.existing import Existing
 from fitgym.errors import InputError
@@ -123,12 +124,6 @@ def test_such_a_run_cannot_be_replayed(run: Any, root: Path) -> None:
         replay(run[0].record, path=str(root))
 
 
-def test_a_run_without_existing_tests_says_so_in_the_record(root: Path) -> None:
-    found = generate("prices", path=str(root), goal="coverage", budget="50x")
-    assert found.record["existing"] is None
-    assert "existing tests" not in found.summary()
-
-
 def test_what_has_been_measured_already_is_not_measured_again(root: Path) -> None:
     reference = locate("prices", root)
     known = Existing(Existing.digest(read(reference)))
@@ -142,6 +137,7 @@ def test_a_folder_that_does_not_exist_is_refused_before_the_search(root: Path) -
         generate("prices", path=str(root), budget="50x", tests="nowhere")
 
 
+@nightly
 def test_the_command_takes_a_folder_and_tells_of_failing_tests(root: Path, tmp_path: Path) -> None:
     (tmp_path / "test_bad.py").write_text(TESTS + "\n\ndef test_bad():\n    assert discount(0, False) == 1\n")
     command = [sys.executable, "-m", "fitgym", "generate", "prices", "--path", str(root), "--goal", "coverage"]

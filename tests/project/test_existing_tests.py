@@ -134,7 +134,8 @@ def test_a_test_whose_fixture_fails_afterwards_does_not_count(project: Callable[
         + "\n\n@pytest.fixture\ndef bad():\n    yield\n    raise RuntimeError\n"
         + "\n\ndef test_it(bad):\n    label(0)\n"
     )
-    assert (measured(root).passed, measured(root).failed) == (0, 1)
+    found = measured(root)
+    assert (found.passed, found.failed) == (0, 1)
 
 
 def test_modules_that_conftest_and_other_modules_import_are_measured(project: Callable[..., Path]) -> None:
@@ -250,7 +251,17 @@ def test_a_file_without_tests_becomes_a_note(project: Callable[..., Path]) -> No
 def test_options_of_the_project_do_not_stop_the_run(project: Callable[..., Path]) -> None:
     root = project(IMPORT + "\n\ndef test_a():\n    assert label(0) == 1\n" + MEMBER.removeprefix(IMPORT))
     (root / "pyproject.toml").write_text(CONFIGURATION + 'addopts = "-x --strict-markers -W error"\n')
-    assert (measured(root).passed, measured(root).failed) == (1, 1)
+    found = measured(root)
+    assert (found.passed, found.failed) == (1, 1)
+
+
+@pytest.mark.usefixtures("_plugins")
+def test_workers_of_xdist_are_switched_off(project: Callable[..., Path]) -> None:
+    pytest.importorskip("xdist")
+    root = project(MEMBER)
+    (root / "pyproject.toml").write_text(CONFIGURATION + 'addopts = "-n 2"\n')
+    found = measured(root)
+    assert (found.passed, found.notes) == (1, ())
 
 
 def test_a_project_without_tests_has_a_note(project: Callable[..., Path], tmp_path: Path) -> None:

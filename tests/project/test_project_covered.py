@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from sample_project import GENERATED, make
+from sample_project import GENERATED, PYTEST, make
 
 from fitgym.errors import InputError
 from fitgym.project.layout import find
@@ -108,46 +108,7 @@ def test_that_ends_tracing():
 def test_that_leaves_the_folder(tmp_path):
     os.chdir(tmp_path)
 """
-
-
-def test_later_tests_are_measured_after_one_that_ends_tracing(tmp_path: Path) -> None:
-    lines, ran, _ = measured(make(tmp_path, tests__test_a_py=HOSTILE))
-    assert lines["shop.till"].lines_by_test["tests/test_till.py::test_total"] == {8, 12, 13, 14, 15}
-    assert [test.outcome for test in ran] == ["passed"] * 7
-
-
-def test_a_hook_that_collects_everything_does_not_mix_generated_tests_in(tmp_path: Path) -> None:
-    make(tmp_path, conftest_py="def pytest_ignore_collect(collection_path, config):\n    return False\n")
-    lines, ran, _ = measured(tmp_path)
-    assert [test.generated for test in ran] == [False, False, True, True, True]
-    assert 20 not in lines["shop.till"].lines_before
-
-
-def test_workers_and_an_early_end_are_switched_off(tmp_path: Path) -> None:
-    pytest.importorskip("xdist")
-    failing = "def test_first():\n    assert 1 == 2\n"
-    options = '[tool.pytest.ini_options]\naddopts = "-n 2 -x"\ntestpaths = ["tests"]\n'
-    lines, ran, _ = measured(make(tmp_path, tests__test_a_py=failing, pyproject_toml=options))
-    assert len(ran) == 6 and (ran[0].outcome, ran[0].message) == ("failed", "assert 1 == 2")
-    assert lines["shop.till"].lines_by_test
-
-
-def test_pytest_cov_is_switched_off(tmp_path: Path) -> None:
-    pytest.importorskip("pytest_cov")
-    options = '[tool.pytest.ini_options]\naddopts = "--cov=shop --cov-branch"\ntestpaths = ["tests"]\n'
-    lines, _, _ = measured(make(tmp_path, pyproject_toml=options))
-    assert lines["shop.till"].branches_before == {(8, 12), (13, 14), (13, 15)}
-    assert not (tmp_path / ".coverage").exists()
-
-
-def test_a_test_file_that_cannot_be_imported_is_told(tmp_path: Path) -> None:
-    _, ran, broken = measured(make(tmp_path, tests__test_bad_py="import nothing_of_that_name\n"))
-    assert broken == {"tests/test_bad.py": "ModuleNotFoundError: No module named 'nothing_of_that_name'"}
-    assert len(ran) == 5
-
-
-def test_skipped_and_failed_cases_count_as_the_worst_of_them(tmp_path: Path) -> None:
-    text = """
+CASES = """
 import pytest
 
 @pytest.mark.parametrize("case", [1, 2, 3])
@@ -159,15 +120,72 @@ def test_cases(case):
 @pytest.mark.skip(reason="never")
 def test_never(): pass
 """
-    _, (cases, never), _ = measured(make(tmp_path, tests__test_till_py=text, tests__generated__test_shop_till_py=""))
+COLLECTING = "def pytest_ignore_collect(collection_path, config):\n    return False\n"
+EXCLUDING = '[tool.coverage.report]\nexclude_also = ["def unused"]\n'
+
+
+@pytest.fixture(scope="module")
+def peculiar(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+    """A project with peculiarities that do not touch each other, so that one run shows what becomes of each."""
+    files = {
+        "tests__test_a_py": HOSTILE,  # runs first
+        "tests__test_bad_py": "import nothing_of_that_name\n",
+        "tests__test_cases_py": CASES,
+        "conftest_py": COLLECTING,
+        "pyproject_toml": PYTEST + EXCLUDING,
+        "src__shop__idle_py": "def broken(:\n",
+    }
+    return measured(make(tmp_path_factory.mktemp("peculiar"), **files))
+
+
+def outcomes(answer: Answer, file: str) -> list[str]:
+    return [test.outcome for test in answer[1] if test.file.name == file]
+
+
+def test_later_tests_are_measured_after_one_that_ends_tracing(peculiar: Answer) -> None:
+    assert peculiar[0]["shop.till"].lines_by_test["tests/test_till.py::test_total"] == {8, 12, 13, 14, 15}
+    assert outcomes(peculiar, "test_a.py") == outcomes(peculiar, "test_till.py") == ["passed"] * 2
+    assert outcomes(peculiar, "test_shop_till.py") == ["passed"] * 3
+
+
+def test_a_hook_that_collects_everything_does_not_mix_generated_tests_in(peculiar: Answer) -> None:
+    lines, ran, _ = peculiar
+    assert [test.generated for test in ran] == [False] * 6 + [True] * 3
+    assert 20 not in lines["shop.till"].lines_before
+
+
+@pytest.mark.usefixtures("_plugins")
+def test_workers_and_an_early_end_are_switched_off(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    failing = "def test_first():\n    assert 1 == 2\n"
+    options = '[tool.pytest.ini_options]\naddopts = "-n 2 -x"\ntestpaths = ["tests"]\n'
+    lines, ran, _ = measured(make(tmp_path, tests__test_a_py=failing, pyproject_toml=options))
+    assert len(ran) == 6 and (ran[0].outcome, ran[0].message) == ("failed", "assert 1 == 2")
+    assert lines["shop.till"].lines_by_test
+
+
+@pytest.mark.usefixtures("_plugins")
+def test_pytest_cov_is_switched_off(tmp_path: Path) -> None:
+    pytest.importorskip("pytest_cov")
+    options = '[tool.pytest.ini_options]\naddopts = "--cov=shop --cov-branch"\ntestpaths = ["tests"]\n'
+    lines, _, _ = measured(make(tmp_path, pyproject_toml=options))
+    assert lines["shop.till"].branches_before == {(8, 12), (13, 14), (13, 15)}
+    assert not (tmp_path / ".coverage").exists()
+
+
+def test_a_test_file_that_cannot_be_imported_is_told(peculiar: Answer) -> None:
+    assert peculiar[2] == {"tests/test_bad.py": "ModuleNotFoundError: No module named 'nothing_of_that_name'"}
+
+
+def test_skipped_and_failed_cases_count_as_the_worst_of_them(peculiar: Answer) -> None:
+    cases, never = (test for test in peculiar[1] if test.file.name == "test_cases.py")
     assert (cases.cases, cases.outcome, cases.message) == (3, "failed", "AssertionError: case")
     assert (never.outcome, never.message) == ("skipped", "Skipped: never")
 
 
-def test_lines_that_the_project_excludes_do_not_count(tmp_path: Path) -> None:
-    coverage = '[tool.coverage.report]\nexclude_also = ["def unused"]\n'
-    lines, _, _ = measured(make(tmp_path, pyproject_toml=coverage))
-    assert lines["shop.till"].excluded == {24, 25} and not lines["shop.till"].statements & {24, 25}
+def test_lines_that_the_project_excludes_do_not_count(peculiar: Answer) -> None:
+    till = peculiar[0]["shop.till"]
+    assert till.excluded == {24, 25} and not till.statements & {24, 25}
 
 
 def test_a_project_without_tests_of_its_own_has_nothing_before(tmp_path: Path) -> None:
@@ -181,9 +199,8 @@ def test_a_project_without_generated_tests_ends_as_it_began(tmp_path: Path) -> N
     assert till.lines_before == till.lines_after and till.branches_before == till.branches_after
 
 
-def test_a_module_that_is_not_python_is_left_out(tmp_path: Path) -> None:
-    lines, _, _ = measured(make(tmp_path, src__shop__idle_py="def broken(:\n"))
-    assert set(lines) == {"shop.till"}
+def test_a_module_that_is_not_python_is_left_out(peculiar: Answer) -> None:
+    assert set(peculiar[0]) == {"shop.till"}
 
 
 def test_a_test_that_ends_the_interpreter_is_an_error_with_advice(tmp_path: Path) -> None:

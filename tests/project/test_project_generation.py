@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from nightly import nightly
 
 from fitgym.errors import BudgetError
 from fitgym.evolution.budget import Budget
-from fitgym.project.generation import Event, ProjectRequest, generate_project
+from fitgym.project.generation import Event, Outcome, ProjectRequest, generate_project
 from fitgym.project.layout import find
 from fitgym.run.setting import Setting
 
@@ -36,9 +38,9 @@ class Shelf:
 """
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    package = tmp_path / "src" / "shop"
+def make(root: Path) -> Path:
+    """A project of two modules and one that cannot be imported."""
+    package = root / "src" / "shop"
     (package / "stock").mkdir(parents=True)
     for file, text in {
         "__init__.py": "",
@@ -48,8 +50,35 @@ def root(tmp_path: Path) -> Path:
         "broken.py": "import no_such_package\n\ndef lost() -> None: ...\n",
     }.items():
         (package / file).write_text(text)
-    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
-    return tmp_path
+    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
+    return root
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make(tmp_path)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A project with generated tests: its folder, and what the run said."""
+
+    root: Path
+    outcomes: dict[str, Outcome]
+    events: list[Event]
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Generated:
+    root = make(tmp_path_factory.mktemp("project"))
+    events: list[Event] = []
+    return Generated(root, generate_project(request(root, jobs=2), events.append), events)
+
+
+@pytest.fixture
+def tested(generated: Generated, tmp_path: Path) -> Path:
+    """A copy of the project with generated tests."""
+    return Path(shutil.copytree(generated.root, tmp_path / "project"))
 
 
 def request(root: Path, budget: str = "600x", goal: str = "coverage", **changes: object) -> ProjectRequest:
@@ -70,38 +99,35 @@ def command(root: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "fitgym", "generate", str(root), *arguments]
 
 
-def test_each_module_gets_a_file_that_passes(root: Path) -> None:
-    events: list[Event] = []
-    outcomes = generate_project(request(root, jobs=2), events.append)
+def test_each_module_gets_a_file_that_passes(generated: Generated, tested: Path) -> None:
+    outcomes = generated.outcomes
     assert list(outcomes) == ["shop.broken", "shop.stock.shelf", "shop.till"]
     assert "no_such_package" in outcomes["shop.broken"].error
-    assert list(files(root)) == [
+    assert list(files(tested)) == [
         "tests/generated/stock/test_shop_stock_shelf.py",
         "tests/generated/test_shop_till.py",
     ]
-    assert [event.module for event in events if event.outcome is not None].count("shop.till") == 1
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=root, capture_output=True, text=True)
+    assert [event.module for event in generated.events if event.outcome is not None].count("shop.till") == 1
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=tested, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    record = json.loads((root / ".fitgym" / "records" / "shop.till.json").read_text())
+    record = json.loads((tested / ".fitgym" / "records" / "shop.till.json").read_text())
     assert record["suite_path"] == "tests/generated/test_shop_till.py"
-    assert (root / ".fitgym" / ".gitignore").read_text() == "*\n"
+    assert (tested / ".fitgym" / ".gitignore").read_text() == "*\n"
 
 
-def test_a_second_run_changes_nothing_whatever_the_budget(root: Path) -> None:
-    generate_project(request(root))
-    before = files(root)
-    outcomes = generate_project(request(root, "3000x", jobs=2))
+def test_a_second_run_changes_nothing_whatever_the_budget(tested: Path) -> None:
+    before = files(tested)
+    outcomes = generate_project(request(tested, "3000x", jobs=2))
     assert outcomes["shop.till"].current and outcomes["shop.stock.shelf"].current
-    assert files(root) == before
+    assert files(tested) == before
 
 
-def test_only_what_changed_is_searched_again(root: Path) -> None:
-    generate_project(request(root))
-    before = files(root)
-    (root / "src" / "shop" / "till.py").write_text(TILL.replace("paid - price", "paid - price - 1"))
-    outcomes = generate_project(request(root))
+def test_only_what_changed_is_searched_again(tested: Path) -> None:
+    before = files(tested)
+    (tested / "src" / "shop" / "till.py").write_text(TILL.replace("paid - price", "paid - price - 1"))
+    outcomes = generate_project(request(tested))
     assert outcomes["shop.stock.shelf"].current and not outcomes["shop.till"].current
-    after = files(root)
+    after = files(tested)
     assert (
         after["tests/generated/stock/test_shop_stock_shelf.py"]
         == before["tests/generated/stock/test_shop_stock_shelf.py"]
@@ -148,6 +174,7 @@ def test_a_budget_for_too_many_modules_is_refused(root: Path) -> None:
         generate_project(request(root, "2x"))
 
 
+@nightly
 def test_ctrl_c_finishes_what_was_begun_and_the_next_run_goes_on(root: Path) -> None:
     (root / "src" / "shop" / "broken.py").unlink()
     flags = ("--goal", "exceptions", "--budget", "200s", "--population", "10")  # a goal that is never reached
@@ -191,7 +218,7 @@ def _command_of(pid: str) -> str:
 
 def test_the_command_works_on_the_current_folder(root: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "fitgym", "generate", "--goal", "coverage", "--budget", "600x", "--json", "all.json"],
+        [sys.executable, "-m", "fitgym", "generate", "--goal", "coverage", "--budget", "100x", "--json", "all.json"],
         cwd=root,
         capture_output=True,
         text=True,

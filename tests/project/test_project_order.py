@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -59,18 +60,30 @@ def test_one():
 '''
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    package = tmp_path / "src" / "shop"
+def make(root: Path) -> Project:
+    """A project in which tests of one file leave something behind that a test of another file meets."""
+    package = root / "src" / "shop"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "language.py").write_text(LANGUAGE)
-    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
-    tests = tmp_path / "tests"
+    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
+    tests = root / "tests"
     tests.mkdir()
     for name, text in (("test_a.py", POLLUTERS), ("test_b.py", VICTIMS)):
         (tests / name).write_text(SuiteFile(text).sealed("1").text)
-    return find(str(tmp_path))
+    return find(str(root))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def untangled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, list[str]]:
+    """A project after `untangle`, and the tests that it removed."""
+    project = make(tmp_path_factory.mktemp("untangled"))
+    return project, untangle(project, files(project), limit_s=math.inf)
 
 
 def files(project: Project) -> list[Path]:
@@ -83,17 +96,20 @@ def names(file: Path) -> list[str]:
     return [test.name for test in suite.tests]
 
 
-def test_the_tests_that_leave_something_behind_go_and_no_others(project: Project) -> None:
+def test_a_test_that_meets_what_others_leave_behind_fails(project: Project) -> None:
     assert [failure.name for failure in check(project, files(project)).failures] == ["test_greeting"]
-    removed = untangle(project, files(project))
+
+
+def test_the_tests_that_leave_something_behind_go_and_no_others(untangled: tuple[Project, list[str]]) -> None:
+    project, removed = untangled
     assert sorted(removed) == ["test_activate_de (test_a.py)", "test_activate_nl (test_a.py)"]
     assert names(files(project)[0]) == ["test_activate_en", "test_current"]
     assert names(files(project)[1]) == ["test_greeting", "test_one"]
     assert check(project, files(project)).failures == ()
 
 
-def test_what_was_taken_out_does_not_come_back(project: Project) -> None:
-    untangle(project, files(project))
+def test_what_was_taken_out_does_not_come_back(untangled: tuple[Project, list[str]]) -> None:
+    project, _ = untangled
     suite = SuiteFile.read(files(project)[0])
     assert suite is not None and len(suite.removed) == 2
 
@@ -101,7 +117,7 @@ def test_what_was_taken_out_does_not_come_back(project: Project) -> None:
 def test_tests_that_a_person_edited_stay(project: Project) -> None:
     file = files(project)[0]
     file.write_text(file.read_text().replace('activate("nl") is None', 'activate("nl") is None  # mine'))
-    removed = untangle(project, files(project))
+    removed = untangle(project, files(project), limit_s=math.inf)
     assert "test_activate_nl" in names(file) and "test_greeting (test_b.py)" in removed
 
 
@@ -109,7 +125,7 @@ def test_tests_that_a_person_edited_stay(project: Project) -> None:
 def test_a_test_that_fails_by_itself_stays(project: Project) -> None:
     file = files(project)[1]
     file.write_text(SuiteFile(VICTIMS.replace("1 == 1", "1 == 2")).sealed("1").text)
-    assert len(untangle(project, files(project))) == 2
+    assert len(untangle(project, files(project), limit_s=math.inf)) == 2
     assert names(file) == ["test_greeting", "test_one"]
 
 

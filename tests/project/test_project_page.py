@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 from sample_project import TILL, make, record
 
 from fitgym.cli import main
@@ -342,6 +343,7 @@ def test_the_table_sorts_by_number(browser: Any, sample: Report) -> None:
     opened.close()
 
 
+@nightly
 def test_a_module_of_three_thousand_lines_has_a_small_page(browser: Any) -> None:
     source = "\n".join(f"value_{number} = {number} + len('text')" for number in range(3000))
     tests = tuple(

@@ -17,6 +17,7 @@ import pytest
 from gymnasium.spaces import Discrete
 
 from fitgym.agents.base import make
+from fitgym.cli import main
 from fitgym.envs.toy import Toy, optimum
 from fitgym.errors import InputError
 from fitgym.run.evaluation import Row, evaluate, first_tries, play, summary
@@ -245,10 +246,14 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
         ([], "there is nothing to run"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], message: str, tmp_path: Path) -> None:
-    done = command(*arguments, folder=tmp_path)
-    assert done.returncode == 2 and done.stdout == ""
-    assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", *arguments])
+    out, err = capsys.readouterr()
+    assert ended.value.code == 2 and out == ""
+    assert message in err and len(err.strip().splitlines()) == 1
 
 
 def test_without_scipy_a_comparison_is_refused_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:

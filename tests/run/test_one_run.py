@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -11,11 +11,14 @@ ROOT = Path(__file__).parents[2]
 LONGEST = 500  # lines of a file of the package
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for folder in ("fitgym", "envs", "agents"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if not any(part in ("envs", "agents") for part in path.relative_to(ROOT).parts[1:]):
-                yield str(path.relative_to(ROOT)), ast.parse(path.read_text("utf-8"))
+@cache
+def sources() -> list[tuple[str, ast.Module]]:
+    return [
+        (str(path.relative_to(ROOT)), ast.parse(path.read_text("utf-8")))
+        for folder in ("fitgym", "envs", "agents")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not any(part in ("envs", "agents") for part in path.relative_to(ROOT).parts[1:])
+    ]
 
 
 def declared(tree: ast.Module, name: str) -> bool:

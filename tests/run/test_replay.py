@@ -24,7 +24,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """The record of a short run, and the folder with its suite."""
     folder = tmp_path_factory.mktemp("run")
     fitgym.generate(
-        "colorsys", agent="ucb", budget="600x", seed=4, population=8, output=folder, json=folder / "record.json"
+        *("colorsys",),
+        **{"goal": "coverage", "agent": "ucb", "budget": "200x", "seed": 4, "population": 8},
+        output=folder,
+        json=folder / "record.json",
     )
     return read(folder / "record.json"), folder
 
@@ -47,12 +50,13 @@ def test_a_run_with_another_search_and_another_secondary_objective_is_replayed_t
 def test_actions_with_populations_of_their_own_are_replayed_too(tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "agent": "uniform",
+        "goal": "coverage",
         "populations": "per-action",
-        "budget": "500x",
+        "budget": "300x",
         "population": 5,
         "generations_per_step": 2,
     }
-    run = fitgym.generate("textwrap", output=tmp_path, **options)
+    run = fitgym.generate("html", output=tmp_path, **options)
     assert "--population 5 --generations-per-step 2 --populations per-action" in run.source
     assert replay(run.record, suite=tmp_path).differences == ()
     assert replay(

@@ -55,7 +55,8 @@ def trained(env: str, agent: str, folder: Path, **options: Any) -> str:
     return str(folder)
 
 
-@pytest.mark.parametrize("env", every(2, IDS))
+# Each environment goes through some of these tests always, and through all of them nightly.
+@pytest.mark.parametrize("env", every(4, IDS))
 def test_train_save_evaluate_record_replay_and_validate_without_a_difference(env: str, tmp_path: Path) -> None:
     folder = trained(env, learner(env), tmp_path / "policy")
     subjects = (TRIANGLE,) if has_subject(env) else ()
@@ -70,14 +71,14 @@ def test_train_save_evaluate_record_replay_and_validate_without_a_difference(env
     assert [validate(claim).reasons for claim in claims([file])] == [(), ()]
 
 
-@pytest.mark.parametrize("env", every(3, [env for env in IDS if has_subject(env)]))
+@pytest.mark.parametrize("env", every(8, [env for env in IDS if has_subject(env)], 1))
 def test_a_suite_is_generated_and_its_record_replayed(env: str, tmp_path: Path) -> None:
     run = generate_request(Request.of(TRIANGLE, env=env, seed=5, output=tmp_path, **small(env)))
     assert run.record["env"] == env and run.record["steps"] > 0
     assert replay(json.loads(json.dumps(run.record)), suite=tmp_path if run.suite_path else None).differences == ()
 
 
-@pytest.mark.parametrize("env", every(3, IDS))
+@pytest.mark.parametrize("env", every(4, IDS, 2))
 def test_an_episode_of_a_study_can_be_checked_again(env: str) -> None:
     settings = Episode.settings({"env": env}) | {"env": env, "agent": "uniform"}
     settings |= {name: value for name, value in small(env).items() if name in settings}
@@ -87,7 +88,7 @@ def test_an_episode_of_a_study_can_be_checked_again(env: str) -> None:
     assert Episode.of(found["settings"]).check_again(found, None).differences == ()
 
 
-@pytest.mark.parametrize("env", every(6, IDS))
+@pytest.mark.parametrize("env", every(6, IDS, 1))
 def test_a_number_that_was_changed_is_a_difference(env: str) -> None:
     subjects = (TRIANGLE,) if has_subject(env) else ()
     (row,) = evaluate(["uniform"], subjects, env=env, seeds=[1], **small(env))

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.execution.executor import Executor
 from fitgym.run.generation import generate
@@ -176,7 +177,7 @@ def test_test_cases_find_what_the_import_wrote_and_nothing_of_each_other(package
     assert _content(package) == before
 
 
-@pytest.mark.parametrize("format", ["pytest", "unittest"])
+@pytest.mark.parametrize("format", ["pytest", pytest.param("unittest", marks=nightly)])
 def test_an_exported_suite_passes_outside_of_the_sandbox_and_leaves_nothing_behind(package, tmp_path, format):
     before = _content(package)
     report = generate("store.disk", path=str(package.parent), budget="300x", goal="coverage", output=tmp_path / "suite",

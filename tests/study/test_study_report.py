@@ -64,12 +64,20 @@ def records() -> Iterator[dict[str, Any]]:
         yield record(cell.arm, cell.subject, cell.seed)
 
 
-@pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a study whose records are those above."""
-    Store.create(tmp_path / "study", PLAN)
-    monkeypatch.setattr(Store, "records", lambda self: records())
-    return tmp_path / "study"
+def written(study: Path, output: Path | None = None) -> list[Path]:
+    """The files of a report on the records above."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "records", lambda self: records())
+        return report(study, output)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study with its report."""
+    folder = tmp_path_factory.mktemp("study")
+    Store.create(folder, PLAN)
+    written(folder)
+    return folder
 
 
 # --------------------------------------------------------------------------------------------------------- numbers
@@ -378,14 +386,12 @@ def test_the_methods_say_what_the_plan_says() -> None:
 
 
 def test_the_same_records_give_the_same_bytes(study: Path, tmp_path: Path) -> None:
-    first = {file.relative_to(tmp_path / "a"): file.read_bytes() for file in report(study, tmp_path / "a")}
-    second = {file.relative_to(tmp_path / "b"): file.read_bytes() for file in report(study, tmp_path / "b")}
-    assert first == second
-    assert {"report.html", "report.md", "overall.tex", "subjects.tex"} <= {str(name) for name in first}
+    again = {file.relative_to(tmp_path): file.read_bytes() for file in written(study, tmp_path)}
+    assert again == {name: (study / name).read_bytes() for name in again}
+    assert {"report.html", "report.md", "overall.tex", "subjects.tex"} <= {str(name) for name in again}
 
 
 def test_every_figure_is_one_and_has_no_colour_of_text_of_its_own(study: Path) -> None:
-    report(study)
     drawn = sorted((study / "figures").glob("*.svg"))
     assert [file.stem for file in drawn] == ["boxes", "chosen", "heat", "ranks", "reached", "reward", "times", "value"]
     for file in drawn:
@@ -397,7 +403,6 @@ def test_every_figure_is_one_and_has_no_colour_of_text_of_its_own(study: Path) -
 def test_every_figure_is_there_as_a_picture_too_on_white(study: Path) -> None:
     from matplotlib.image import imread
 
-    report(study)
     drawn = sorted((study / "figures").glob("*.svg"))
     for file in drawn:
         picture = imread(file.with_suffix(".png"))
@@ -409,7 +414,6 @@ def test_every_figure_is_there_as_a_picture_too_on_white(study: Path) -> None:
 
 
 def test_the_page_needs_nothing_from_elsewhere_and_names_are_escaped(study: Path) -> None:
-    report(study)
     text = (study / "report.html").read_text("utf-8")
     assert "by &lt;hand&gt;" in text and "<hand>" not in text
     links = re.findall(r'(?:src|href)="([^"#]+)"', text)
@@ -419,7 +423,6 @@ def test_the_page_needs_nothing_from_elsewhere_and_names_are_escaped(study: Path
 
 
 def test_every_column_that_needs_it_is_explained_between_spaces(study: Path) -> None:
-    report(study)
     text = (study / "report.html").read_text("utf-8")
     (legend,) = re.findall(r"<p>(Metric, declared.*?)</p>", text, re.DOTALL)
     for word in ("Share:", "A12:", "At the level after:", "Deciding:", "Published:"):
@@ -431,7 +434,6 @@ def test_a_small_share_of_time_is_not_nothing() -> None:
 
 
 def test_the_markdown_has_the_numbers_of_the_page(study: Path) -> None:
-    report(study)
     lines = (study / "report.md").read_text("utf-8").splitlines()
     (ucb,) = [line for line in lines if line.startswith("| UCB |")]
     assert "1.00 [1.00, 1.00]" in ucb and "| 12.5 |" in ucb and "| 1.00 |" in ucb
@@ -449,24 +451,29 @@ def test_latex_is_escaped() -> None:
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
-@pytest.fixture
-def page(study: Path) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     if not CHROMIUM:
         pytest.skip("no Chromium is installed: apt-get install chromium, or name one in CHROMIUM")
     from playwright.sync_api import sync_playwright
 
-    report(study)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 1100, "height": 900})
-        problems: list[str] = []
-        opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        opened.on("pageerror", lambda error: problems.append(str(error)))
-        opened.on("requestfailed", lambda request: problems.append(request.url))
-        opened.goto((study / "report.html").as_uri())
-        yield opened
-        assert problems == []
-        browser.close()
+        launched = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(study: Path, browser: Any) -> Iterator[Any]:
+    opened = browser.new_page(viewport={"width": 1100, "height": 900})
+    problems: list[str] = []
+    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("requestfailed", lambda request: problems.append(request.url))
+    opened.goto((study / "report.html").as_uri())
+    yield opened
+    assert problems == []
+    opened.close()
 
 
 def column(page: Any, table: int, index: int) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from nightly import nightly
 
+from fitgym.cli import main
 from fitgym.errors import InputError
 from fitgym.study.cell import place, record, save
 from fitgym.study.plan import Cell, Plan
@@ -56,36 +56,47 @@ def test_what_a_record_holds_never_ends_the_validator(quick: dict[str, Any]) -> 
             assert not validator.validate(Claim("one", {**quick, **change})).valid
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "fitgym", "validate", *arguments], capture_output=True, text=True)
+Command = Callable[..., tuple[int, str, str]]
 
 
-def test_the_command_gives_up_a_record_after_the_limit(tmp_path: Path) -> None:
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """`fitgym validate` in this process: its exit code, standard output and standard error."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["validate", *arguments])
+        return int(str(ended.value.code)), *capsys.readouterr()
+
+    return run
+
+
+def test_the_command_gives_up_a_record_after_the_limit(tmp_path: Path, command: Command) -> None:
     (tmp_path / "endless.json").write_text(json.dumps(endless()), "utf-8")
-    done = command(str(tmp_path / "endless.json"), "--limit", "3")
-    assert done.returncode == 1 and "cannot be made again within 3 s" in done.stdout and done.stderr == ""
+    code, out, err = command(str(tmp_path / "endless.json"), "--limit", "1")
+    assert code == 1 and "cannot be made again within 1 s" in out and err == ""
 
 
-def test_sources_without_records_are_bad_input(tmp_path: Path) -> None:
+def test_sources_without_records_are_bad_input(tmp_path: Path, command: Command) -> None:
     (tmp_path / "blank.jsonl").write_text("\n\n", "utf-8")
     for source in ("/dev/null", str(tmp_path / "blank.jsonl")):
-        done = command(source)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"fitgym: '{source}' holds no record, expected at least one\n"
+        code, out, err = command(source)
+        assert (code, out) == (2, "")
+        assert err == f"fitgym: '{source}' holds no record, expected at least one\n"
 
 
 def test_a_record_that_is_nested_deep_is_not_valid_and_the_others_are_validated(
-    tmp_path: Path, quick: dict[str, Any]
+    tmp_path: Path, quick: dict[str, Any], command: Command
 ) -> None:
     deep = json.dumps(quick)[:-1] + ', "more": ' + 900 * "[" + 900 * "]" + "}"
     (tmp_path / "two.jsonl").write_text(f"{deep}\n{json.dumps(quick)}\n", "utf-8")
-    done = command(str(tmp_path / "two.jsonl"))
-    assert (done.returncode, done.stderr) == (1, "") and "nested" in done.stdout.splitlines()[0]
-    assert done.stdout.splitlines()[1].startswith("✓ MIO, gradient:3, seed 1")
+    code, out, err = command(str(tmp_path / "two.jsonl"))
+    assert (code, err) == (1, "") and "nested" in out.splitlines()[0]
+    assert out.splitlines()[1].startswith("✓ MIO, gradient:3, seed 1")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, '{"error": ""}'])
-def test_a_broken_record_in_the_folder_of_a_study_is_no_traceback(tmp_path: Path, text: str) -> None:
+def test_a_broken_record_in_the_folder_of_a_study_is_no_traceback(tmp_path: Path, text: str, command: Command) -> None:
     plan = Plan.of(
         {
             "name": "a",
@@ -98,5 +109,5 @@ def test_a_broken_record_in_the_folder_of_a_study_is_no_traceback(tmp_path: Path
     )
     Store.create(tmp_path, plan)
     save(text, place(tmp_path, plan.cells()[0].id))
-    done = command(str(tmp_path))
-    assert done.returncode in (1, 2) and "Traceback" not in done.stderr and done.stderr.count("\n") < 2
+    code, _, err = command(str(tmp_path))
+    assert code in (1, 2) and "Traceback" not in err and err.count("\n") < 2

@@ -82,7 +82,9 @@ def add(a: int, b: int, minus: bool) -> None:
 def run(tmp_path_factory: pytest.TempPathFactory) -> fitgym.Run:
     folder = tmp_path_factory.mktemp("calculator")
     (folder / "calculator.py").write_text(PROGRAM)
-    return fitgym.generate(str(folder / "calculator.py"), budget="2000x", seed=0, output=folder / "tests")
+    return fitgym.generate(
+        str(folder / "calculator.py"), goal="coverage", budget="1000x", seed=0, output=folder / "tests"
+    )
 
 
 def test_the_tests_of_a_command_line_run_it_with_words_and_look_at_what_it_prints(run: fitgym.Run) -> None:

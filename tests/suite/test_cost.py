@@ -72,11 +72,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def measured(folder: Path) -> Cost:
-    return cost(folder / "tests" / "test_subject.py", runs=3, path=folder)
+    return cost(folder / "tests" / "test_subject.py", runs=2, path=folder)
 
 
 def test_time_is_that_of_the_bodies_of_the_tests(measured: Cost) -> None:
-    assert (measured.tests, measured.failed, measured.runs) == (3, 0, 3)
+    assert (measured.tests, measured.failed, measured.runs) == (3, 0, 2)
     assert measured.seconds.low >= 0.05
     assert measured.processor.median < measured.seconds.median  # it sleeps
 

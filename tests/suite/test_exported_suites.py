@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nightly import every, nightly
 from ruff_accepts import assert_ruff_accepts
 
 from fitgym.run.generation import generate
@@ -27,7 +28,7 @@ MODULES = {
 }
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", every(5, MODULES, 1))
 def test_a_suite_of_a_real_module_could_be_committed(module: str, tmp_path: Path) -> None:
     dialect = "unittest" if list(MODULES).index(module) % 2 else "pytest"
     run = generate(module, goal=MODULES[module], budget="300x", population=10, output=tmp_path, format=dialect)
@@ -54,6 +55,7 @@ def is_check(node: ast.stmt) -> bool:
     return text.startswith(("assert ", "self.assert", "with pytest.raises(", "with self.assertRaises"))
 
 
+@nightly
 def test_the_same_run_gives_the_same_file_under_any_hash_seed(tmp_path: Path) -> None:
     files = []
     for seed in ("1", "2"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.run.generation import Request, generate_request
 from fitgym.subject.source import locate
@@ -55,6 +56,7 @@ def test_the_pythonpath_of_pytest_counts(project: Path, file: str, text: str, ex
     assert place.is_configured(str(project / "src"), project / "tests" / "generated") is expected
 
 
+@nightly
 def test_a_suite_in_such_a_project_has_no_line_about_the_path(project: Path) -> None:
     request = Request.of("till", path=str(project / "src"), goal="coverage", budget="2g", output=project / "tests")
     assert "sys.path" in generate_request(request).source

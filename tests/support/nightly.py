@@ -26,6 +26,6 @@ def all_but(values: Iterable[Any], late: Collection[Any]) -> list[Any]:
     return [pytest.param(value, marks=nightly) if value in late else value for value in values]
 
 
-def every(number: int, values: Iterable[Any]) -> list[Any]:
-    """Values of a parameter: the first and every so many after it run always, the others nightly."""
-    return [value if at % number == 0 else pytest.param(value, marks=nightly) for at, value in enumerate(values)]
+def every(number: int, values: Iterable[Any], first: int = 0) -> list[Any]:
+    """Values of a parameter: the one at `first` and every so many after it run always, the others nightly."""
+    return [value if at % number == first else pytest.param(value, marks=nightly) for at, value in enumerate(values)]

@@ -31,14 +31,14 @@ def triangle(a: int, b: int, c: int) -> str:
 """
 
 
-@pytest.mark.parametrize("name", every(3, ENVIRONMENTS))
+@pytest.mark.parametrize("name", every(6, ENVIRONMENTS))
 def test_every_environment_with_a_subject_passes(name: str, tmp_path: Path) -> None:
     subject = tmp_path / "triangles.py"
     subject.write_text(SUBJECT)
     check_env_strict(f"fitgym.envs:{name}", steps=3, subject=str(subject), budget="40g", population=4)
 
 
-@pytest.mark.parametrize("name", every(3, WITHOUT_SUBJECT))
+@pytest.mark.parametrize("name", every(4, WITHOUT_SUBJECT, 3))
 def test_every_environment_without_a_subject_passes(name: str) -> None:
     check_env_strict(f"fitgym.envs:{name}", steps=10)
 

@@ -346,7 +346,8 @@ def _explain(output: Path, answer: _Answer) -> None:
 
 def _arguments(private: Path) -> list[str]:
     """Of pytest: nothing is written into the project, and what would disturb a measurement is off."""
-    off = [option for plugin, option in _OFF.items() if importlib.util.find_spec(plugin) is not None]
+    loaded = not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")  # otherwise pytest does not know their options
+    off = [option for plugin, option in _OFF.items() if loaded and importlib.util.find_spec(plugin) is not None]
     return [
         *("-q", "--no-header", "--no-summary", "--tb=short", "--continue-on-collection-errors"),
         *IMPORTED,
