@@ -85,7 +85,7 @@ class Chance:
         module._inst.seed(0)
         self._state = generator_state(module._inst)
         del sys.modules["random"]
-        sys.meta_path.insert(0, _Again(module))
+        sys.meta_path.insert(0, _ExistingModule(module))
 
     def settle(self) -> None:
         """End the import: test cases continue the stream after the numbers drawn by the import."""
@@ -156,7 +156,7 @@ class Chance:
         return seed
 
 
-class _Again:
+class _ExistingModule:
     """Import hook that returns an existing module."""
 
     def __init__(self, module: types.ModuleType) -> None:

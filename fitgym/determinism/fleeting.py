@@ -34,7 +34,7 @@ def is_fleeting(literal: str) -> bool:
     try:
         return _is_of_this_run(int(literal) if literal.isdecimal() else float(literal))
     except (ValueError, OverflowError):  # not a number, or one with too many digits
-        return _tells_of_this_run(literal)
+        return _mentions_this_run(literal)
 
 
 def is_fleeting_number(value: int | float) -> bool:
@@ -44,7 +44,7 @@ def is_fleeting_number(value: int | float) -> bool:
 
 def is_fleeting_text(text: str) -> bool:
     """Return True if the text has an address, a process id, today's date, a local folder or an unordered set."""
-    if _tells_of_this_run(text) or _SET_TEXT.search(text):
+    if _mentions_this_run(text) or _SET_TEXT.search(text):
         return True
     return any(folder in text for folder in _folders())
 
@@ -61,7 +61,7 @@ def _is_of_this_run(value: int | float) -> bool:
     return any(abs(value - now * scale) < 172_800 * scale for now in (time(), *MOMENTS) for scale in scales)
 
 
-def _tells_of_this_run(text: str) -> bool:
+def _mentions_this_run(text: str) -> bool:
     if not _DIGIT.search(text):
         return False
     return bool(_ADDRESS.search(text)) or any(part in text for part in (*_days(time()), *_FIXED))

@@ -52,7 +52,7 @@ _MOST_EXPECTED = 2000  # test cases whose observations are cached
 _MOST_EXCHANGED = 8 << 20  # bytes exchanged with a child; its memory grows by ten times that (statements, traces)
 _PATIENT = 2  # multiple of a test case's fuel
 _TRIALS = 4  # multiple of the batch size: trials are shorter than test cases and return less
-_MOST_STILLBORN = 3  # children in a row that may die before their first test case begins
+_MOST_FAILED_STARTS = 3  # children in a row that may die before their first test case begins
 _EXPECTED = -1  # the lowest care level: compare nothing until the batch ends, and never repeat it
 
 
@@ -98,7 +98,7 @@ class Executor(Host):
         self._traces = Traces()
         self._others: weakref.WeakKeyDictionary[StatementTable, History] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
-        self._stillborn = 0
+        self._failed_starts = 0
 
     @property
     def banned(self) -> KeysView[TestCase]:
@@ -310,7 +310,7 @@ class Executor(Host):
         """Return the state without the worker and the objects bound to it."""
         state = self.__dict__.copy()
         started = ("_zygote", "_finalizer", "_lock", "_restarts", "_verifier")  # see `_reset_worker`
-        for name in (*started, "_traces", "_others", "_window", "_stillborn"):
+        for name in (*started, "_traces", "_others", "_window", "_failed_starts"):
             del state[name]
         return state
 
@@ -465,7 +465,7 @@ class Executor(Host):
             except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
                 zygote.retire()
                 raise Broken("crash", forged=True) from None
-            self._restarts = self._stillborn = 0
+            self._restarts = self._failed_starts = 0
             if answer.last or child.exchanged > _MOST_EXCHANGED:
                 zygote.retire()
             if not again:
@@ -489,10 +489,10 @@ class Executor(Host):
         self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int
     ) -> list[Segment]:
         """Ban the test case that broke the child, if it is known. Return the segments to run again."""
-        if self._first and broken.unborn and self._stillborn < _MOST_STILLBORN:
+        if self._first and broken.unborn and self._failed_starts < _MOST_FAILED_STARTS:
             # A waiting child may die of anything before its first test case begins. But decoding a statement is enough
             # to crash some children, so the number of retries is limited.
-            self._stillborn += 1
+            self._failed_starts += 1
             return [Segment(batch, care)]
         self._window = max(1, self._window // 2)
         guilty, certain = broken.guilty(len(batch), care, fresh=self._first)

@@ -55,7 +55,7 @@ _MOST_IMPORTED = 5000  # modules
 _MOST_MADE = 100  # mutants per request; each takes a few milliseconds
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
 _FLOOD_S = 1.0  # for messages that arrived before the deadline; a hostile import may never stop sending
-_LAST_WORDS_S = 0.2  # a child that has closed its socket may still be exiting, and its exit status is needed
+_EXIT_S = 0.2  # a child that has closed its socket may still be exiting, and its exit status is needed
 _RECEIVE = 1 << 16  # bytes; a larger buffer is mapped and unmapped for each call
 
 
@@ -300,10 +300,10 @@ class Zygote:
         if self._owner != os.getpid():  # a fork of the owner: close the copies but leave the worker running
             self._folder.forget()
             self._control.close()
-            self._let_go()
+            self._disconnect()
             return
         try:
-            self._let_go()
+            self._disconnect()
             self._control.close()  # the zygote reads the end of the stream, kills its descendants and exits
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience if self._subject is not None else 0.0)
@@ -312,7 +312,7 @@ class Zygote:
             self.journal.close()
             self._folder.remove()
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         """Close the connections to all children, including parked ones."""
         for child in (*self._parked, *([] if self.child is None else [self.child])):
             child.connection.close()
@@ -447,7 +447,7 @@ class Zygote:
     def _broken(self, child: Child, failure: Failure, *, forged: bool = False) -> Broken:
         """End the child and describe how it broke. A forged journal is not read."""
         running, last, position = self.journal.running, self.journal.last, self.journal.position
-        status = self._end_child(child, patience=0.0 if failure == "timeout" or forged else _LAST_WORDS_S)
+        status = self._end_child(child, patience=0.0 if failure == "timeout" or forged else _EXIT_S)
         if forged:
             self._end_parked()  # a thread in one of them may have written into the journal
             return Broken(failure, forged=True)

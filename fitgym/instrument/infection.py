@@ -70,7 +70,7 @@ def by_operator(sign: str, left: Any, right: Any, result: Any) -> int:
         result: its result; `RAISED` if it raised an exception.
     """
     signs = family(sign)
-    if not (_is_looked_at(left, signs) and _is_looked_at(right, signs)):
+    if not (_is_evaluated(left, signs) and _is_evaluated(right, signs)):
         return others(sign)
     mask = 0
     for bit, other in enumerate(signs):
@@ -105,7 +105,7 @@ def same(value: Any, other: Any) -> bool:
     return bool(value == other or (type(value) is float and value != value and other != other))
 
 
-def _is_looked_at(value: Any, signs: tuple[str, ...]) -> bool:
+def _is_evaluated(value: Any, signs: tuple[str, ...]) -> bool:
     kind = type(value)
     if kind is int:
         return bool(_LEAST <= value <= _GREATEST)

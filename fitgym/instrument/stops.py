@@ -74,7 +74,7 @@ class Stops:
         places = self._places
         while traceback is not None:
             code = traceback.tb_frame.f_code
-            known = places.get(id(code)) or self._met(code)
+            known = places.get(id(code)) or self._known_places(code)
             met = known[1]
             if met is not None:
                 instruction = traceback.tb_lasti
@@ -97,7 +97,7 @@ class Stops:
                 counts[place] = counts.get(place, 0) + 1
         self._noted = (innermost, block, entered, frames, old)
 
-    def _met(self, code: CodeType) -> tuple[CodeType, dict[int, Place | None] | None]:
+    def _known_places(self, code: CodeType) -> tuple[CodeType, dict[int, Place | None] | None]:
         has_places = code.co_name not in COMPREHENSIONS and self._function_of(code) >= 0
         if len(self._places) >= _MOST_CODES:  # the subject may create code objects while it runs
             self._places.clear()

@@ -66,7 +66,7 @@ class Tally:
         self._no_distances = self._unreached
         self.bits: list[int] = self._zeros[:]
         self._no_bits = self._zeros[:]
-        self._burning = _picked([site.id for site in self.sites if site.burns])
+        self._burning = _getter([site.id for site in self.sites if site.burns])
         self._burnt_before = 0
         self.spent = False
         self._step = 0
@@ -202,7 +202,7 @@ class Tally:
         return array("I", sites).tobytes(), _counts(how_often).tobytes(), _floats(found).tobytes()
 
 
-def _picked(places: list[int]) -> Callable[[list[int]], Sequence[int]]:
+def _getter(places: list[int]) -> Callable[[list[int]], Sequence[int]]:
     """Return a function that returns the items at these places of a list."""
     if len(places) > 1:
         return operator.itemgetter(*places)

@@ -70,18 +70,22 @@ def joined(known: Hint | None, seen: Hint) -> Hint:
     """
     parts = [] if known is None else [*choices(known)]
     for hint in choices(seen):
-        alike = [part for part in parts if _sort(part) == _sort(hint)]
-        is_new = len({*map(_sort, parts)}) < _MOST_TYPES if not alike else _tells(hint) and not any(map(_tells, alike))
+        alike = [part for part in parts if _class_key(part) == _class_key(hint)]
+        is_new = (
+            len({*map(_class_key, parts)}) < _MOST_TYPES
+            if not alike
+            else _has_item_types(hint) and not any(map(_has_item_types, alike))
+        )
         if is_new:
             parts.append(hint)
     return union(parts)
 
 
-def _sort(hint: Hint) -> tuple[str, str]:
+def _class_key(hint: Hint) -> tuple[str, str]:
     return hint.kind, hint.name
 
 
-def _tells(container: Hint) -> bool:
+def _has_item_types(container: Hint) -> bool:
     """Return True if the item types of the container are known."""
     return any(item.kind != "any" for item in container.args)
 

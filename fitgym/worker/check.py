@@ -167,7 +167,7 @@ def _near(value: Any, expected: Step, results: Results) -> bool:
     return bool(value == Approx(expected(results)))
 
 
-def _no_number(value: Any, expected: Step, results: Results) -> bool:
+def _is_nan(value: Any, expected: Step, results: Results) -> bool:
     return math.isnan(value)
 
 
@@ -191,11 +191,11 @@ def _instance(value: Any, expected: Step, results: Results) -> bool:
     return isinstance(value, expected(results))
 
 
-def _other(value: Any, expected: Step, results: Results) -> bool:
+def _is_not(value: Any, expected: Step, results: Results) -> bool:
     return value is not expected(results)
 
 
-def _says(value: Any, expected: Step, results: Results) -> bool:
+def _message_matches(value: Any, expected: Step, results: Results) -> bool:
     return re.search(expected(results), str(value)) is not None
 
 
@@ -203,12 +203,12 @@ _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "equal": _equal,
     "is": _same,
     "approx": _near,
-    "nan": _no_number,
+    "nan": _is_nan,
     "text": _text,
     "list": _items,
     "length": _length,
     "isinstance": _instance,
     "truth": _truth,
-    "is not": _other,
-    "message": _says,
+    "is not": _is_not,
+    "message": _message_matches,
 }

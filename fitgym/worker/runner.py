@@ -95,7 +95,7 @@ class Runner:
         self._watchdog = Watchdog(limits, journal, recorder)
         self._interval = 0.0
         self._fuel = limits.fuel
-        self._haunted = False  # a finalizer of the last test case hung or was refused
+        self._finalizer_failed = False  # a finalizer of the last test case hung or was refused
         self._functions: LiveFunctions = {}
         self._mutation: Mutation | None = None
         self._checked: dict[tuple[int, ...], WireExpectation] = {}
@@ -309,8 +309,8 @@ class Runner:
         result = self._described(testcase, outcome, failure, mode, fresh)
         if self.recorder.spent and not self._watchdog.timed_out:
             self.recorder.begin(needs)  # finalizers that run now need fuel
-        late = self._bury(index, outcome)
-        self._haunted = bool(late)
+        late = self._destroy(index, outcome)
+        self._finalizer_failed = bool(late)
         if late and not failure:
             failure = late
             self.recorder.unlearn()
@@ -333,7 +333,7 @@ class Runner:
         facts, raises, position, _, _ = self._checked[testcase]
         Checks(facts, raises, position).judge(outcome.results, outcome.error)
 
-    def _bury(self, index: int, outcome: Outcome) -> Failure:
+    def _destroy(self, index: int, outcome: Outcome) -> Failure:
         """Destroy all objects of the test case while it counts as running. Return the failure of their finalizers."""
         # The journal marks this phase as running, so that the timer can interrupt finalizers of the subject.
         cells = self._cells
@@ -427,11 +427,11 @@ class Runner:
                 difference = trials.mutation.impact(number, reached, recorder.snapshot()[0])
             recorder.fuel = self._fuel
             recorder.begin()  # finalizers that run now need fuel
-            late = self._bury(index, outcome)
+            late = self._destroy(index, outcome)
         finally:
             mutant.undo()
             recorder.fuel = self._fuel
-        self._haunted = bool(late)
+        self._finalizer_failed = bool(late)
         self._last_failure = "timeout" if self._watchdog.timed_out else outcome.failure
         if guard.refused:
             kill, failing, difference = "", (), 0.0
@@ -459,7 +459,7 @@ class Runner:
             cells[0] += 1
 
     def _compare(self, care: int) -> bool:
-        if self._haunted or self._last_failure in ("timeout", "memory"):
+        if self._finalizer_failed or self._last_failure in ("timeout", "memory"):
             return True  # it was interrupted at an arbitrary point, perhaps inside a library
         return self._around.is_dirty(care)
 

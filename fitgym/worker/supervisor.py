@@ -131,7 +131,7 @@ class Supervisor:
                 for pidfd in self._children.values():
                     if pidfd >= 0:
                         os.close(pidfd)
-                _live(theirs, self._token, self._runner)
+                _run_child(theirs, self._token, self._runner)
             finally:
                 os._exit(BROKEN)
         theirs.close()
@@ -201,7 +201,7 @@ def _children() -> list[int]:
     return found
 
 
-def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
+def _run_child(connection: socket.socket, token: bytes, runner: Runner) -> None:
     """Run a child: answer requests until the socket closes or the state cannot be restored."""
     die_with_parent()
     descriptor = high(connection.fileno())

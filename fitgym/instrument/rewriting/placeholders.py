@@ -45,13 +45,13 @@ def swap(code: CodeType, factory: Factory) -> CodeType:
         if isinstance(constant, CodeType):
             constants.append(swap(constant, factory))
         elif isinstance(constant, str) and constant.startswith(_MARK):
-            constants.append(_meant(constant, factory))
+            constants.append(_object_of(constant, factory))
         else:
             constants.append(constant)
     return code.replace(co_consts=tuple(constants))
 
 
-def _meant(mark: str, factory: Factory) -> object:
+def _object_of(mark: str, factory: Factory) -> object:
     """Return the object for a placeholder, or the string itself if it is not a placeholder."""
     name = mark.removeprefix(_MARK)
     number = name.rstrip("[].>")
