@@ -1,13 +1,12 @@
-"""Addresses in the worker: what `id` gives to the subject and to everything that it uses.
+"""Addresses in the worker: replaces `id` for the subject and everything that it uses.
 
-Programs order by `id` what cannot be compared otherwise, look for it in sets and compare it with what they have kept.
-Where objects lie is a matter of chance, so a search could find something else each time. While it runs, `id` counts the
-objects in the order in which somebody asks. What a test asserts has to hold wherever they lie, so values are observed
-with real addresses. What `id` does not say (text of objects, the order of a set of classes) comes from the addresses
-themselves, so the worker is started where the kernel puts everything at the same place each time, see
-`fitgym.sandbox.sandbox.same_layout`.
+Programs use `id` to order objects that cannot be compared otherwise, to look them up in sets, and to compare them with
+saved ids. Real addresses are random, so a search could have other results each time. During the search, `id` numbers
+the objects in the order of the calls. A test's assertions must hold at any addresses, so values are observed with real
+ones. Addresses also have effects without `id` (the text of objects, the order of a set of classes). So the worker is
+started with the same memory layout each time, see `fitgym.sandbox.sandbox.same_layout`.
 
-The worker's own modules keep the real function: `from builtins import id`.
+The worker's own modules keep the real function with `from builtins import id`.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from fitgym.determinism.monkeypatch import replacement
 __all__ = ["END_OF_NUMBERS", "Addresses"]
 
 _STEP = 16
-"""Objects lie at multiples of it."""
+"""Distance of two numbers: addresses of objects are multiples of it."""
 
 _FIRST = 1 << 47
-"""The first number; no object lies there or above, where addresses are the kernel's."""
+"""The first number. No object has an address from here on, because these addresses belong to the kernel."""
 
 END_OF_NUMBERS = 1 << 48
-"""Where it is counted down from when the other order is asked for."""
+"""The number from which the other order counts down."""
 
 
 class Addresses:
-    """What `id` gives in this process, from now on.
+    """Replaces `id` in this process from now on.
 
-    Two objects have the same number exactly if they lie at the same address. What had one when the import was over keeps
-    it in every test case, because the subject may have written it down.
+    Two objects have the same number exactly if they have the same address. An object that got its number during the
+    import keeps it in every test case, because the subject may have stored it.
     """
 
     def __init__(self) -> None:
@@ -43,20 +42,20 @@ class Addresses:
         builtins.id = replacement(self.id, "builtins")
 
     def settle(self) -> None:
-        """The import is over: each test case counts from here."""
+        """End the import: each test case starts counting from here."""
         self._kept = len(self._numbers)
 
     def fix(self, *, other: bool = False) -> None:
-        """Count anew; for the beginning of a test case.
+        """Restart the count at the beginning of a test case.
 
         Args:
-            other: count down, so that every order by `id` is another one.
+            other: count down, so that every order by `id` is reversed.
         """
         self._forget()
         self._next, self._step = (END_OF_NUMBERS, -_STEP) if other else (_FIRST + _STEP * self._kept, _STEP)
 
     def free(self) -> None:
-        """Give real addresses; for the beginning of a test case whose results are to be observed."""
+        """Return real addresses from now on. Called at the beginning of a test case whose results are observed."""
         self._forget()
         self._step = 0
 

@@ -1,9 +1,9 @@
-"""Chance in the worker: the same numbers in every test case, or real ones.
+"""Random numbers in the worker: the same in every test case, or real ones.
 
-A search has to find the same each time, so while it runs every generator that nobody has seeded draws from one fixed
-stream, which starts anew in each test case. What a test asserts has to hold when nobody fixes anything, so values are
-observed with real chance. Where objects lie in memory, what time it is and what the process and the host are called are chance
-too, see `addresses`, `clock`, `pids` and `uuids` in this package.
+A search must be reproducible. So during the search every generator without a seed draws from one fixed stream, which
+restarts in each test case. A test's assertions must hold with any random numbers, so values are observed with real
+ones. Addresses, the time, process ids and the host's address are random too, see `addresses`, `clock`, `pids` and
+`uuids` in this package.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from fitgym.determinism.uuids import Uuids
 __all__ = ["PRIVATE", "Chance", "generator_state", "reseed"]
 
 PRIVATE = "fitgym-private-"
-"""How the names of private folders begin. How they go on is a matter of chance, so nothing is learnt from such a text."""
+"""Prefix of the names of private folders. The rest is random, so such a text is not used as feedback."""
 
 
 def generator_state(generator: Any) -> Any:
-    """The state of a `random.Random`, in a form that can be put back without running code written in Python.
+    """Return the state of a `random.Random` in a form that can be restored without running Python code.
 
-    That code may be instrumented: `random` can be the subject.
+    Python code may be instrumented, because `random` can be the subject.
     """
     return (_random.Random.getstate(generator), generator.gauss_next)
 
 
 def reseed(generator: Any, state: Any) -> None:
-    """Put back what `generator_state` gave."""
+    """Restore a state returned by `generator_state`."""
     _random.Random.setstate(generator, state[0])
     generator.gauss_next = state[1]
 
@@ -49,14 +49,14 @@ _OTHER = _random.Random(1).getstate()
 
 
 class Chance:
-    """Where random numbers come from in this process, from now on.
+    """Replaces the sources of random numbers in this process from now on.
 
-    `os.urandom`, `os.getpid`, `id`, the clock and the generator of UUIDs are replaced, and `random.Random.seed` where it is called without a seed.
-    The module `random` itself seems not to be imported until somebody imports it, because putting its generator back would
-    cost each test case as much as a few calls of the subject.
+    The replaced functions are `os.urandom`, `os.getpid`, `id`, the clock, the generator of UUIDs, and
+    `random.Random.seed` if it is called without a seed. The module `random` is removed from `sys.modules` until it is
+    imported: restoring its generator in each test case would cost as much as a few calls of the subject.
 
     Args:
-        subject: name of the module under test, which is left alone if it is `random`.
+        subject: name of the module under test. If it is `random`, it is not changed.
     """
 
     def __init__(self, subject: str) -> None:
@@ -68,7 +68,7 @@ class Chance:
         self._stream: Any = _random.Random(0)
         self._start = self._stream.getstate()
         self._drawn = False
-        self._other = False  # the stream runs that no search sees
+        self._other = False  # the other stream is active, which no search uses
         self._unseeded: list[weakref.ref[Any]] = []
         self._urandom = os.urandom
         os.urandom = self._bytes
@@ -85,19 +85,19 @@ class Chance:
         module._inst.seed(0)
         self._state = generator_state(module._inst)
         del sys.modules["random"]
-        sys.meta_path.insert(0, _Again(module))
+        sys.meta_path.insert(0, _ExistingModule(module))
 
     def settle(self) -> None:
-        """The import is over: no test case draws again what it has drawn."""
+        """End the import: test cases continue the stream after the numbers drawn by the import."""
         self._start = self._stream.getstate()
         self._addresses.settle()
         self._clock.settle()
 
     def fix(self, *, other: bool = False) -> None:
-        """Start the fixed stream anew; for the beginning of a test case.
+        """Restart the fixed stream at the beginning of a test case.
 
         Args:
-            other: start another one, always the same too: what differs then depends on chance.
+            other: start the other fixed stream. Facts that differ between the two streams depend on random numbers.
         """
         self._addresses.fix(other=other)
         self._clock.fix(other=other)
@@ -115,7 +115,7 @@ class Chance:
             sys.modules["numpy.random"].seed(int(other))
 
     def free(self) -> None:
-        """Let real chance in; for the beginning of a test case whose results are to be observed."""
+        """Use real random numbers from now on. Called at the beginning of a test case whose results are observed."""
         self._addresses.free()
         self._clock.free()
         self._pids.free()
@@ -127,13 +127,13 @@ class Chance:
             sys.modules["numpy.random"].seed(None)
 
     def _seed_all(self, seed: int | None) -> None:
-        """Seed all generators that nobody has seeded."""
+        """Seed all generators that were created without a seed."""
         for generator in (self._module._inst, *(reference() for reference in self._unseeded)):
             if generator is not None:
                 self._seed(generator, seed)
 
     def _bytes(self, size: int, /) -> bytes:
-        """Stands in for `os.urandom`."""
+        """Replacement for `os.urandom`."""
         if not self._fixed or size <= 0:
             return self._urandom(size)
         self._drawn = True
@@ -141,7 +141,7 @@ class Chance:
         return number.to_bytes(size, "little")
 
     def _seeding(self) -> Any:
-        """Stands in for `random.Random.seed`."""
+        """Return the replacement for `random.Random.seed`."""
         original = self._seed
 
         @functools.wraps(original)
@@ -156,8 +156,8 @@ class Chance:
         return seed
 
 
-class _Again:
-    """An import hook that hands out a module that exists already."""
+class _ExistingModule:
+    """Import hook that returns an existing module."""
 
     def __init__(self, module: types.ModuleType) -> None:
         self._module = module
@@ -166,15 +166,15 @@ class _Again:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The specification of the module, None for every other name."""
+        """Return the specification of the module, None for every other name."""
         if fullname != self._module.__name__:
             return None
         return importlib.util.spec_from_loader(fullname, self, origin=self._module.__file__)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
-        """The module itself."""
+        """Return the existing module."""
         return self._module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """It has been executed before."""
+        """Restore the specification. The module was executed before."""
         module.__spec__ = self._spec

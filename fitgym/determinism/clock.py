@@ -1,11 +1,10 @@
-"""The clock of the worker: what time it is for the subject and for everything that it uses.
+"""The clock of the worker: the time for the subject and everything that it uses.
 
-Programs compare what time it is with what they have kept, and how far from each other two times are is a distance that
-guides the search. So while it runs, the clock starts at the same moment in each test case and goes on whenever somebody
-looks. What a test asserts has to hold at any time, so values are observed at the real one.
-
-`time.monotonic` is real for other packages than the subject's: libraries wait by it. So are `time.thread_time` and
-`time.clock_gettime` for all, which hardly any program asks.
+Programs compare the time with saved times, and the difference is a branch distance that guides the search. So during
+the search the clock starts at the same moment in each test case and advances with each reading. A test's assertions
+must hold at any time, so values are observed at the real time. `time.monotonic` stays real for packages other than the
+subject's, because libraries use it to wait. `time.thread_time` and `time.clock_gettime` stay real for all code, because
+few programs use them.
 """
 
 from __future__ import annotations
@@ -24,19 +23,22 @@ from fitgym.determinism.monkeypatch import replacement
 __all__ = ["MOMENTS", "Clock"]
 
 MOMENTS = (1_700_000_000.0, 1_757_000_000.0)
-"""Where the clock starts, and where it starts otherwise: another year, month, day and hour."""
+"""The start of the clock, and its other start with another year, month, day and hour."""
 _LOOK_S = 2.0**-10
-"""Seconds between two looks: a loop that waits for a second looks a thousand times."""
+"""Seconds per reading: a loop that waits for one second reads the clock about a thousand times."""
 _WAIT_S = 0.25
-"""Who waits in another way than by sleeping, for a lock or an answer, sees that time has passed in steps of so many seconds;
-a test case that takes less finds the same always."""
+"""Step of the real waiting time in seconds.
+
+Code that waits without sleeping, for a lock or an answer, sees time pass in such steps. A test case that takes less
+than one step sees the same times in every run.
+"""
 
 
 class Clock:
-    """What time it is in this process, from now on.
+    """Replaces the time in this process from now on.
 
-    Its methods stand in for the functions of the module `time` with the same names, functions of ours for `datetime.now` and
-    `utcnow`. All else in `datetime` asks `time.time`.
+    Its methods replace the functions of the module `time` with the same names. `datetime.now` and `utcnow` are replaced
+    by functions. The rest of `datetime` calls `time.time`.
 
     Args:
         subject: name of the module under test.
@@ -45,7 +47,7 @@ class Clock:
     def __init__(self, subject: str) -> None:
         self._fixed = True
         self._now = self._start = MOMENTS[0]
-        self._began: float | None = None  # the test case, by the real clock
+        self._began: float | None = None  # real start time of the test case
         self._subject = subject
         package = subject.partition(".")[0]
         self._package = "" if package in sys.stdlib_module_names else package
@@ -55,21 +57,21 @@ class Clock:
         self._replace_in_datetime()
 
     def settle(self) -> None:
-        """The import is over: each test case starts at this moment."""
+        """End the import: each test case starts at this moment."""
         self._start = self._now
 
     def fix(self, *, other: bool = False) -> None:
-        """Go back to the start; for the beginning of a test case.
+        """Reset the clock to its start at the beginning of a test case.
 
         Args:
-            other: to another one.
+            other: use the other start.
         """
         self._fixed = True
         self._now = MOMENTS[1] if other else self._start
         self._began = self._real["monotonic"]()
 
     def free(self) -> None:
-        """Show the real time; for the beginning of a test case whose results are to be observed."""
+        """Show the real time from now on. Called at the beginning of a test case whose results are observed."""
         self._fixed = False
 
     def time(self) -> float:
@@ -137,20 +139,24 @@ class Clock:
         return str(self._real["strftime"](format, *t or (self.localtime(),)))
 
     def _elapsed(self) -> float:
-        """Seconds since some moment before the test case."""
+        """Return the seconds since a moment before the test case."""
         self._now += _LOOK_S
         began = self._began
         waited = 0.0 if began is None else (self._real["monotonic"]() - began) // _WAIT_S * _WAIT_S
         return self._now - MOMENTS[0] + _BEFORE_S + waited
 
     def _is_subject(self, module: str | None) -> bool:
-        """A module belongs to the subject: it is the one under test, or one of its package."""
+        """Return True if a module is the one under test or belongs to its package."""
         if module is None or not self._package:
             return module == self._subject
         return module.partition(".")[0] == self._package
 
     def _replace_in_datetime(self) -> None:
-        """Types written in C let nobody set an attribute; what is behind `vars` can be changed, if it is made known."""
+        """Replace `now` and `utcnow` of `datetime`.
+
+        C types do not allow setting attributes. So the dictionary behind `vars(datetime)` is changed, and the method
+        cache is invalidated afterwards.
+        """
         (attributes,) = gc.get_referents(vars(datetime))
         real = dict(attributes)
 
@@ -171,7 +177,7 @@ class Clock:
 
 
 def _of(cls: type[datetime], method: Any) -> Callable[..., datetime]:
-    """The class method for a class that may have another one of the same name."""
+    """Bind a class method to a class that may have another method of the same name."""
     return method.__get__(None, cls)  # type: ignore[no-any-return]
 
 

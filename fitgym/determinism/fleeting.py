@@ -1,7 +1,7 @@
 """Fleeting values: numbers and texts that may differ in the next run of the same code.
 
-These are times and dates, memory addresses, process ids, folders of this machine, and the text of an unordered set. No
-assertion may expect them.
+Examples are times and dates, memory addresses, process ids, folders of this machine, and the text of an unordered set.
+No assertion may expect them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fitgym.determinism.pids import PIDS
 __all__ = ["is_fleeting", "is_fleeting_number", "is_fleeting_text", "without_addresses"]
 
 # On 64-bit Linux the heap of position-independent programs starts at 0x55... and mappings end at 0x7f.... The numbers
-# that replace addresses for the subject follow after these.
+# that replace addresses for the subject start above these.
 _LOWEST_ADDRESS = 0x5500_0000_0000
 _DIGIT = re.compile(r"\d")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{8,}")
@@ -27,30 +27,30 @@ _SET_TEXT = re.compile(r"""\{b?(?P<a>['"])[^:{}]*(?P=a), b?(?P<b>['"])[^:{}]*(?P
 
 
 def is_fleeting(literal: str) -> bool:
-    """Whether source text of a literal depends on this run: a clock reading, an address, a process id or a date.
+    """Return True if the source text of a literal depends on this run: clock reading, address, process id or date.
 
-    The current year, as a number, does not count here.
+    The current year as a number does not count here.
     """
     try:
         return _is_of_this_run(int(literal) if literal.isdecimal() else float(literal))
     except (ValueError, OverflowError):  # not a number, or one with too many digits
-        return _tells_of_this_run(literal)
+        return _mentions_this_run(literal)
 
 
 def is_fleeting_number(value: int | float) -> bool:
-    """Whether the number looks like a clock reading, the current year, an address or a process id."""
+    """Return True if the number looks like a clock reading, the current year, an address or a process id."""
     return (isinstance(value, int) and value == localtime().tm_year) or _is_of_this_run(value)
 
 
 def is_fleeting_text(text: str) -> bool:
-    """Whether the text shows an address, a process id, today's date, a folder of this machine or an unordered set."""
-    if _tells_of_this_run(text) or _SET_TEXT.search(text):
+    """Return True if the text has an address, a process id, today's date, a local folder or an unordered set."""
+    if _mentions_this_run(text) or _SET_TEXT.search(text):
         return True
     return any(folder in text for folder in _folders())
 
 
 def without_addresses(text: str) -> str:
-    """The text with every hexadecimal address removed."""
+    """Return the text without hexadecimal addresses."""
     return _ADDRESS.sub("", text)
 
 
@@ -61,7 +61,7 @@ def _is_of_this_run(value: int | float) -> bool:
     return any(abs(value - now * scale) < 172_800 * scale for now in (time(), *MOMENTS) for scale in scales)
 
 
-def _tells_of_this_run(text: str) -> bool:
+def _mentions_this_run(text: str) -> bool:
     if not _DIGIT.search(text):
         return False
     return bool(_ADDRESS.search(text)) or any(part in text for part in (*_days(time()), *_FIXED))
@@ -77,7 +77,7 @@ def _folders() -> list[str]:
 
 
 def _days(now: float) -> list[str]:
-    """The dates from the day before to the day after in the usual spellings."""
+    """Return the dates of the day before, the day and the day after in common formats."""
     days = []
     for shift in (-86_400, 0, 86_400):
         day = localtime(now + shift)

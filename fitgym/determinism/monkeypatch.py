@@ -1,7 +1,7 @@
 """Monkeypatch: bound methods that replace a function of another module and have its name.
 
-A class that keeps a function in C, such as `clock = time.time`, gets the function itself back from its instances. A bound
-method is not bound once more either; a function in Python would be.
+A class may store a C function as an attribute, such as `clock = time.time`. Its instances return the function itself,
+because a C function does not bind. A bound method does not bind again either; a Python function would.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["replacement"]
 
 
 def replacement(method: Any, module: str) -> types.MethodType:
-    """The bound method, as if its function were defined in `module`."""
+    """Return the bound method, renamed as if its function were defined in `module`."""
     known = method.__func__
     function = types.FunctionType(known.__code__, known.__globals__, known.__name__, known.__defaults__)
     function.__module__, function.__qualname__, function.__doc__ = module, known.__name__, known.__doc__

@@ -1,4 +1,4 @@
 """Execution: runs test cases in a sandboxed worker process and returns their traces.
 
-The engine and everything above it use `executor`; the other files are its parts and run in the parent process.
+The engine and the packages above it use only `executor`. The other modules are its parts and run in the parent process.
 """

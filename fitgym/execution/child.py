@@ -1,4 +1,4 @@
-"""The child as the parent sees it: a forked process that runs batches, and how it can break."""
+"""The parent's view of a child: a forked process that runs batches, and the ways in which it can break."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ class Broken(Exception):
     """The child ended without an answer.
 
     Attributes:
-        failure: how it ended, as far as can be told.
-        running: index in the batch of the test case that ran, `IDLE` if none did.
+        failure: how the child ended, as far as the parent can tell.
+        running: index in the batch of the test case that was running, `IDLE` if there was none.
         last: index of the test case that was started last.
-        position: index of the statement that ran.
-        forged: it wrote what no honest child writes, into the journal or as an answer, so nobody knows what ran.
+        position: index of the statement that was running.
+        forged: the journal or the answer holds data that a correct child never writes, so `running`, `last` and
+            `position` cannot be trusted.
     """
 
     def __init__(
@@ -39,24 +40,24 @@ class Broken(Exception):
 
     @property
     def unborn(self) -> bool:
-        """It ended before its first test case began."""
+        """The child ended before its first test case began."""
         return self.last == IDLE and self.failure != "timeout" and not self.forged
 
     def more(self, care: int) -> int:
-        """The care with which to repeat the batch if nobody is known to be guilty."""
+        """Return the care level for repeating the batch when the guilty test case is unknown."""
         return ALONE if self.forged else min(ALONE, care + 1)
 
     def guilty(self, n_testcases: int, care: int, *, fresh: bool) -> tuple[int, bool]:
-        """Index of the test case that broke the child, `IDLE` if it is not known, and whether that is certain.
+        """Return the index of the test case that broke the child (`IDLE` if unknown), and whether it is certain.
 
-        A test case is guilty if it breaks a process in which nothing else has run. One that hung in a running state that
-        every comparison found clean is not made to hang again; but what hangs between two test cases may have been left
-        by any before.
+        A test case is certainly guilty if it was the first to run in a fresh process. It is also certainly guilty if it
+        was running when the child timed out: it is not made to hang a second time. If the child hung between two test
+        cases, any earlier test case may be the cause.
 
         Args:
-            n_testcases: in the batch.
-            care: with which they ran, see `Segment`.
-            fresh: nothing had run in the child before.
+            n_testcases: size of the batch.
+            care: care level of the batch, see `Segment`.
+            fresh: nothing had run in the child before this batch.
         """
         hung = self.failure == "timeout"
         guilty = self.running if self.running != IDLE else self.last if care > 1 or hung else IDLE
@@ -68,19 +69,19 @@ class Broken(Exception):
 
 
 class Writes(Exception):
-    """The import of the subject writes beside it, so the worker needs an overlay."""
+    """The import of the subject writes files next to the subject, so the worker needs an overlay."""
 
 
 class Child:
     """A forked process that runs batches.
 
     Attributes:
-        pid: its process id.
-        fresh: it has not been asked for anything yet.
-        defined: ids of the statements that it knows.
-        memory: whatever the executor wants to remember about this child.
-        watched: what it compares after each test case.
-        exchanged: bytes sent to it and by it, which is what it and `memory` may have grown by.
+        pid: process id.
+        fresh: the child has not received a request yet.
+        defined: ids of the statements that were sent to the child.
+        memory: traces that the child has sent; later answers refer to them by index.
+        watched: state that the child compares after each test case.
+        exchanged: bytes sent to the child and received from it; a bound on how much the child and `memory` have grown.
     """
 
     def __init__(self, pid: int, connection: socket.socket, token: bytes, watched: Watched) -> None:
@@ -94,7 +95,7 @@ class Child:
         self.exchanged = 0
 
     def introduced(self, testcases: Iterable[TestCase], table: StatementTable) -> list[tuple[int, WireStatement]]:
-        """The statements of test cases that the child does not know yet; it will."""
+        """Return the statements that the child has not received yet, and mark them as defined."""
         unknown = sorted(set[int]().union(*testcases) - self.defined)
         self.defined.update(unknown)
         return [(identifier, encode_statement(table[identifier])) for identifier in unknown]

@@ -1,7 +1,8 @@
 """The executor: runs test cases in a sandboxed worker and returns their traces.
 
-The parent never imports the subject; a worker process does (`zygote`, `worker`), and forks children that run batches. The
-executor bans a test case that breaks its child, and repeats the others: no result depends on the rest of the batch.
+The parent never imports the subject. A worker process imports it (`zygote`, `worker`) and forks children that run
+batches. The executor bans a test case that breaks its child and repeats the others, so no result depends on the rest of
+the batch.
 """
 
 from __future__ import annotations
@@ -47,37 +48,36 @@ if TYPE_CHECKING:
 
 __all__ = ["Executor", "Limits", "Trial"]
 
-_MOST_EXPECTED = 2000  # test cases of which it is remembered what they show
-_MOST_EXCHANGED = 8 << 20  # bytes sent to and by a child, which grows by ten times that: statements, traces
-_PATIENT = 2  # times the fuel of a test case
-_TRIALS = 4  # as many of them are sent at once as of test cases: they are shorter and return less
-_MOST_STILLBORN = 3  # children in a row that may die before they begin their first test case
-_EXPECTED = -1  # the least
+_MOST_EXPECTED = 2000  # test cases whose observations are cached
+_MOST_EXCHANGED = 8 << 20  # bytes exchanged with a child; its memory grows by ten times that (statements, traces)
+_PATIENT = 2  # multiple of a test case's fuel
+_TRIALS = 4  # multiple of the batch size: trials are shorter than test cases and return less
+_MOST_FAILED_STARTS = 3  # children in a row that may die before their first test case begins
+_EXPECTED = -1  # the lowest care level: compare nothing until the batch ends, and never repeat it
 
 
 class Executor(Host):
     """Runs the test cases of one subject.
 
-    The worker is started when it is needed first, and again after it was closed, after the executor was unpickled, and
-    in a fork of the process that had started it. All methods may be called from any thread, one at a time. Several
-    searches may share an executor: what is banned, crashed and learnt belongs to the table that was used last.
+    The worker starts on first use. It starts again after it was closed, after the executor was unpickled, and in a fork
+    of the process that had started it. All methods may be called from any thread, one at a time. Several searches may
+    share an executor: bans, crashes and feedback are kept per statement table.
 
     Args:
         reference: the subject.
-        limits: what one test case may use.
+        limits: resource limits of one test case.
 
     Attributes:
-        infection: the code has probes that tell which mutants are infected, see `require`.
-        deadline: of `time.monotonic`: a run that is not over by then is given up, whatever it is doing; None for no
-            limit.
-        executions: how many test cases were run; one that is repeated because another one of its batch broke the
-            process counts once.
-        work: how much these runs and those on mutants took, see `fitgym.execution.work`.
-        timings: seconds of wall time spent on starting workers ("start") and on running ("run"); no result depends on
+        infection: the code has infection probes (they tell which mutants are infected), see `require`.
+        deadline: a value of `time.monotonic`. A run that is not finished by then is abandoned; None for no limit.
+        executions: number of test cases run. A test case that is repeated because another one broke the process counts
+            once.
+        work: work units of these test cases and of the trials on mutants, see `fitgym.execution.work`.
+        timings: seconds of wall time spent on starting workers ("start") and on running ("run"). No result depends on
             them.
 
     Raises:
-        InputError: the probes that `FITGYM_SITES` asks for cannot be used.
+        InputError: the environment variable `FITGYM_SITES` selects probes that cannot be used.
     """
 
     def __init__(self, reference: Reference, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
@@ -98,35 +98,37 @@ class Executor(Host):
         self._traces = Traces()
         self._others: weakref.WeakKeyDictionary[StatementTable, History] = weakref.WeakKeyDictionary()
         self._window = self.limits.batch
-        self._stillborn = 0
+        self._failed_starts = 0
 
     @property
     def banned(self) -> KeysView[TestCase]:
-        """Test cases that are not run again, because they ended their process or ran out of time."""
+        """Test cases that are not run again because they ended their process or exceeded a time limit."""
         return self._run.banned.keys()
 
     @property
     def crashes(self) -> list[Crash]:
-        """Test cases that ended their process, in order."""
+        """Test cases that ended their process, in the order of execution."""
         return self._run.crashes
 
     def run(
         self, testcases: Sequence[TestCase], table: StatementTable, needs: frozenset[str] = frozenset()
     ) -> list[Trace]:
-        """The trace of each test case, run with limits that follow the subject (see `paced`).
+        """Run test cases with limits that adapt to the subject (see `paced`). Return their traces.
 
         Args:
-            testcases: any number.
-            table: holds their statements.
+            testcases: the test cases to run; the sequence may be empty.
+            table: the table that holds their statements.
             needs: what to record beyond counts, distances and calls: "direct", "output", "input", "constants",
                 "infection" (see `require`).
 
         Raises:
-            ExecutionError: "infection" is needed, but was not required.
-            OutOfBudget: the deadline passed; its `done` has the traces until then.
+            ExecutionError: `needs` has "infection", but `require` was not called for it.
+            OutOfBudget: the deadline passed; the `done` attribute holds the traces recorded until then.
         """
         if "infection" in needs and not self.infection:
-            raise ExecutionError('"infection" is needed, but the code has no probes for it: `require` it first')
+            raise ExecutionError(
+                'needs has "infection", but the code has no probes for it; call `require` with "infection" first'
+            )
 
         def run(some: Sequence[TestCase], allowance: Allowance) -> list[Trace]:
             return self._work("run", some, table, needs, 0, allowance)
@@ -144,16 +146,17 @@ class Executor(Host):
         *,
         alone: bool = False,
     ) -> list[Trace]:
-        """The trace of each test case, run again from a fresh process.
+        """Run test cases again, starting from a fresh process. Return their traces.
 
-        They share it as long as none of them leaves anything behind, as in `run`: a process of its own for each test
+        The test cases share the process as long as none of them leaves state behind, as in `run`. One process per test
         case was tried and cost more than the whole search.
 
         Args:
             testcases, table, needs: as in `run`.
-            expected: the trace that `run` gave for each with the same needs. Whatever it leaves behind, a test case that
-                gives it again has been verified; only one that does not gets a process of its own.
-            alone: each test case gets a process of its own.
+            expected: the traces that `run` returned for these test cases with the same needs. A test case that
+                reproduces its trace is verified, whatever state it leaves. Only the others run again, each in its own
+                process.
+            alone: run each test case in its own process.
         """
         with self._lock, self._aside(table, verifies=expected is not None):
             allowance = self._run.pace.again
@@ -167,19 +170,21 @@ class Executor(Host):
             return traces
 
     def observe(self, testcases: Sequence[TestCase], table: StatementTable) -> list[Observed]:
-        """What each test case lets a test assert when it is over; starts from a fresh process."""
+        """Return the facts that a test could assert after each test case. Starts from a fresh process."""
         with self._lock, self._aside(table):
             return self._work("observe", testcases, table, frozenset(), 2)
 
     def expect(
         self, testcases: Sequence[TestCase], traces: Sequence[Trace], table: StatementTable
     ) -> list[Expectation | None]:
-        """What each test case shows whenever it is run, whatever chance does; None if it does not end the same way.
+        """Return the facts that each test case shows in every run, independent of random numbers.
+
+        The expectation is None if the test case does not end the same way in every run.
 
         Args:
-            testcases: any number.
-            traces: what `run` gave for them.
-            table: holds their statements.
+            testcases: the test cases; the sequence may be empty.
+            traces: the traces that `run` returned for them.
+            table: the table that holds their statements.
         """
         with self._lock:
             self._use(table)
@@ -187,6 +192,7 @@ class Executor(Host):
             if len(known) > _MOST_EXPECTED:
                 known.clear()
             new = [testcase for testcase in dict.fromkeys(testcases) if testcase not in known]
+            # Two runs with different random streams: a fact that differs between them depends on chance.
             seen = [self._work(mode, new, table, frozenset(), 0) for mode in ("expect", "expect otherwise")]
             for testcase, first, second in zip(new, *seen, strict=True):
                 hidden = hashes(table.statements(testcase), self.subject.operations)
@@ -200,13 +206,13 @@ class Executor(Host):
         table: StatementTable,
         needs: frozenset[str],
     ) -> list[Trace]:
-        """What the tests record that assert all facts of the expectations: the test cases, and what the assertions run.
+        """Run test cases together with assertions of all their expected facts. Return the traces of both.
 
         Args:
-            testcases: any number.
-            expected: what each shows.
-            table: holds their statements.
-            needs: what is recorded, see `run`.
+            testcases: the test cases; the sequence may be empty.
+            expected: the expected facts of each test case.
+            table: the table that holds their statements.
+            needs: what to record, see `run`.
         """
         self._use(table)
         wire = encode_expectations({t: expected[t] for t in testcases}, self._run.pace.most.fuel)
@@ -222,23 +228,23 @@ class Executor(Host):
         patient: bool = False,
         certain: bool = False,
     ) -> list[Effect | None]:
-        """What mutants do to test cases.
+        """Run test cases on mutants. Return the effects of the mutants.
 
-        A mutant is killed if a test that asserts all facts of the expectation would fail: an exception comes or is
-        missing, or it is of another class, or a fact does not hold; or the test case burns more than ten times its fuel
-        and 1000. If a trial goes on for too long without burning fuel, takes too much memory or ends the process, that
-        counts if it does the same again in a fresh process that nothing else has run in.
+        A mutant is killed if a test that asserts all expected facts would fail: an exception is raised, is missing or
+        has another class, or a fact does not hold. It is also killed if the test case burns more than ten times its
+        usual fuel plus 1000 units. A trial that exceeds the time or memory limit or ends its process counts as
+        a kill only if it does so again in a fresh process.
 
         Args:
-            trials: test cases with the numbers of mutants (indexes in `subject.mutants`).
-            expected: what the test cases should show.
-            table: holds their statements.
-            exhaustive: a mutant that is killed is run with later test cases all the same, unless it takes too much time.
-            patient: a mutant may burn twice the fuel that any test case may, whatever the original burns.
-            certain: only kills that do not depend on time or memory are asked for, see `Killing`.
+            trials: pairs of a test case and the number of a mutant (index in `subject.mutants`).
+            expected: the expected facts of each test case.
+            table: the table that holds their statements.
+            exhaustive: run a killed mutant on later test cases too, unless it takes too much time.
+            patient: a mutant may burn twice the fuel limit of a test case, whatever the original burns.
+            certain: the caller uses only kills that do not depend on time or memory, see `Killing`.
 
         Returns:
-            An effect for each trial, None for those left out because an earlier trial has killed the mutant.
+            The effect of each trial. None for a trial that was skipped because an earlier one killed the mutant.
 
         Raises:
             OutOfBudget: the deadline passed.
@@ -267,15 +273,15 @@ class Executor(Host):
                 self.timings["run"] += time.perf_counter() - started
 
     def learned(self) -> Learned:
-        """What was learnt since the last call."""
+        """Return the feedback collected since the last call."""
         with self._lock:
             return self._run.feedback.drain()
 
     def require(self, needs: frozenset[str]) -> None:
-        """Get ready to record all of this some time.
+        """Prepare the executor to record everything in `needs`.
 
-        Probes for infection cost time whether they are asked or not, so they are placed only where "infection" is
-        required: a worker without them is replaced, and from now on `subject` has their sites, behind all others.
+        Infection probes cost time in every run, so they are inserted only when "infection" is required. A worker
+        without them is replaced. From then on `subject` has the infection sites after all other sites.
         """
         with self._lock:
             if "infection" in needs and not self.infection:
@@ -284,24 +290,27 @@ class Executor(Host):
                 self.close()
 
     def begin(self, *, quick: bool = False) -> None:
-        """Forget what was run, banned and learnt. If `quick`, the time of test cases follows the subject, see `Pace`."""
+        """Reset executions, bans and feedback.
+
+        If `quick`, the time limit of test cases adapts to the subject, see `Pace`.
+        """
         with self._lock:
             self.executions = self.work = 0
             self._quick = quick
             self._switch(None)
 
     def continue_as(self, table: StatementTable, copied: StatementTable) -> None:
-        """Let a copy of a table begin with what is banned, crashed and learnt for the one it was copied from."""
+        """Give a copied table the bans, crashes and feedback of the table it was copied from."""
         with self._lock:
             run = self._run if table is self._table else self._others.get(table)
             if run is not None:
                 self._others[copied] = run.copy()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the worker and what belongs to it."""
+        """Return the state without the worker and the objects bound to it."""
         state = self.__dict__.copy()
         started = ("_zygote", "_finalizer", "_lock", "_restarts", "_verifier")  # see `_reset_worker`
-        for name in (*started, "_traces", "_others", "_window", "_stillborn"):
+        for name in (*started, "_traces", "_others", "_window", "_failed_starts"):
             del state[name]
         return state
 
@@ -326,7 +335,7 @@ class Executor(Host):
             try:
                 return self._all(mode, testcases, table, needs, care)
             except BaseException:
-                # Ctrl-C, for example: the child is in the middle of something nobody will wait for.
+                # For example Ctrl-C: the child is still busy with a batch whose answer will not be read.
                 if self._zygote is not None:
                     self._zygote.retire()
                 raise
@@ -335,13 +344,13 @@ class Executor(Host):
 
     @contextlib.contextmanager
     def _aside(self, table: StatementTable, *, verifies: bool = False) -> Iterator[None]:
-        """Run test cases of `table` in fresh processes inside the block, see `_parked`."""
+        """Run the test cases of `table` in fresh processes inside the block, see `_parked`."""
         self._use(table)
         with self._parked(verifies=verifies):
             yield
 
     def _switch(self, table: StatementTable | None) -> None:
-        """From now on the ids of statements are those of `table`: another run, with bans and lessons of its own."""
+        """Make `table` the current table: statement ids refer to it, and it has its own bans and feedback."""
         self._retire()
         self._drop_verifier()
         if self._table is not None:
@@ -385,7 +394,7 @@ class Executor(Host):
                 for piece in reversed(self._blame(broken, testcases, batch, table, segment.care)):
                     segments.appendleft(piece)
                 continue
-            if isinstance(done, int):  # some test case left something behind: find out which
+            if isinstance(done, int):  # one of the test cases left state behind: repeat with more care to find it
                 self._care.raise_to(done)
                 segments.appendleft(Segment(batch, done))
                 continue
@@ -394,11 +403,11 @@ class Executor(Host):
             if mode == "run" and not self._first and not any(result.failure for result in done):
                 run.pace.took(time.perf_counter() - started, len(done))
             if 0 < segment.care <= self._care.level:
-                # To compare everything after each test case costs several times what most of them do, so a subject that
-                # leaves something behind once in a while is better searched for who it was each time.
+                # Comparing all state after each test case costs several times as much as most test cases. If the
+                # subject leaves state behind only rarely, repeating those batches is cheaper.
                 self._care.relax(len(done), clean=self._zygote is not None and self._zygote.child is not None)
             for index, result in zip(batch, done, strict=False):
-                if result.failure == "timeout":  # what it had done by then is a matter of chance
+                if result.failure == "timeout":  # which calls had finished at the timeout is random
                     ran = len(result.calls) if mode in ("run", "check") else 0
                     hung = ran > 0 and not result.calls[-1].returned
                     banned = run.ban(testcases[index], "timeout", table, ran - 1 if hung else -1)
@@ -420,12 +429,13 @@ class Executor(Host):
         table: StatementTable,
         care: int,
     ) -> list[Any] | int:
-        """Send a request about items, of which `testcases` are part, to the child, again as long as that teaches what
-        else is to be compared after each test case.
+        """Send items to the child. Send them again while the answer names more state to watch.
+
+        Each item contains one of `testcases` (for mutants an item also names the mutant).
 
         Returns:
-            Results up to the first item that left something behind; or, if it is not known which item did, the care with
-            which to repeat them all.
+            The results up to the first item that left state behind. If that item is unknown, the care level with which
+            to repeat the whole batch.
 
         Raises:
             Broken: the child did not answer.
@@ -437,7 +447,7 @@ class Executor(Host):
             definitions = child.introduced(testcases, table)
             request = dumps((mode, needs, definitions, items, care, tuple(self._allowance), child.watched.wire()))
             payload = zygote.ask(request, len(items), self.deadline, self._allowance.seconds)
-            if mode != "mutate":  # of which nothing is kept
+            if mode != "mutate":  # results on mutants are not kept
                 child.exchanged += len(request) + len(payload)
             try:
                 answer = read_answer(payload, len(items))
@@ -450,12 +460,12 @@ class Executor(Host):
                 elif mode == "mutate":
                     results = [result and decode_effect(result) for result in results]
                 elif not all(hasattr(result, "failure") for result in results):
-                    raise ProtocolError("a result is of another kind")
+                    raise ProtocolError("a result has the wrong type")
                 self._run.feedback.add(*answer.feedback)
             except (ProtocolError, TypeError, ValueError, LookupError, AttributeError):
                 zygote.retire()
                 raise Broken("crash", forged=True) from None
-            self._restarts = self._stillborn = 0
+            self._restarts = self._failed_starts = 0
             if answer.last or child.exchanged > _MOST_EXCHANGED:
                 zygote.retire()
             if not again:
@@ -470,7 +480,7 @@ class Executor(Host):
         exhaustive: bool,
         care: int,
     ) -> list[Effect | None] | int:
-        """What a child says about trials, see `Killing`."""
+        """Run trials in a child, see `Killing`."""
         most = self._allowance.fuel
         wire = encode_expectations(expected, most, _PATIENT * most if patient else 0)
         return self._ask("mutate", (wire, exhaustive), trials, expected, table, care)
@@ -478,11 +488,11 @@ class Executor(Host):
     def _blame(
         self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int
     ) -> list[Segment]:
-        """Ban the test case that broke the child if it is known; what is to be done again."""
-        if self._first and broken.unborn and self._stillborn < _MOST_STILLBORN:
-            # A child that stood by may die of anything, up to the moment when it begins. But reading a statement is
-            # enough to end some, so there is an end to that.
-            self._stillborn += 1
+        """Ban the test case that broke the child, if it is known. Return the segments to run again."""
+        if self._first and broken.unborn and self._failed_starts < _MOST_FAILED_STARTS:
+            # A waiting child may die of anything before its first test case begins. But decoding a statement is enough
+            # to crash some children, so the number of retries is limited.
+            self._failed_starts += 1
             return [Segment(batch, care)]
         self._window = max(1, self._window // 2)
         guilty, certain = broken.guilty(len(batch), care, fresh=self._first)

@@ -1,4 +1,4 @@
-"""The history of a statement table: test cases that are banned or crashed, and what running them taught."""
+"""The history of a statement table: banned test cases, crashes, and feedback from executions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["Crash", "History", "Learned", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A test case that ended its process, or had to be ended with it.
+    """A test case that ended its process or was ended together with it.
 
     Attributes:
-        testcase: it will not be run again.
+        testcase: the test case; it is not run again.
         failure: "crash", "exit" or "timeout".
-        position: index of the statement that ran.
-        operation: id of the operation of that statement; its statements may be forgotten by now.
+        position: index of the statement that was running.
+        operation: id of the operation of that statement; the table may have dropped the statement since.
     """
 
     testcase: TestCase
@@ -42,13 +42,13 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What running test cases has taught about the subject.
+    """Feedback about the subject from executions.
 
     Attributes:
-        constants: operands seen at comparisons, as source text; only if "constants" was needed.
-        returns: for each operation the type it was seen to return.
-        iterators: operations that returned an iterator though their signature does not say so.
-        parameters: what was demanded of arguments without annotation, by operation and parameter name.
+        constants: operands seen at comparisons, as source text; only recorded if "constants" was needed.
+        returns: observed return type by operation.
+        iterators: operations that returned an iterator although their signature does not say so.
+        parameters: inferred types of arguments without annotation, by operation and parameter name.
     """
 
     constants: tuple[str, ...] = ()
@@ -58,21 +58,21 @@ class Learned:
 
 
 class History:
-    """What the executor knows about the test cases of one statement table.
+    """The executor's records about the test cases of one statement table.
 
-    Statement ids of another table mean other statements, so each table has a history of its own.
+    The same statement id means different statements in different tables, so each table has its own history.
 
     Args:
-        limits: what one test case may use.
+        limits: resource limits of one test case.
 
     Attributes:
-        banned: test cases that are not run again, each with the trace that stands for its result.
-        crashes: test cases that ended their process, in order.
-        expected: what two executions of a test case showed.
-        feedback: what running taught about the subject.
-        pace: how much fuel and time new test cases may take.
-        timeouts: the beginnings of test cases that were stopped.
-        ran: how many test cases have run and were not stopped.
+        banned: test cases that are not run again, each with the trace that replaces its result.
+        crashes: test cases that ended their process, in the order of execution.
+        expected: observations of two executions, by test case.
+        feedback: feedback about the subject.
+        pace: fuel and time limits of new test cases.
+        timeouts: prefixes of the test cases that were stopped.
+        ran: number of test cases that ran without being stopped.
     """
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
@@ -81,14 +81,14 @@ class History:
         self.ran = 0
         self.banned: dict[TestCase, Trace] = {}
         self.crashes: list[Crash] = []
-        self.expected: dict[TestCase, tuple[Observed, Observed]] = {}  # what two executions showed
+        self.expected: dict[TestCase, tuple[Observed, Observed]] = {}  # observations of two executions
         self.feedback = _Feedback()
 
     def ban(self, testcase: TestCase, failure: Failure, table: StatementTable, position: int) -> Trace:
-        """Do not run a test case again; what it gives from now on.
+        """Ban a test case. Return the trace that replaces its result from now on.
 
-        All that is known for certain is which of its statements had returned, if it is known which one ran: `position`,
-        else -1.
+        Only the statements before the one that was running are known to have returned. `position` is the index of the
+        running statement, -1 if it is unknown.
         """
         operations = [table[identifier].operation for identifier in testcase[: position + 1]]
         calls = tuple([Call(operation, index < position) for index, operation in enumerate(operations)])
@@ -96,13 +96,13 @@ class History:
         return trace
 
     def copy(self) -> History:
-        """A history that begins with the same."""
-        return copy.deepcopy(self, {id(self.expected): dict(self.expected)})  # its items are immutable
+        """Return an independent copy of the history."""
+        return copy.deepcopy(self, {id(self.expected): dict(self.expected)})  # its values are immutable
 
     def allowed(
         self, indexes: Sequence[int], testcases: Sequence[TestCase], mode: str, results: list[Any]
     ) -> list[int]:
-        """Which of the test cases are not banned; the results of the others are filled in."""
+        """Return the indexes of the test cases that are not banned. Fills in the results of the others."""
         for index in indexes:
             banned = self.banned.get(testcases[index])
             if banned is not None:
@@ -110,13 +110,13 @@ class History:
         return [index for index in indexes if results[index] is None]
 
     def allow(self, testcase: TestCase) -> tuple[Trace | None, list[Crash]]:
-        """Let a banned test case run once more. Returns what `restore` needs."""
+        """Lift the ban of a test case. Returns the argument for `restore`."""
         crashes = [crash for crash in self.crashes if crash.testcase == testcase]
         self.crashes[:] = [crash for crash in self.crashes if crash.testcase != testcase]
         return self.banned.pop(testcase, None), crashes
 
     def restore(self, testcase: TestCase, before: tuple[Trace | None, list[Crash]]) -> None:
-        """Ban a test case again as it was banned before `allow`."""
+        """Restore the ban that `allow` lifted."""
         self.allow(testcase)
         trace, crashes = before
         if trace is not None:
@@ -124,13 +124,13 @@ class History:
         self.crashes += crashes
 
     def allow_late(self) -> None:
-        """Let all test cases run again that the clock has stopped, because they may take longer now."""
+        """Lift the bans of all test cases that timed out. Called when the time limit has grown."""
         for testcase in [testcase for testcase, trace in self.banned.items() if trace.failure == "timeout"]:
             self.allow(testcase)
 
 
 def failed(mode: str, trace: Trace) -> Any:
-    """What a banned test case gives in a mode of `Runner.answer`."""
+    """Return the result of a banned test case in a mode of `Runner.answer`."""
     if mode in ("run", "check"):
         return trace
     from fitgym.messages.observation import Observed
@@ -139,7 +139,7 @@ def failed(mode: str, trace: Trace) -> Any:
 
 
 class _Feedback:
-    """Merges what children report about the subject; reports each fact once, although every child finds it again."""
+    """Merges the feedback of all children. Reports each fact once, although every child finds it again."""
 
     def __init__(self) -> None:
         self._constants: dict[str, None] = {}
@@ -164,7 +164,7 @@ class _Feedback:
                 self._new_constants.append(text)
 
     def drain(self) -> Learned:
-        """What was learnt since the last call."""
+        """Return the feedback collected since the last call."""
         learned = Learned(tuple(self._new_constants), self._new_returns, tuple(self._new_iterators))
         self._new_constants, self._new_returns, self._new_iterators = [], {}, []
         return learned

@@ -1,4 +1,4 @@
-"""The host: starts the worker process of a subject, and replaces it when it has ended."""
+"""The host: starts the worker process of a subject, and replaces it after it has ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fitgym.subject.subject import Reference, Subject
 
 __all__ = ["Host"]
 
-_MOST_RESTARTS = 5  # of the worker process in a row, with nothing done in between
+_MOST_RESTARTS = 5  # of the worker process in a row, with no result in between
 
 
 class Host:
@@ -30,10 +30,10 @@ class Host:
 
     Args:
         reference: the subject.
-        limits: what one test case may use.
+        limits: resource limits of one test case.
 
     Attributes:
-        infection: the code has probes that tell which mutants are infected.
+        infection: the code has infection probes.
         timings: seconds of wall time spent on starting workers ("start") and on running ("run").
     """
 
@@ -51,19 +51,20 @@ class Host:
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._lock = threading.RLock()
         self._restarts = 0
-        self._verifier: tuple[Zygote, Child] | None = None  # has verified and is as it was after the import
+        # A child that has only verified and whose state is as it was after the import.
+        self._verifier: tuple[Zygote, Child] | None = None
 
     def start(self) -> None:
-        """Start the worker if there is none, and do not wait for it: it imports the subject meanwhile."""
+        """Start the worker if there is none. Does not wait: the worker imports the subject in the background."""
         with self._lock:
             self._started()
 
     @property
     def subject(self) -> Subject:
-        """What is known about the code under test; starts the worker if nothing is known yet.
+        """The description of the code under test. Starts the worker if it has not been described yet.
 
         Raises:
-            SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
+            SubjectError: the subject cannot be imported; the attribute `traceback` has the traceback as text.
         """
         with self._lock:
             if self._subject is None:
@@ -73,11 +74,11 @@ class Host:
 
     @property
     def import_seconds(self) -> float:
-        """Wall time that the last start of the worker took, the import included; 0.0 before the first one."""
+        """Wall time of the last worker start in seconds, including the import; 0.0 before the first start."""
         return self._zygote.seconds if self._zygote is not None else self.timings["start"]
 
     def close(self) -> None:
-        """End the worker and everything below it; harmless when there is none. The next run starts another one."""
+        """End the worker and all its descendants. Does nothing if there is no worker. The next run starts a new one."""
         with self._lock:
             zygote, self._zygote = self._zygote, None
             if self._finalizer is not None:
@@ -93,7 +94,7 @@ class Host:
         self.close()
 
     def _running(self) -> Zygote:
-        """The worker when it has described the subject."""
+        """Return the worker after it has described the subject."""
         zygote = self._started()
         if zygote.seconds == 0.0:
             try:
@@ -105,7 +106,7 @@ class Host:
         return zygote
 
     def _started(self) -> Zygote:
-        """The worker, started if there is none of ours."""
+        """Return the worker. Starts one if this process has none."""
         if self._zygote is None or not self._zygote.is_ours:
             if self._zygote is not None:
                 self.close()
@@ -120,10 +121,10 @@ class Host:
         return self._zygote
 
     def _ready(self, fresh: bool, mutants: bool) -> tuple[Zygote, Child]:
-        """The worker with a child that waits for a request, one for mutants; both are replaced if they are gone.
+        """Return the worker and a waiting child, which runs mutants if `mutants`. Replaces both if they have ended.
 
         Raises:
-            ExecutionError: they do not stay alive.
+            ExecutionError: the worker keeps dying.
         """
         while True:
             zygote = self._running()
@@ -132,7 +133,7 @@ class Host:
                     zygote.mutate()
                     zygote.make(self._tried_mutants)
                 return zygote, zygote.ready(fresh)
-            except (ExecutionError, ProtocolError, OSError):  # how often that may happen is counted in `_running`
+            except (ExecutionError, ProtocolError, OSError):  # `_started` limits how often this may happen
                 zygote.close(patience=0.0)
 
     def _retire(self) -> None:
@@ -141,10 +142,11 @@ class Host:
 
     @contextlib.contextmanager
     def _parked(self, *, verifies: bool) -> Iterator[None]:
-        """Let fresh processes work inside the block; the child that worked before keeps its statements and goes on after.
+        """Run the block in fresh processes. The current child keeps its statements and is used again afterwards.
 
         Args:
-            verifies: a child that has only verified, and was found as it was after the import, is as good as a fresh one.
+            verifies: the block verifies. A child that has only verified, and whose state is as it was after the import,
+                may be used instead of a fresh one.
         """
         zygote = self._zygote if self._zygote is not None and self._zygote.is_ours else None
         parked = None if zygote is None else zygote.park()
@@ -169,6 +171,6 @@ class Host:
 
 
 def _close(zygote: Zygote) -> None:
-    """Runs when the executor is collected, and at the end of the interpreter."""
+    """Close the zygote. Called when the executor is collected and at interpreter exit."""
     if zygote.is_ours or os.getpid() != zygote._owner:
         zygote.close()

@@ -1,4 +1,4 @@
-"""Killing: which mutants do not survive which test cases, whatever they do to the process that runs them."""
+"""Killing: decides which test cases kill which mutants, whatever a mutant does to the process that runs it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Trial = tuple[TestCase, int]
 """A test case and the number of a mutant to run it on."""
 
 Ask = Callable[[Sequence[Trial], Mapping[TestCase, Expectation], bool, int], "list[Effect | None] | int"]
-"""Has a child run trials, see `Killing`."""
+"""Runs trials in a child, see `Killing`."""
 
-_ALONE = 3  # the greatest care
-_CALM = 400  # trials in a row that need no repetition, after which there is less care
+_ALONE = 3  # the highest care level: one process per trial
+_CALM = 400  # trials in a row without a repetition after which the care level drops
 _BROKEN: dict[str, Kill] = {"timeout": "clock", "exit": "exit"}
-_DOUBTED = ("clock", "memory")  # a process in which other trials have run may be to blame
+_DOUBTED = ("clock", "memory")  # earlier trials in the same process may be the cause
 
 
 class Care:
-    """How much is compared after each trial or test case before it is known that one of them leaves something behind.
+    """The current care level: how much state is compared after each trial or test case.
 
-    Where trials often do so, to find out only at the end of a batch is to run every batch twice.
+    If trials often leave state behind, finding out only at the end of a batch means running every batch twice.
 
     Attributes:
         level: see `Killing`; no effect depends on it.
@@ -38,32 +38,33 @@ class Care:
         self._calm = 0
 
     def raise_to(self, level: int) -> None:
-        """A batch has to be repeated with so much care."""
+        """Raise the level because a batch has to be repeated with this care."""
         self.level, self._calm = max(self.level, level), 0
 
     def relax(self, n_trials: int, *, clean: bool = True) -> None:
-        """So many trials needed no repetition, and left nothing behind if they were `clean`."""
+        """Count trials that needed no repetition. Only `clean` trials, which left no state behind, lower the level."""
         self._calm = self._calm + n_trials if clean else 0
         if self._calm >= _CALM:
             self.level, self._calm = max(0, self.level - 1), 0
 
 
 class Killing:
-    """Runs trials in batches, and those again that break a process or take too much of something.
+    """Runs trials in batches, and repeats those that break a process or exceed a limit.
 
-    Whatever a mutant does, it is the trial that is to blame, never the test case: a trial counts as a kill by time,
-    memory or a broken process if it does the same alone in a fresh process.
+    Such a result is attributed to the trial only after it recurs alone in a fresh process. Then the trial counts as a
+    kill by time, memory or a broken process; the test case is not banned.
 
     Args:
-        ask: has a child run trials. Gives their effects up to the first that left something behind, or how carefully to
-            repeat them all because some unknown one did. Raises `Broken` if the child did not answer.
-        expected: what the test cases should show.
-        exhaustive: mutants that are killed go on being run; not those that took too much time without burning fuel,
-            which costs seconds for each test case.
-        batch: trials that are sent at once, at most.
-        care: what is known of trials that were run before.
-        doubts: kills by time and memory are tried once more alone. If not, these kills may be wrong, and their mutants are
-            not run again.
+        ask: runs trials in a child. Returns their effects up to the first trial that left state behind. If that trial
+            is unknown, returns the care level with which to repeat them all. Raises `Broken` if the child did not
+            answer.
+        expected: the expected facts of each test case.
+        exhaustive: run killed mutants on later test cases too. Mutants that exceed the time limit are not run again,
+            because each run costs seconds.
+        batch: maximal number of trials in a request.
+        care: the care level of earlier trials.
+        doubts: repeat kills by time and memory alone. Without it these kills may be wrong, and their mutants are not
+            run again.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Killing:
         self._over: set[int] = set()
 
     def run(self, trials: Sequence[Trial]) -> list[Effect | None]:
-        """The effect of each trial, None where an earlier one has killed the mutant and no further one is run."""
+        """Return the effect of each trial. None where an earlier trial killed the mutant and it is not run again."""
         effects: list[Effect | None] = [None] * len(trials)
         segments = deque([(list(range(len(trials))), 0)])
         while segments:
@@ -144,7 +145,7 @@ class Killing:
 
 
 def _suspects(broken: Broken, batch: list[int], care: int) -> list[tuple[list[int], int]]:
-    """What is to be done again after a child broke, and how carefully: one that may be to blame gets one of its own."""
+    """Return the segments to run again after a child broke, with their care. A suspected trial gets its own segment."""
     guilty = broken.running if broken.running != IDLE else broken.last
     if broken.running == IDLE and care < 2 and broken.failure != "timeout":
         guilty = IDLE

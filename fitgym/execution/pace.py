@@ -1,4 +1,4 @@
-"""The pace of a subject: how much fuel and time its test cases may take, by what those that ended have taken."""
+"""The pace of a subject: fuel and time limits of its test cases, derived from the test cases that ended."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from fitgym.messages.limits import Limits
 __all__ = ["Allowance", "Pace"]
 
 LEAST_FUEL = 5_000
-"""Units of fuel that any test case may burn, some milliseconds."""
+"""Units of fuel that every test case may burn; they take a few milliseconds."""
 
 USUAL = 8
-"""Multiple of the usual fuel: of what nine in ten test cases that ended have burnt at most."""
+"""Multiple of the usual fuel, which is the 90th percentile of the fuel of the test cases that ended."""
 
 PATIENT = 20
-"""Multiple of `Limits.fuel` for functions that never ended with less."""
+"""Multiple of `Limits.fuel` for functions that have never ended within it."""
 
 LEAST_S = 0.05
-"""Seconds that any test case may take."""
+"""Seconds that every test case may take."""
 
 FIRST_S = 0.1
-"""Seconds that a test case may take as long as nothing is known of the subject."""
+"""Seconds that a test case may take before any batch has been measured."""
 
 USUAL_S = 20.0
-"""Multiple of the usual seconds: of what a test case took in the slowest batch that ended."""
+"""Multiple of the usual seconds, which is the mean time of a test case in the slowest batch."""
 
 SECOND_SHARE = 0.1
-"""Share of the time for test cases that second attempts may take, beside `SECOND_S`, if the time follows the subject."""
+"""Share of the running time for second attempts, in addition to `SECOND_S`; used if `Pace.quick` is set."""
 
 SECOND_S = 0.5
 
@@ -39,12 +39,12 @@ _BUCKETS = 64
 
 
 class Allowance(NamedTuple):
-    """What one test case may use.
+    """Limits of one test case.
 
     Attributes:
-        fuel: calls and rounds of loops.
+        fuel: calls and loop iterations.
         seconds: wall time, see `Limits.seconds`.
-        idle_seconds: of waiting, see `Limits.idle_seconds`.
+        idle_seconds: seconds of waiting, see `Limits.idle_seconds`.
     """
 
     fuel: int
@@ -53,19 +53,18 @@ class Allowance(NamedTuple):
 
 
 class Pace:
-    """How much fuel and time the test cases of a search may take.
+    """Adapts the fuel and time limits of the test cases of a search.
 
-    The fuel is a function of the traces that `note` was told, so two runs with the same test cases have the same limits.
-    It never falls below what a test case that ended has burnt: whatever ended once ends again.
-
-    The time follows the subject only if `quick` is set, for searches that the clock ends anyway.
+    The fuel limit is a function of the traces passed to `note`, so two runs with the same test cases have the same
+    limits. It never falls below the fuel of a test case that ended: a test case that ended once ends again. The time
+    limit adapts only if `quick` is set, for searches that have a time budget anyway.
 
     Args:
-        limits: the most that a test case may use.
+        limits: upper bounds of all limits.
 
     Attributes:
-        quick: the time follows the subject too.
-        fuel: what a test case may burn now.
+        quick: the time limit adapts too.
+        fuel: the current fuel limit of a test case.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -73,9 +72,9 @@ class Pace:
         self.fuel = min(LEAST_FUEL, limits.fuel)
         self._limits = limits
         self._most = 0
-        self._times = [0] * _BUCKETS  # how many test cases burnt fuel of so many bits
-        self._ended: set[int] = set()  # operations
-        self._stops: dict[int, int] = {}  # of operations
+        self._times = [0] * _BUCKETS  # histogram: number of test cases by the bit length of their fuel
+        self._ended: set[int] = set()  # operations that ended
+        self._stops: dict[int, int] = {}  # number of stops by operation
         self._slowest_s = 0.0
         self._least_s = FIRST_S
         self._run_s = 0.0
@@ -83,41 +82,41 @@ class Pace:
 
     @property
     def usual(self) -> Allowance:
-        """What a new test case may use."""
+        """Limits of a new test case."""
         limits = self._limits
         if not self.quick:
             return Allowance(self.fuel, limits.seconds, limits.idle_seconds)
         wanted, seconds = max(self._least_s, USUAL_S * self._slowest_s), LEAST_S
-        while seconds < min(wanted, limits.seconds):  # few different values: the worker sets its timer for each
+        while seconds < min(wanted, limits.seconds):  # few different values, because the worker sets its timer for each
             seconds *= 2
         seconds = min(limits.seconds, seconds)
         return Allowance(self.fuel, seconds, min(limits.idle_seconds, max(LEAST_S, seconds / 4)))
 
     @property
     def most(self) -> Allowance:
-        """What a test case may use of which it is known that it ends."""
+        """Limits of a test case that is known to end."""
         limits = self._limits
         fuel = limits.fuel if 2 * self._most <= limits.fuel else PATIENT * limits.fuel
         return Allowance(fuel, limits.seconds, limits.idle_seconds)
 
     @property
     def again(self) -> Allowance:
-        """What a test case may use that has run before."""
+        """Limits of a test case that has run before."""
         return self.most._replace(fuel=self.fuel)
 
     @property
     def trial(self) -> Allowance:
-        """What a test case may use on a mutant."""
+        """Limits of a test case on a mutant."""
         fuel, seconds, idle_seconds = self.most
         return Allowance(fuel, min(seconds, self.usual.seconds), idle_seconds)
 
     def took(self, seconds: float, testcases: int) -> None:
-        """A batch ended in which no test case was stopped."""
+        """Record the time of a batch in which no test case was stopped."""
         self._slowest_s = max(self._slowest_s, seconds / testcases)
         self._least_s = max(LEAST_S, min(self._least_s, USUAL_S * self._slowest_s))
 
     def note(self, traces: Sequence[Trace]) -> bool:
-        """Set the fuel by test cases that have run. Returns True if it is more than before."""
+        """Update the fuel limit from the traces of test cases. Returns True if the limit has grown."""
         times = self._times
         for trace in traces:
             if not trace.failure:
@@ -135,10 +134,10 @@ class Pace:
         return self.fuel > before
 
     def second_chance(self, trace: Trace) -> Allowance | None:
-        """What a test case that was stopped may use in a second attempt; None if it gets none.
+        """Return the limits for a second attempt of a stopped test case, None if it gets none.
 
-        The first, fourth, sixteenth... stop of each operation gets one: with `Limits.fuel`, and with 20 times as much if
-        the operation has never ended.
+        The first, fourth, sixteenth... stop of each operation gets a second attempt. Its fuel is `Limits.fuel`, or 20
+        times as much if the operation has never ended.
         """
         operation = trace.calls[-1].operation if trace.calls else -1
         limits, is_new = self._limits, operation not in self._ended
@@ -160,20 +159,20 @@ class Pace:
         return Allowance(fuel, min(share_s, limits.seconds), limits.idle_seconds) if fuel > self.fuel else None
 
     def spent(self, seconds: float, *, second: bool) -> None:
-        """So much time went into running test cases, or into a `second` attempt."""
+        """Record the seconds spent on running test cases, or on a `second` attempt."""
         self._run_s += seconds
         self._second_s += seconds * second
 
     def _chances_s(self) -> float:
-        """Seconds that second attempts may take now."""
+        """Return the seconds that second attempts may still take."""
         return SECOND_S + SECOND_SHARE * self._run_s - self._second_s
 
     def ended_late(self, seconds: float) -> None:
-        """A test case that the clock had stopped ended in its second attempt, which took so long."""
+        """Record that a timed-out test case ended in its second attempt after `seconds`."""
         self._least_s = min(self._limits.seconds, max(self._least_s, 4 * seconds))
 
     def _usual_fuel(self) -> int:
-        """What nine in ten test cases that ended have burnt at most, rounded up to a power of two."""
+        """Return the 90th percentile of the fuel of test cases that ended, rounded up to a power of two."""
         left = (1.0 - _HIGH) * sum(self._times)
         for bits in range(_BUCKETS - 1, -1, -1):
             left -= self._times[bits]

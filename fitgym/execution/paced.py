@@ -1,4 +1,4 @@
-"""Running at the pace of the subject: test cases that hang are stopped soon, and not run again."""
+"""Paced execution: stops test cases that hang early, and does not run them again."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["BLOCK", "Runs", "paced"]
 
 BLOCK = 16
-"""Test cases after which the limits are set again, as long as few have ended."""
+"""Number of test cases after which the limits are updated while few test cases have ended."""
 
 _FEW = 64  # test cases
 
 
 class Runs(Protocol):
-    """Runs test cases, each with the same allowance."""
+    """Runs test cases, all with the same allowance."""
 
     def __call__(self, testcases: Sequence[TestCase], allowance: Allowance, /) -> list[Trace]:
-        """The trace of each test case; what an `OutOfBudget` holds in `done` are the traces until then."""
+        """Return the trace of each test case. On `OutOfBudget`, `done` holds the traces recorded until then."""
 
 
 def paced(testcases: Sequence[TestCase], needs: frozenset[str], history: History, run: Runs) -> list[Trace]:
-    """The traces of test cases, run with limits that follow the subject.
+    """Run test cases with limits that adapt to the subject. Return their traces.
 
-    A test case that begins like one that was stopped is not run, its result is known. Of those that are stopped some get
-    a second attempt with higher limits, see `Pace.second_chance`.
+    A test case with the same prefix as a stopped one is not run, because its result is known. Some stopped test cases
+    get a second attempt with higher limits, see `Pace.second_chance`.
 
     Args:
-        testcases: any number.
-        needs: what is recorded.
-        history: of their table; learns.
-        run: runs them.
+        testcases: the test cases; the sequence may be empty.
+        needs: what to record.
+        history: the history of their table; it is updated.
+        run: runs test cases with an allowance.
 
     Raises:
-        OutOfBudget: the deadline passed; its `done` has the trace of each test case, None where it did not run.
+        OutOfBudget: the deadline passed; its `done` has the trace of each test case, None if it did not run.
     """
     traces: list[Trace | None] = [None] * len(testcases)
     start = 0
@@ -64,7 +64,7 @@ def _run_block(
     history: History,
     run: Runs,
 ) -> None:
-    """Fill in the traces of some of the test cases."""
+    """Run one block of the test cases and fill in their traces."""
     timeouts, pace = history.timeouts, history.pace
     if len(timeouts):
         for index in block:
@@ -107,7 +107,7 @@ def _repeat(
     history: History,
     run: Runs,
 ) -> None:
-    """Run those again that had less fuel than they would have now."""
+    """Run test cases again that were stopped with less fuel than the current limit."""
     fuel = history.pace.fuel
     again = [i for i in stopped if (trace := traces[i]) is not None and trace.failure == "fuel" and trace.fuel <= fuel]
     for index, trace in zip(again, run([testcases[i] for i in again], history.pace.again), strict=True):
@@ -116,7 +116,7 @@ def _repeat(
 
 
 def _second_attempt(testcase: TestCase, first: Trace, more: Allowance, history: History, run: Runs) -> Trace:
-    """What a stopped test case does with higher limits; what it did before if it is stopped again."""
+    """Run a stopped test case with higher limits. Returns its first trace if it is stopped again."""
     banned = history.allow(testcase)
     started = time.monotonic()
     (trace,) = run([testcase], more)

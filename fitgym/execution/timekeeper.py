@@ -1,7 +1,7 @@
-"""The timekeeper: how long a child may take for a batch, by the parent's own clock.
+"""The timekeeper: limits how long a child may take for a batch, by the parent's own clock.
 
-The journal says which test case runs, and code under test can write into it. It may therefore restart the clock of a test
-case only as often as an honest journal does, and never that of the batch.
+The journal says which test case is running, but the code under test can write into it. So the journal may restart the
+clock of a test case only as often as a correct child would, and never the clock of the batch.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from fitgym.messages.journal import IDLE, Journal
 __all__ = ["LOOK_S", "Timekeeper"]
 
 LOOK_S = 0.004
-"""Seconds between two looks at a child that has not answered yet; most batches are answered before the first."""
+"""Seconds between two checks of a child that has not answered yet. Most batches are answered before the first check."""
 
-_GLANCE_S = 0.001  # the same while its time seems to be over, but for what it has waited for a processor
-_BATCH_S = 0.2  # a child starts no further test case after so long, see `fitgym.worker.runner`
-_MOST_MOVES = 6  # of the journal for a test case: it starts and ends, is buried, is compared
-_MOST_WAITED = 10.0  # a child that is late waits for a processor for so many times its time, at most
+_GLANCE_S = 0.001  # the same after its time is over, while the parent subtracts the time spent waiting for a processor
+_BATCH_S = 0.2  # a child starts no further test case after this many seconds, see `fitgym.worker.runner`
+_MOST_MOVES = 6  # journal entries per test case: start, end, destruction of its objects, comparison
+_MOST_WAITED = 10.0  # credit for waiting for a processor, as a multiple of the time of the batch
 
 
 class Timekeeper:
-    """Watches one batch; made when the request is sent.
+    """Watches one batch. Created when the request is sent.
 
     Args:
-        journal: of the worker; not trusted.
+        journal: the journal of the worker; it is not trusted.
         pid: process id of the child.
         limit: seconds for one test case.
-        n_items: test cases in the batch.
+        n_items: number of test cases in the batch.
     """
 
     def __init__(self, journal: Journal, pid: int, limit: float, n_items: int) -> None:
@@ -39,22 +39,22 @@ class Timekeeper:
         self._limit = limit
         self._first = self._count = journal.count
         self._moves = _MOST_MOVES * n_items
-        # Between test cases a child compares state and packs results, which takes milliseconds; code of the subject
-        # runs only where objects die.
+        # Between test cases a child compares state and packs results, which takes milliseconds. The subject's code
+        # runs there only in finalizers.
         self._between = 2 * limit + 2
         self._most = _BATCH_S + limit + self._between
         self._start = self._since = self._noted = time.monotonic()
         self._waited_then = self._waited_first = waited(pid)
 
     def look(self, now: float) -> tuple[Literal["", "timeout", "forged"], float]:
-        """What is wrong with the child, and the seconds until the next look.
+        """Return the child's fault ("" for none) and the seconds until the next check.
 
         Args:
-            now: of `time.monotonic`.
+            now: current value of `time.monotonic`.
 
         Returns:
-            "timeout": the running test case has taken too long. "forged": the journal moved more often than an honest
-            one, or the batch has taken too long although no test case has; so the journal cannot say which.
+            "timeout": the running test case has taken too long. "forged": the journal changed more often than a correct
+            child changes it, or the batch has taken too long although no test case has; so the journal is not reliable.
         """
         journal, limit = self._journal, self._limit
         if journal.count != self._count:
@@ -72,5 +72,5 @@ class Timekeeper:
         return "", min(LOOK_S, max(_GLANCE_S, left))
 
     def _late(self, left: float, waited_then: float) -> bool:
-        """The time is over, even without what the child has waited for a processor since."""
+        """Return True if the time is over even after subtracting the child's waiting time for a processor."""
         return left + min(waited(self._pid) - waited_then, _MOST_WAITED * self._most) <= 0.0

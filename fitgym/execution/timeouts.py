@@ -1,4 +1,4 @@
-"""Timeouts: the beginnings of test cases that a limit has stopped. They are not run again."""
+"""Timeouts: prefixes of test cases that were stopped by a limit, so that they are not run again."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["Timeouts"]
 
 STOPPED: frozenset[Failure] = frozenset({"fuel", "timeout", "memory", "crash", "exit"})
-"""Failures that end a test case, so that nothing after the statement that ran matters."""
+"""Failures that end a test case. The statements after the failing one do not matter."""
 
-_MOST = 10_000  # beginnings that are remembered
+_MOST = 10_000  # prefixes
 
 
 class Timeouts:
-    """Remembers up to which statement stopped test cases ran, and with what result.
+    """Stores the executed prefix of each stopped test case, with its trace.
 
-    A test case that begins with the same statements would be stopped at the same place, so its result is known.
+    A test case with the same prefix would be stopped at the same statement, so its result is known.
     """
 
     def __init__(self) -> None:
         self._traces: Lookup[tuple[TestCase, frozenset[str]], Trace] = Lookup()
-        self._lengths: dict[int, int] = {}  # how many beginnings are so long
+        self._lengths: dict[int, int] = {}  # number of prefixes by length
 
     def __len__(self) -> int:
         return len(self._traces)
 
     def note(self, testcase: TestCase, trace: Trace, needs: frozenset[str]) -> None:
-        """A test case was stopped; what its trace recorded are `needs`."""
+        """Store the trace of a stopped test case, recorded with `needs`."""
         length = len(trace.calls)
         if trace.failure not in STOPPED or not length or trace.calls[-1].returned:
             return
@@ -40,7 +40,7 @@ class Timeouts:
         self._traces[key] = trace
 
     def find(self, testcase: TestCase, needs: frozenset[str]) -> Trace | None:
-        """The trace of a test case that begins like one that was stopped; None if there is none."""
+        """Return the trace of a stopped prefix of this test case, None if there is none."""
         traces = self._traces
         for length in self._lengths:
             if length <= len(testcase):
@@ -50,7 +50,7 @@ class Timeouts:
         return None
 
     def forget(self, failure: Failure) -> None:
-        """Forget the test cases that were stopped for this reason, because the limit has grown."""
+        """Drop the prefixes that were stopped with this failure, because the limit has grown."""
         self._forget([key for key, trace in self._traces.items() if trace.failure == failure])
 
     def _forget(self, keys: list[tuple[TestCase, frozenset[str]]]) -> None:

@@ -1,4 +1,4 @@
-"""Waiting for other processes: which descriptors are readable, how long a process has waited itself, what ended it."""
+"""Waiting for processes: readable descriptors, time spent waiting for a processor, and names of signals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["readable", "signal_name", "waited"]
 
 
 def readable(descriptors: list[int], seconds: float) -> list[int]:
-    """Those of the descriptors that can be read, or have ended; waits for the first one, `seconds` at most."""
+    """Return the descriptors that are readable or closed. Waits up to `seconds` for the first one."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -17,7 +17,7 @@ def readable(descriptors: list[int], seconds: float) -> list[int]:
 
 
 def waited(pid: int) -> float:
-    """Seconds that a process has waited for a processor so far, 0.0 where the kernel does not say."""
+    """Return the seconds a process has waited for a processor so far, 0.0 if the kernel does not report it."""
     try:
         with open(f"/proc/{pid}/schedstat", "rb") as schedstat:
             return int(schedstat.read().split()[1]) / 1e9
@@ -26,7 +26,7 @@ def waited(pid: int) -> float:
 
 
 def signal_name(number: int) -> str:
-    """The name of a signal, such as SIGSEGV."""
+    """Return the name of a signal, such as SIGSEGV."""
     try:
         return signal.Signals(number).name
     except ValueError:

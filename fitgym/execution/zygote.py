@@ -1,8 +1,8 @@
-"""The worker as the parent sees it: a zygote that has imported the subject, and the child it has forked last.
+"""The parent's view of the worker: a zygote that has imported the subject, and the child it forked last.
 
-The zygote is started with `subprocess`, never with `multiprocessing`: an environment inside a vector worker is daemonic
-and may not have children of that kind. It lives in a session of its own, so Ctrl-C does not reach it, and it ends, with
-everything below it, when its end of the control socket reports that the parent is gone.
+The zygote is started with `subprocess`, not with `multiprocessing`: an environment inside a vector worker is daemonic
+and may not have `multiprocessing` children. The zygote has its own session, so Ctrl-C does not reach it. It ends
+together with all its descendants when its end of the control socket reports that the parent has ended.
 """
 
 from __future__ import annotations
@@ -52,24 +52,24 @@ __all__ = ["Zygote"]
 
 
 _MOST_IMPORTED = 5000  # modules
-_MOST_MADE = 100  # mutants, which take some milliseconds each
+_MOST_MADE = 100  # mutants per request; each takes a few milliseconds
 _PATIENCE_S = 10.0  # for an answer of the zygote itself, which never runs a test case
-_FLOOD_S = 1.0  # for messages that have arrived when the time is over; a hostile import may never stop sending
-_LAST_WORDS_S = 0.2  # a child that has closed its socket may still be on its way out, and how it ends is the news
-_RECEIVE = 1 << 16  # bytes; room for more is mapped and unmapped each time
+_FLOOD_S = 1.0  # for messages that arrived before the deadline; a hostile import may never stop sending
+_EXIT_S = 0.2  # a child that has closed its socket may still be exiting, and its exit status is needed
+_RECEIVE = 1 << 16  # bytes; a larger buffer is mapped and unmapped for each call
 
 
 class Zygote:
-    """Starts the worker process, which imports the subject while the parent does something else.
+    """Starts the worker process, which imports the subject in the background.
 
     Args:
         reference: the subject.
-        limits: what its test cases may use.
-        infection: its code has probes that tell which mutants are infected.
+        limits: resource limits of one test case.
+        infection: insert infection probes into the code.
 
     Attributes:
-        seconds: wall time from its start until it had described the subject, 0.0 before.
-        child: the child that was forked last and is still alive.
+        seconds: wall time from the start until the subject was described; 0.0 before.
+        child: the child that was forked last, None if it has ended.
 
     Raises:
         ExecutionError: the worker itself does not start.
@@ -82,14 +82,14 @@ class Zygote:
         self._mutates = False
         self._made: set[int] = set()  # numbers of mutants
         self._watched = Watched()
-        self._imported: dict[str, bool] = {}  # modules that children have imported; whether they were imported here too
+        self._imported: dict[str, bool] = {}  # modules that children imported; True if the zygote did too
         self._started = time.monotonic()
         self._reference = reference
         self._subject: Subject | None = None
         self._owner = os.getpid()
         self._limits = limits
-        self._token = secrets.token_bytes(TOKEN_SIZE)  # everything below can read it in its environment
-        self._seal = secrets.token_bytes(TOKEN_SIZE)  # starts every frame
+        self._token = secrets.token_bytes(TOKEN_SIZE)  # all descendants can read it in their environment
+        self._seal = secrets.token_bytes(TOKEN_SIZE)  # starts every frame; not in the environment
         self._closed = False
         self._folder = Folder()
         home = os.path.join(self._folder.path, "home")
@@ -130,12 +130,12 @@ class Zygote:
 
     @property
     def subject(self) -> Subject:
-        """What the worker has found out about the subject; waits until it has.
+        """The worker's description of the subject. Waits until it is available.
 
         Raises:
-            SubjectError: the subject cannot be imported; its own traceback, as text, is in the attribute `traceback`.
+            SubjectError: the subject cannot be imported; the attribute `traceback` has the traceback as text.
             ExecutionError: the worker itself does not start.
-            Writes: it needs another worker, with an overlay.
+            Writes: the import writes files, so a new worker with an overlay is needed.
         """
         if self._subject is None:
             try:
@@ -148,11 +148,11 @@ class Zygote:
 
     @property
     def is_ours(self) -> bool:
-        """This process has started it and not closed it; False in a fork of the process that did."""
+        """True if this process started the zygote and has not closed it; False in a fork of that process."""
         return not self._closed and self._owner == os.getpid()
 
     def fork(self) -> Child:
-        """A fresh child; the last one is ended.
+        """Fork a fresh child and return it. Ends the previous child.
 
         Raises:
             ExecutionError: the zygote has ended or cannot fork.
@@ -168,29 +168,29 @@ class Zygote:
                 raise ExecutionError(f"the worker process cannot fork: {message[1]}")
             self.child = Child(message[1], socket.socket(fileno=self._descriptors.pop(0)), self._seal, self._watched)
         except BaseException:  # an interrupt too
-            # The answer that nobody has heard would be taken for that to the next question.
+            # Otherwise the unread answer would be taken for the answer to the next command.
             self.close(patience=0.0)
             raise
         return self.child
 
     def ready(self, fresh: bool) -> Child:
-        """The child, once all that were ended are gone; forked if there is none, or none to which nothing has happened.
+        """Return the child after all ended children are gone. Forks a new one if there is none or it is not `fresh`.
 
         Args:
-            fresh: it must not have been asked for anything yet.
+            fresh: the child must not have received a request yet.
 
         Raises:
-            ExecutionError, TimeoutError, ProtocolError: as `fork`.
+            ExecutionError, TimeoutError, ProtocolError: as in `fork`.
         """
         deadline = time.monotonic() + _PATIENCE_S
-        while self._ending:  # what they have left in the private folder goes with them
+        while self._ending:  # the supervisor also removes their files from the private folder
             self._hear(deadline, news=True)
         if self.child is None or (fresh and not self.child.fresh):
             return self.fork()
         return self.child
 
     def mutate(self) -> None:
-        """Be ready to run mutants: what that takes is made once, and a child that came without it is ended.
+        """Prepare the zygote for running mutants, once. Ends a child that was forked before.
 
         Raises:
             ExecutionError: the zygote has ended.
@@ -201,9 +201,10 @@ class Zygote:
             self._send(COMMAND.pack(MUTATE, 0))
 
     def make(self, numbers: Iterable[int]) -> None:
-        """Have mutants made once for all children to come; for nobody, as long as there is a child that makes its own.
+        """Compile mutants in the zygote, once for all later children. Does nothing while there is a child.
 
-        Not too many at a time, because meanwhile the zygote does not answer.
+        The existing child compiles its own mutants. At most `_MOST_MADE` mutants are compiled at once, because the
+        zygote does not answer meanwhile.
 
         Raises:
             ExecutionError: the zygote has ended.
@@ -216,32 +217,32 @@ class Zygote:
             self._send(b"".join(COMMAND.pack(MAKE, number) for number in new))
 
     def note_imports(self, names: Iterable[str]) -> None:
-        """Remember modules that a child has imported, so that children to come find them there; see `warming`."""
+        """Record modules that a child imported, so that the zygote imports them before the next fork; see `warming`."""
         for name in names if len(self._imported) < _MOST_IMPORTED else ():
             self._imported.setdefault(name, False)
 
     def _warm(self) -> None:
-        """Have modules imported that children have imported, once each, before the next child comes."""
+        """Let the zygote import each module that children have imported, before the next fork."""
         new = [name for name, done in self._imported.items() if not done]
         if new:
             self._imported.update(dict.fromkeys(new, True))
             text = "\n".join(new).encode()
             self._send(COMMAND.pack(WARM, len(text)) + text)
             message = self._hear(time.monotonic() + _PATIENCE_S + self._limits.import_seconds)
-            if message[0] == "warm" and message[1]:  # the snapshot was taken anew
+            if message[0] == "warm" and message[1]:  # the zygote took a new snapshot
                 self._watched = Watched()
 
     def park(self) -> Child | None:
-        """The child, left as it is while others work in its place; `resume` takes it back."""
+        """Set the current child aside and return it. `resume` makes it current again."""
         parked, self.child = self.child, None
         if parked is not None:
             self._parked.append(parked)
         return parked
 
     def resume(self, parked: Child) -> None:
-        """End the child that works now and go on with one that was parked."""
+        """End the current child and continue with a parked one."""
         self.retire()
-        if parked in self._parked:  # and was not ended meanwhile
+        if parked in self._parked:  # it was not ended meanwhile
             self._parked.remove(parked)
             if parked.pid in self._gone:
                 parked.connection.close()
@@ -253,13 +254,13 @@ class Zygote:
 
         Args:
             payload: the request.
-            n_items: test cases in it.
-            deadline: of `time.monotonic`; nobody waits longer.
-            seconds: that one test case may take; None for `Limits.seconds`.
+            n_items: number of test cases in it.
+            deadline: a value of `time.monotonic` after which the parent stops waiting.
+            seconds: time limit of one test case; None for `Limits.seconds`.
 
         Raises:
-            Broken: the child died, hung or wrote something else.
-            OutOfBudget: the deadline passed; the child is no longer of use.
+            Broken: the child died, hung or wrote an invalid answer.
+            OutOfBudget: the deadline passed; the child cannot be used again.
         """
         if deadline is not None and time.monotonic() >= deadline:
             raise OutOfBudget("the deadline has passed")
@@ -276,34 +277,34 @@ class Zygote:
             raise self._broken(child, "crash") from None
 
     def retire(self) -> None:
-        """End the child; nobody waits for that before the next one is asked."""
+        """Tell the zygote to end the child. Does not wait; `ready` does."""
         child, self.child = self.child, None
         if child is None:
             return
         child.connection.close()
         if self._gone.pop(child.pid, None) is None:
-            with contextlib.suppress(ExecutionError):  # whoever asks next will find out
+            with contextlib.suppress(ExecutionError):  # the next request will raise it
                 self._send(COMMAND.pack(KILL, child.pid))
-            self._ending.add(child.pid)  # nobody waits for one that nobody was told to end
+            self._ending.add(child.pid)  # `ready` waits only for children that were told to end
 
     def close(self, patience: float = 2.0) -> None:
-        """End the worker and everything below it, and remove its folder; closing twice is harmless.
+        """End the worker and everything below it, and remove its folder; a second call does nothing.
 
         Args:
-            patience: seconds that it has to end by itself before it is killed; none while it imports, when it does not
-                listen.
+            patience: seconds to wait for the worker to exit before it is killed. Not used while it imports, because it
+                does not read commands then.
         """
         if self._closed:
             return
         self._closed = True
-        if self._owner != os.getpid():  # a fork of the process that started it: let go, but leave it running
+        if self._owner != os.getpid():  # a fork of the owner: close the copies but leave the worker running
             self._folder.forget()
             self._control.close()
-            self._let_go()
+            self._disconnect()
             return
         try:
-            self._let_go()
-            self._control.close()  # the zygote sees the end, kills what is below it and exits
+            self._disconnect()
+            self._control.close()  # the zygote reads the end of the stream, kills its descendants and exits
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience if self._subject is not None else 0.0)
         finally:
@@ -311,8 +312,8 @@ class Zygote:
             self.journal.close()
             self._folder.remove()
 
-    def _let_go(self) -> None:
-        """Hang up on all children, the parked ones too."""
+    def _disconnect(self) -> None:
+        """Close the connections to all children, including parked ones."""
         for child in (*self._parked, *([] if self.child is None else [self.child])):
             child.connection.close()
         while self._descriptors:
@@ -357,7 +358,7 @@ class Zygote:
         return _subject_error(f"importing '{self._reference.module}' ended the process (exit status {status})")
 
     def _errors(self) -> str:
-        """The last line that the worker wrote before it began to import."""
+        """Return the last line that the worker wrote to stderr before it began to import."""
         try:
             return Path(self._folder.path, "errors").read_text(errors="replace").strip().rpartition("\n")[2]
         except OSError:
@@ -372,11 +373,11 @@ class Zygote:
             raise ExecutionError(f"the worker process has ended: {self._errors() or error}") from None
 
     def _receive(self, deadline: float) -> Any:
-        """The next message of the zygote, None at its end; descriptors sent along are kept.
+        """Return the next message of the zygote, None at the end of the stream. Stores received descriptors.
 
         Raises:
-            TimeoutError: there was none in time.
-            ProtocolError: it is not a message.
+            TimeoutError: there was no message before the deadline.
+            ProtocolError: the data is not a message.
         """
         while True:
             payload = self._reader.next()
@@ -388,17 +389,17 @@ class Zygote:
             data, descriptors, _, _ = socket.recv_fds(self._control, _RECEIVE, 1)
             self._descriptors += descriptors
             if len(self._descriptors) > 1:
-                raise ProtocolError("more descriptors than children")
+                raise ProtocolError("received more descriptors than children")
             if not data:
                 return None
             self._reader.feed(data)
 
     def _hear(self, deadline: float, news: bool = False) -> tuple[Any, ...]:
-        """The zygote's next message; of those about children that have ended only with `news`, but all are noted.
+        """Return the zygote's next message. Skips messages about ended children unless `news`, but records them.
 
         Raises:
-            ExecutionError: it has ended.
-            TimeoutError, ProtocolError: as `_receive`.
+            ExecutionError: the zygote has ended.
+            TimeoutError, ProtocolError: as in `_receive`.
         """
         while True:
             message: tuple[Any, ...] | None = self._receive(deadline)
@@ -415,7 +416,7 @@ class Zygote:
                 return message
 
     def _answer(self, child: Child, deadline: float | None, limit: float, n_items: int) -> bytes:
-        """Wait for the child's frame with an eye on the journal."""
+        """Wait for the child's answer and watch the journal for timeouts."""
         ours, zygotes = child.connection.fileno(), self._control.fileno()
         poll = select.poll()
         poll.register(ours, select.POLLIN)
@@ -444,11 +445,11 @@ class Zygote:
                 raise self._broken(child, "timeout", forged=wrong == "forged")
 
     def _broken(self, child: Child, failure: Failure, *, forged: bool = False) -> Broken:
-        """End the child, find out how it ended itself, and say what it was doing, unless the journal is forged."""
+        """End the child and describe how it broke. A forged journal is not read."""
         running, last, position = self.journal.running, self.journal.last, self.journal.position
-        status = self._end_child(child, patience=0.0 if failure == "timeout" or forged else _LAST_WORDS_S)
+        status = self._end_child(child, patience=0.0 if failure == "timeout" or forged else _EXIT_S)
         if forged:
-            self._end_parked()  # a thread in one of them can have written into the journal as well
+            self._end_parked()  # a thread in one of them may have written into the journal
             return Broken(failure, forged=True)
         if failure != "timeout" and status is not None:
             if os.WIFEXITED(status) and os.WEXITSTATUS(status) != BROKEN:
@@ -458,7 +459,7 @@ class Zygote:
         return Broken(failure, running, last, position)
 
     def _end_child(self, child: Child, patience: float) -> int | None:
-        """Kill the child unless it ends by itself in time; its wait status, None if the zygote does not know."""
+        """Kill the child unless it exits in time. Return its wait status, None if the zygote does not report it."""
         self.child = None
         child.connection.close()
         try:
@@ -484,7 +485,7 @@ class Zygote:
     # ------------------------------------------------------------------------------------------------------ ending
 
     def _kill_all(self) -> None:
-        """Whatever is left of the session, and of those who left the session, by force."""
+        """Kill the remaining processes of the session, and marked processes that have left the session."""
         if self._process.poll() != 0:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)

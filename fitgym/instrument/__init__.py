@@ -1,4 +1,4 @@
 """Instrumentation: probes in the code of the subject record a trace of each execution.
 
-The worker runs the probes; everything that reads a trace imports `trace`.
+The worker runs the probes. Code that reads traces imports only `trace`.
 """

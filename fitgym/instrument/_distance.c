@@ -1,7 +1,6 @@
-/* See distance.py, which explains every number; here is only how they are computed quickly.
-
-   Nothing here runs code of the program: operands are looked at only if they are exactly of a built-in type, and elements
-   of containers only if all of them are. Still every element is owned while it is looked at, because an allocation may
+/* Branch distance in C. distance.py explains every number; this file only computes them faster.
+   No function here runs code of the program: operands are inspected only if they have exactly a built-in type, and
+   elements of containers only if all of them do. Still, every element is owned while it is inspected: an allocation may
    start a garbage collection, and a finalizer may change the container. */
 
 #include "_distance.h"
@@ -13,8 +12,8 @@
 #define TEXT 16
 #define ITEMS 8
 #define LONGEST 64
-#define FEW 3 /* characters that are read one by one sooner than all at once */
-#define LONGEST_TEXT 1024 /* longer ones are measured in Python, by slices */
+#define FEW 3 /* up to so many characters, reading them one by one is faster than all at once */
+#define LONGEST_TEXT 1024 /* longer text is measured in Python, by slices */
 
 typedef enum {
     INT, BOOL, FLOAT, COMPLEX, STR, BYTES, NONE, /* leaves: comparing them never runs code of the program */
@@ -57,7 +56,7 @@ fitgym_is_sized(PyTypeObject *type)
     return kind != OTHER && (kind == STR || kind == BYTES || !is_leaf(kind));
 }
 
-/* 1 if `left operator right`, 0 if not, -1 with an exception set; identical operands are compared like others. */
+/* Returns 1 if `left operator right`, 0 if not, -1 with an exception set. Identical operands are compared too. */
 static int
 holds(PyObject *left, PyObject *right, int operator)
 {
@@ -99,7 +98,7 @@ bounded(double number)
     return number <= FURTHEST ? number : FURTHEST;
 }
 
-/* The absolute value of a number as a finite float; an exception that is set because it is too large is cleared. */
+/* Stores the absolute value of a number as a finite float. Clears the OverflowError of a number that is too large. */
 static int
 finite_of(PyObject *number, double *found)
 {
@@ -115,7 +114,7 @@ finite_of(PyObject *number, double *found)
     return 0;
 }
 
-/* 1 if the number is exactly a float, which is then in `value`; 0 if it is a wider integer. */
+/* Returns 1 if a double represents the number exactly, and stores it in `value`; 0 for a wider integer. */
 static int
 exactly(PyObject *number, Kind kind, double *value)
 {
@@ -134,7 +133,7 @@ numbers(PyObject *left, Kind kind, PyObject *right, Kind other, double found[3])
 {
     double a, b, gap;
     int is_less;
-    /* Both are always converted: a NaN has to be seen. */
+    /* Both are always converted, so that a NaN is detected. */
     int exact = exactly(left, kind, &a) & exactly(right, other, &b);
     if (exact) {
         if (a == b) {
@@ -195,7 +194,7 @@ text_length(PyObject *text, Kind kind)
     return kind == STR ? PyUnicode_GetLength(text) : kind == BYTES ? PyBytes_Size(text) : PyByteArray_Size(text);
 }
 
-/* The first `length` code points; the text is not longer than LONGEST_TEXT or fewer are wanted than it has. */
+/* Stores the first `length` code points. Either the text is not longer than LONGEST_TEXT, or only a prefix is read. */
 static int
 code_points(PyObject *text, Kind kind, Py_ssize_t length, Py_UCS4 *codes)
 {
@@ -224,7 +223,7 @@ least(Py_ssize_t one, Py_ssize_t two)
     return one < two ? one : two;
 }
 
-/* The sum of nu of the code points apart, or any number not below `enough` as soon as the sum is not. */
+/* Returns the sum of nu of the code point differences, or any number >= `enough` if the sum is. */
 static double
 apart(const Py_UCS4 *left, const Py_UCS4 *right, Py_ssize_t length, double enough)
 {
@@ -259,7 +258,7 @@ text(PyObject *left, PyObject *right, Kind kind, double found[3])
         if (size == other) {
             return relations(found, 1.0, 0.0, 1.0);
         }
-        /* One begins the other: nothing is aligned behind the beginning. */
+        /* One text is a prefix of the other: there are no aligned positions after it. */
         return ordered(found, size < other, longer, longer);
     }
     Py_ssize_t aligned = shorter - start;
@@ -272,7 +271,7 @@ text(PyObject *left, PyObject *right, Kind kind, double found[3])
     return ordered(found, is_less, equality, (double)(is_less ? b[start] - a[start] : a[start] - b[start]));
 }
 
-/* How many characters of `hay` have to change so that it holds `needle`, both of the same kind. */
+/* Stores the least number of characters of `hay` to change so that it contains `needle`. Both have the same kind. */
 static int
 within(PyObject *needle, PyObject *hay, Kind kind, double *found)
 {
@@ -310,8 +309,8 @@ release(PyObject **items, Py_ssize_t count)
     }
 }
 
-/* The first elements of a container, or values of a dict, at most `most` of them; they are owned by the caller.
-   Returns how many, -1 with an exception set. */
+/* Stores the first elements of a container, or values of a dict, at most `most` of them. The caller owns them.
+   Returns their number, -1 with an exception set. */
 static Py_ssize_t
 take(PyObject *container, Kind kind, int values, PyObject **items, Py_ssize_t most)
 {
@@ -350,8 +349,8 @@ take(PyObject *container, Kind kind, int values, PyObject **items, Py_ssize_t mo
     return count;
 }
 
-/* 1 if nothing in the container could run code of the program when it is compared, and it is not too long to be looked
-   through; 0 if not; -1 with an exception set. */
+/* Returns 1 if comparing the container cannot run code of the program and it has at most LONGEST elements; 0 if not; -1
+   with an exception set. */
 static int
 is_plain(PyObject *container, Kind kind, int values, int depth)
 {
@@ -384,7 +383,7 @@ are_plain(PyObject *left, Kind kind, PyObject *right, Kind other)
     return plain;
 }
 
-/* The relations of two containers that cannot be looked into. */
+/* The relations of two containers whose elements cannot be inspected. */
 static Answer
 by_length(PyObject *left, PyObject *right, double found[3])
 {
@@ -435,14 +434,14 @@ sequences(PyObject *elsewhere, PyObject *left, PyObject *right, Kind kind, doubl
     if (differ) {
         return relations(found, first[0], total, first[2]);
     }
-    if (longer == 0 || least(size, other) > ITEMS) { /* they differ somewhere beyond */
+    if (longer == 0 || least(size, other) > ITEMS) { /* they differ beyond the first ITEMS pairs */
         return relations(found, 0.0, total != 0.0 ? total : 1.0, 0.0);
     }
     return ordered(found, size < other, total, total);
 }
 
-/* Adds nu of the distance to equality of the values of each common key to `total`, which is set to the number of keys
-   that only one has. */
+/* Sets `total` to the number of keys that only one dict has, plus nu of the distance to equality of the values of each
+   common key. */
 static int
 values_apart(PyObject *elsewhere, PyObject *left, PyObject *right, PyObject **keys, Py_ssize_t count, double *total)
 {
@@ -516,13 +515,13 @@ sets(PyObject *left, Kind kind, PyObject *right, Kind other, double found[3])
     return size ? relations(found, 0.0, (double)size, 0.0) : relations(found, 1.0, 0.0, 1.0);
 }
 
-/* 1 if the type is called like one of the classes of the standard library that are measured in Python, 0 if not, -1
-   with an exception set. The name is read past the metaclass. */
+/* Returns 1 if the type has the name of a standard library class that is measured in Python, 0 if not, -1 with an
+   exception set. The name is read without the metaclass, which may override attribute access. */
 static int
 may_be_measured(PyTypeObject *type)
 {
     if (type == &PyBaseObject_Type || type == &PyType_Type) {
-        return 0; /* the name of such a class would have to be built */
+        return 0; /* these are never measured, and their name objects would have to be created */
     }
     PyObject *name = PyType_GetQualName(type);
     if (name == NULL) {
@@ -584,9 +583,9 @@ measured(PyObject *elsewhere, PyObject *left, PyObject *right, double found[3])
     return UNKNOWN;
 }
 
-/* By operator, sets of relations as bits: 1 for <, 2 for =, 4 for >. */
+/* The relations that make each operator true, as bits: 1 for <, 2 for =, 4 for >. */
 static const unsigned char MAKE_TRUE[] = {[Py_LT] = 1, [Py_LE] = 3, [Py_EQ] = 2, [Py_NE] = 5, [Py_GT] = 4, [Py_GE] = 6};
-/* What is left to say when operands cannot be measured, by operator and outcome: the relations that count as found. */
+/* The relations of operands that cannot be measured, by operator and outcome, as bits of the slots that are 0. */
 static const unsigned char UNMEASURED[][2] = {
     [Py_LT] = {4, 1}, [Py_LE] = {4, 1}, [Py_EQ] = {5, 2}, [Py_NE] = {2, 5}, [Py_GT] = {1, 4}, [Py_GE] = {1, 4},
 };
@@ -620,6 +619,7 @@ fitgym_compared(PyObject *elsewhere, int operator, PyObject *left, PyObject *rig
         int true_is_zero = (zeros & MAKE_TRUE[operator]) != 0;
         int false_is_zero = (zeros & ~MAKE_TRUE[operator]) != 0;
         if (true_is_zero == outcome && false_is_zero != outcome) {
+            /* The measured relation agrees with the outcome. */
             return 0;
         }
         scale = found[1] > 1.0 ? found[1] : 1.0;
@@ -628,13 +628,14 @@ fitgym_compared(PyObject *elsewhere, int operator, PyObject *left, PyObject *rig
     case UNKNOWN:
         break;
     }
+    /* The outcome is authoritative: it replaces a relation that contradicts it (NaN, partial orders, rounding). */
     for (int slot = 0; slot < 3; slot++) {
         found[slot] = UNMEASURED[operator][outcome] >> slot & 1 ? 0.0 : scale;
     }
     return 0;
 }
 
-/* The element of a range at `index`, whatever its size. */
+/* Returns the element of a range at `index`. It may be wider than 64 bits. */
 static PyObject *
 element(PyObject *range, long index)
 {
@@ -705,7 +706,7 @@ fitgym_nearest(PyObject *elsewhere, PyObject *needle, PyObject *container, doubl
     for (Py_ssize_t i = 0; i < count && differ >= 0; i++) {
         Kind inner = kind_of(Py_TYPE(items[i]));
         if (own == STR && inner == STR) {
-            /* No string is nearer than by the difference in length. */
+            /* The distance of two strings is at least their difference in length. */
             Py_ssize_t longer = text_length(items[i], STR) - text_length(needle, STR);
             if ((double)(longer < 0 ? -longer : longer) >= nearest) {
                 continue;
@@ -730,7 +731,7 @@ int
 fitgym_size(PyObject *container, double *found)
 {
     Py_ssize_t size = PyObject_Size(container);
-    if (size < 0) { /* of a range */
+    if (size < 0) { /* only a range can be longer than Py_ssize_t allows */
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) {
             return -1;
         }

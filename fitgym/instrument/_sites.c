@@ -1,14 +1,15 @@
-/* The probes in C: they record exactly what the probes in sites.py do, several times faster.
+/* The probes in C: they record exactly the same data as the probes in python/, several times faster.
 
-   A probe is a built-in function whose `self` is its `Site`: the interpreter calls such functions directly, where an object
-   with `__call__` costs four times as much. What a site has recorded stands in the `Site` itself, and a set of bits says
-   which sites were touched since `begin`, so that beginning and taking a snapshot cost what was touched, not what exists.
+   A probe is a built-in function whose `self` is its `Site`. The interpreter calls such functions directly; an object
+   with `__call__` costs four times as much. The records of a site are in the `Site` itself. A bit set marks the sites
+   that were touched since `begin`, so the cost of `begin` and of a snapshot depends on the touched sites, not on all
+   sites.
 
-   A probe may be entered again while it compares, by whatever the methods of the operands do, and any of these methods may
-   raise. So nothing is held in the site during such a call, and every function that runs code of the program can fail.
+   A probe may be entered again while it compares, by methods of the operands, and each of these methods may raise. So
+   no state is kept in the site during such a call, and every function that runs code of the program can fail.
 
-   Py_RETURN_NONE and its like are not used: the headers of 3.12 and 3.13 take these objects for immortal, and what is built
-   with them has to run on 3.11, where they are not. */
+   Py_RETURN_NONE and similar macros are not used: the headers of 3.12 and 3.13 assume that these objects are immortal,
+   but the built extension must also run on 3.11, where they are not. */
 
 #include "_distance.h"
 
@@ -18,30 +19,30 @@
 #include <string.h>
 
 #ifndef SOURCES
-#define SOURCES 0 /* the checksum of the files that this was built from, see setup.py */
+#define SOURCES 0 /* checksum of the source files of this build, see setup.py */
 #endif
 
-#define WIDEST 3       /* distances of one site */
-#define FAMILIAR 256   /* numbers of a type that are recognised as kept without a look into the set */
-#define TOLD 100       /* visits of a site that tell operands, see factory.py */
+#define WIDEST 3       /* maximal number of distances of one site */
+#define FAMILIAR 256   /* numbers of a type that are known to be kept without a set lookup */
+#define TOLD 100       /* visits of a site that report their operands, see factory.py */
 #define MOST_COUNTED UINT32_MAX
 
-/* What the first argument of the probe of a `case` says, see transformer.py. */
+/* Values of the first argument of the probe of a `case`, see rewriting/rewriter.py. */
 enum { MATCHED = 1, GUARD_DECIDED = 2 };
 
 enum { ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, REMAINDER, POWER, AND, OR, XOR, SHIFT_LEFT, SHIFT_RIGHT };
 
-/* How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine. */
+/* How a function was called so far: by the runner, by others, or both (bits combined); or it can be resumed. */
 enum { DIRECT = 1, INDIRECT = 2, RESUMABLE = 4 };
 
-/* What the listener says of two code objects whose frames stand one upon the other, see `Relation` in factory.py. */
+/* The listener's answers about two code objects with adjacent frames, see `Relation` in factory.py. */
 enum { BY_RUNNER = 1, BY_SUBJECT = 2, PART_OF = 3, BY_OTHERS = 4 };
 
-/* So many of its answers are remembered: a generator is resumed from few places. */
+/* Number of cached answers. Few are needed, because a generator is resumed from few places. */
 enum { RELATIONS = 64 };
 
 typedef struct {
-    PyObject *called, *caller; /* code objects; kept, so that no other ones can be at these addresses */
+    PyObject *called, *caller; /* code objects; owned, so that no other ones can get these addresses */
     int relation;
 } Answer;
 
@@ -54,18 +55,18 @@ typedef struct Sites Sites;
 
 typedef struct Site {
     PyObject_HEAD
-    Sites *owner; /* never cleared: the owner lets go of its sites */
-    struct Site *leads[2]; /* what begins as soon as the condition is false, or true; the owner has them */
+    Sites *owner; /* never cleared: `sites_clear` of the owner breaks the cycle */
+    struct Site *leads[2]; /* blocks that start when the condition is false, or true; borrowed from the owner */
     uint64_t visits; /* since `begin` */
     double distances[WIDEST];
     uint8_t operator; /* Py_LT to Py_GE, or one of the operators of arithmetic */
-    char family;      /* of operators that can stand in for each other, see `set_operator` */
+    char family;      /* operators of one family can replace each other, see `set_operator` */
     bool negative;    /* `not in`, `is not` */
     bool in_place;    /* the operator of an augmented assignment */
     bool decides, passes, burns, catches, enters;
     uint8_t width;
     uint32_t id, function;
-    uint32_t bits, settled_bits; /* what the site says about mutants, see trace.py */
+    uint32_t bits, settled_bits; /* infected mutants, see `Infected` in trace.py */
     uint64_t settled_visits;
     double settled_distances[WIDEST];
     uint64_t direct_visits;
@@ -74,22 +75,22 @@ typedef struct Site {
 
 struct Sites {
     PyObject_HEAD
-    int64_t threshold; /* a burning block that was visited more often adds up what was burnt; -1 when nothing is left */
-    int64_t limit;     /* one that was visited more often leaves the short way: `threshold`, or -1 when `direct` */
+    int64_t threshold; /* a burning block with more visits checks the fuel; -1 when no fuel is left */
+    int64_t limit;     /* a burning block with more visits calls `beyond`: `threshold`, or -1 if `direct` */
     bool direct, collect, infect, spent, guard_failed;
     int64_t fuel;
     Py_ssize_t count, words;
     Site **sites;
-    uint64_t *touched; /* a bit for each site with visits since `begin` */
-    uint64_t *settled; /* a bit for each site with settled visits */
+    uint64_t *touched; /* bit set of the sites with visits since `begin` */
+    uint64_t *settled; /* bit set of the sites with settled visits */
     uint32_t functions;
-    uint8_t *ways;      /* by function, since `next_statement`: how it was called */
-    uint8_t *resumable; /* by function: 0 unknown, 1 no, 2 yes; the same for the same code at any time */
+    uint8_t *ways;      /* how each function was called since `next_statement`, as bits */
+    uint8_t *resumable; /* by function: 0 unknown, 1 no, 2 yes; cached permanently, as it depends only on the code */
     uint64_t familiar_ints[FAMILIAR], familiar_floats[FAMILIAR];
     PyObject *stopped, *is_resumable, *relation, *keep; /* methods of the listener */
     PyObject *entry_codes;
     Answer answers[RELATIONS];
-    PyObject *f_back; /* the name */
+    PyObject *f_back; /* the interned attribute name */
     PyObject *kept_ints, *kept_floats, *kept_strings, *kept_bytes;
     PyObject *out_of_fuel, *compared, *async_loop;
     PyTypeObject *loop_type;
@@ -125,7 +126,7 @@ merge(double *least, const double *found, int width)
     }
 }
 
-/* 1 if the call of a method of the listener came out true, 0 if not, -1 with an exception set. */
+/* Calls a method of the listener. Returns 1 if its result is true, 0 if not, -1 with an exception set. */
 static int
 ask(PyObject *method)
 {
@@ -138,7 +139,7 @@ ask(PyObject *method)
     return truth;
 }
 
-/* What the listener says, or has said, of two code objects; -1 with an exception set. */
+/* Returns the listener's answer about two code objects, cached if possible; -1 with an exception set. */
 static int
 relation_of(Sites *owner, PyObject *called, PyObject *caller)
 {
@@ -160,7 +161,7 @@ relation_of(Sites *owner, PyObject *called, PyObject *caller)
     return (int)relation;
 }
 
-/* The frame that called this one and its code object, or both NULL; -1 with an exception set. Lets go of `frame`. */
+/* Replaces `frame` by its caller and sets `code`, or sets both to NULL. Returns -1 with an exception set. */
 static int
 outwards(Sites *owner, PyFrameObject **frame, PyObject **code)
 {
@@ -178,7 +179,7 @@ outwards(Sites *owner, PyFrameObject **frame, PyObject **code)
     return back == NULL ? -1 : 0;
 }
 
-/* 1 if the subject's code that runs now was called by the runner, with nothing of the subject in between, 0 if not, -1
+/* Returns 1 if the runner called the running code of the subject, with no frame of the subject in between, 0 if not, -1
    with an exception set. The same as `Recorder.is_direct`. */
 static int
 is_direct(Sites *owner)
@@ -204,7 +205,7 @@ is_direct(Sites *owner)
     return found;
 }
 
-/* Merges distances into those of direct visits and counts the visit, if it is one. */
+/* If the visit is direct, counts it and merges its distances into the direct ones. */
 static int
 record_direct(Site *site, const double *found)
 {
@@ -228,21 +229,21 @@ record(Site *site, const double *found)
     return site->owner->direct ? record_direct(site, found) : 0;
 }
 
-/* What a comparison shows can still matter: an outcome has not been seen, or visits are told apart. */
+/* Whether a comparison must still be measured: some distance is above 0, or direct visits are recorded. */
 static inline bool
 is_open(Site *site)
 {
     return site->owner->direct || site->distances[0] != 0.0 || site->distances[1] != 0.0 || site->distances[2] != 0.0;
 }
 
-/* No distance tells which mutants of this site are infected: all of them may be. */
+/* Marks all mutants of the site as possibly infected, because its distances cannot distinguish them. */
 static inline void
 note(Site *site)
 {
     site->bits |= site->owner->infect;
 }
 
-/* An exception came instead of an outcome. Returns NULL. */
+/* Records a visit that raised an exception instead of having an outcome. Returns NULL. */
 static PyObject *
 no_outcome(Site *site)
 {
@@ -251,7 +252,7 @@ no_outcome(Site *site)
     if (site->owner->direct) {
         PyObject *type, *value, *traceback;
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* their successors are younger than the limited API */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the replacements are newer than the limited API */
         PyErr_Fetch(&type, &value, &traceback);
         if (record_direct(site, NO_OUTCOME) < 0) {
             Py_XDECREF(type);
@@ -266,7 +267,7 @@ no_outcome(Site *site)
     return NULL;
 }
 
-/* Should an exception come before the first element of a loop. */
+/* Records a loop as reached, in case an exception is raised before its first element. */
 static void
 unfinished(Site *site)
 {
@@ -275,14 +276,14 @@ unfinished(Site *site)
     }
 }
 
-/* Whether this visit of the site tells its operands. */
+/* Whether this visit of the site reports its operands. */
 static inline bool
 tells(Site *site)
 {
     return site->owner->collect && site->visits <= TOLD;
 }
 
-/* Tells the listener an operand unless it is kept already; 1 if it was, 0 if not, -1 with an exception set. */
+/* Reports an operand to the listener unless it is kept. Returns 1 if it was, 0 if not, -1 with an exception set. */
 static int
 tell(Sites *owner, PyObject *value, PyObject *kept)
 {
@@ -295,7 +296,7 @@ tell(Sites *owner, PyObject *value, PyObject *kept)
     return known;
 }
 
-/* The same for a number that 64 bits tell from others of its type; some that are kept are recognised by these. */
+/* Reports a number that is identified by 64 bits within its type. `familiar` caches numbers that are kept already. */
 static int
 keep_number(Sites *owner, PyObject *value, uint64_t bits, PyObject *kept, uint64_t familiar[FAMILIAR])
 {
@@ -349,7 +350,7 @@ lowest_bit(uint64_t word)
 }
 #endif
 
-/* For each site whose bit is set in `bits`, an expression with a variable `word`, in order. */
+/* Loops in order over the sites in a bit set. `bits` is an expression for one word of it, with the variable `word`. */
 #define FOR_EACH_SITE(owner, site, bits)                                                                               \
     for (Py_ssize_t word = 0; word < (owner)->words; word++)                                                           \
         for (uint64_t left_over = (bits); left_over; left_over &= left_over - 1)                                       \
@@ -378,7 +379,7 @@ spend(Sites *owner)
     owner->threshold = owner->limit = -1;
 }
 
-/* A burning block was visited more often than the threshold: is there fuel left? */
+/* Called when a burning block has more visits than the threshold. Raises OutOfFuel if no fuel is left. */
 static int
 check(Sites *owner, int64_t visits)
 {
@@ -407,7 +408,7 @@ boolean(int truth)
     return Py_NewRef(truth ? Py_True : Py_False);
 }
 
-/* What a burning block does when it was visited too often, and whenever direct visits are recorded. */
+/* The slow path of a burning block: above the threshold, and always while direct visits are recorded. */
 static int
 beyond(Site *site)
 {
@@ -435,6 +436,7 @@ static PyObject *
 burning(PyObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(count))
 {
     Site *site = (Site *)self;
+    /* Hot path: one counter and one comparison. `limit` is -1 while direct visits are recorded. */
     visit(site);
     if ((int64_t)site->visits > site->owner->limit && beyond(site) < 0) {
         return NULL;
@@ -492,7 +494,7 @@ integer_relations(double found[WIDEST], long long left, long long right)
     found[less ? 2 : 0] = gap == UINT64_MAX ? 18446744073709551616.0 : (double)(gap + 1);
 }
 
-/* A wide integer as a finite float. */
+/* Stores a wide integer as a finite float. */
 static int
 as_distance(PyObject *integer, double *found)
 {
@@ -507,7 +509,7 @@ as_distance(PyObject *integer, double *found)
     return 0;
 }
 
-/* Unlike numbers of mixed types, two integers are measured without rounding, until the distance itself is rounded. */
+/* Two integers are subtracted exactly, unlike numbers of mixed types. Only the distance is rounded. */
 static int
 wide_integer_relations(double found[WIDEST], PyObject *left, PyObject *right)
 {
@@ -539,7 +541,7 @@ is_nan(PyObject *value)
     return Py_IS_TYPE(value, &PyFloat_Type) && isnan(PyFloat_AsDouble(value));
 }
 
-/* One of <, =, > holds between the operands. */
+/* Whether <, = or > holds between the operands, as in infection.py. */
 static bool
 have_order(PyObject *left, PyObject *right)
 {
@@ -550,7 +552,7 @@ have_order(PyObject *left, PyObject *right)
            && (Py_IS_TYPE(left, &PyUnicode_Type) || Py_IS_TYPE(left, &PyBytes_Type));
 }
 
-/* Everything that is not two integers of 64 bits; the visit is counted already. */
+/* Compares operands that are not two 64-bit integers. The visit is counted already. */
 static PyObject *
 compare(Site *site, PyObject *left, PyObject *right)
 {
@@ -577,7 +579,7 @@ compare(Site *site, PyObject *left, PyObject *right)
             result = boolean(truth);
         }
     }
-    else if (record(site, NO_OUTCOME) < 0) { /* an array, an expression, a symbol: it has no truth of its own */
+    else if (record(site, NO_OUTCOME) < 0) { /* an array, an expression or a symbol: the result has no truth value */
         Py_DECREF(result);
         return NULL;
     }
@@ -604,7 +606,7 @@ compare(Site *site, PyObject *left, PyObject *right)
 static PyObject *
 comparison(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-    /* By operator, the orders that make it true as bits: 1 for less, 2 for equal, 4 for greater. */
+    /* The orders that make each operator true, as bits: 1 for less, 2 for equal, 4 for greater. */
     static const uint8_t makes_true[] = {
         [Py_LT] = 1, [Py_LE] = 3, [Py_EQ] = 2, [Py_NE] = 5, [Py_GT] = 4, [Py_GE] = 6,
     };
@@ -614,6 +616,7 @@ comparison(PyObject *self, PyObject *const *args, Py_ssize_t count)
     }
     PyObject *left = args[0], *right = args[1];
     visit(site);
+    /* Fast path: two integers that fit into 64 bits. */
     if (Py_IS_TYPE(left, &PyLong_Type) && Py_IS_TYPE(right, &PyLong_Type)) {
         int left_is_wide, right_is_wide;
         long long a = PyLong_AsLongLongAndOverflow(left, &left_is_wide);
@@ -667,8 +670,8 @@ inclusion(PyObject *self, PyObject *const *args, Py_ssize_t count)
     }
     bool result = is_in != site->negative;
     double found[2] = {result ? 0.0 : 1.0, result ? 1.0 : 0.0};
-    /* Away from membership it is 1; towards it is worth a look if it may be less than before: a string is at least a half
-       from any other. */
+    /* The distance away from membership is 1. The distance towards it is measured only if it can be less than before:
+       two different strings have a distance of at least 0.5. */
     double *towards = &site->distances[site->negative];
     if (!is_in && (owner->direct || *towards > 0.5 || (*towards != 0.0 && !Py_IS_TYPE(left, &PyUnicode_Type)))
         && fitgym_nearest(owner->compared, left, right, &found[site->negative]) < 0) {
@@ -708,7 +711,7 @@ truth(PyObject *self, PyObject *value)
     return site->passes ? Py_NewRef(value) : boolean(result);
 }
 
-/* The same for conditions that lead to blocks: these are counted in place of probes of their own. The result is a bool. */
+/* Counts the block that a condition leads to, which has no probe. `result` is a bool. */
 static inline PyObject *
 led(PyObject *self, PyObject *result)
 {
@@ -768,9 +771,9 @@ applied(int operator, bool in_place, PyObject *left, PyObject *right)
 
 /* ------------------------------------------------------------------------------------------------------ infection */
 
-/* What infection.py says, in C. Nothing of the program runs here. */
+/* The rules of infection.py, in C. They run no code of the program. */
 
-/* Nothing tells two numbers, strings or bytes apart; -1 with an exception set. */
+/* Returns 1 if two numbers, strings or bytes are indistinguishable, 0 if not, -1 with an exception set. */
 static int
 same(PyObject *value, PyObject *other)
 {
@@ -784,7 +787,7 @@ same(PyObject *value, PyObject *other)
     return PyObject_RichCompareBool(value, other, Py_EQ);
 }
 
-/* An operand of arithmetic that may be computed with once more, and its value if it is an integer. */
+/* Whether arithmetic may be repeated with this operand. Stores its value if it is an integer. */
 static bool
 is_looked_at(PyObject *value, bool bitwise, bool *is_integer, long long *integer)
 {
@@ -799,7 +802,7 @@ is_looked_at(PyObject *value, bool bitwise, bool *is_integer, long long *integer
     return !is_wide;
 }
 
-/* The result would be longer than about 1000 bits. */
+/* Whether the result would be longer than about 1000 bits. */
 static bool
 is_too_long(int operator, long long left, long long right)
 {
@@ -816,7 +819,7 @@ is_too_long(int operator, long long left, long long right)
     return bits > 1 && right > 1024 / bits;
 }
 
-/* The bits of the operators that give another result than `result`, which is NULL for an exception; -1 with one set. */
+/* Returns the bits of the operators whose result differs from `result` (NULL for an exception); -1 with one set. */
 static long
 by_operator(int operator, PyObject *left, PyObject *right, PyObject *result, uint32_t known)
 {
@@ -865,7 +868,7 @@ arithmetic(PyObject *self, PyObject *const *args, Py_ssize_t count)
     if (!owner->infect) {
         return applied(site->operator, site->in_place, args[0], args[1]);
     }
-    visit(site); /* nothing asks whether an expression was reached directly */
+    visit(site); /* direct visits of expressions are not recorded */
     PyObject *result = applied(site->operator, site->in_place, args[0], args[1]);
     uint32_t every = site->operator >= AND ? 31u & ~(1u << (site->operator - AND)) : 127u & ~(1u << site->operator);
     if (site->bits == every) {
@@ -873,7 +876,7 @@ arithmetic(PyObject *self, PyObject *const *args, Py_ssize_t count)
     }
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* their successors are younger than the limited API */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the replacements are newer than the limited API */
     if (result == NULL) {
         PyErr_Fetch(&type, &value, &traceback);
     }
@@ -893,7 +896,7 @@ arithmetic(PyObject *self, PyObject *const *args, Py_ssize_t count)
     return result;
 }
 
-/* The bits of what differs from a value, see infection.py; -1 with an exception set. */
+/* Returns the bits of the replacements that differ from a value, see infection.py; -1 with an exception set. */
 static long
 by_value(PyObject *value, PyObject *const *others, Py_ssize_t count)
 {
@@ -960,7 +963,7 @@ match(PyObject *self, PyObject *const *args, Py_ssize_t count)
         return boolean(holds);
     }
     if (stage != MATCHED && owner->guard_failed) {
-        owner->guard_failed = false; /* the pattern matched, the guard did not; nothing ran in between */
+        owner->guard_failed = false; /* the pattern matched, but the guard failed; no other code ran in between */
         return Py_NewRef(Py_False);
     }
     visit(site);
@@ -969,12 +972,12 @@ match(PyObject *self, PyObject *const *args, Py_ssize_t count)
 
 /* ---------------------------------------------------------------------------------------------------------- loops */
 
-/* Stands in a loop in the place of an iterator. It asks for elements right under the loop, whoever looks. */
+/* Wraps the iterator of a loop. The loop is still the direct caller of the iterator, as without the probe. */
 typedef struct {
     PyObject_HEAD
     PyObject *iterator; /* NULL when it is exhausted */
-    PyObject *first;    /* an element that was taken early, or NULL */
-    Site *site;         /* not NULL as long as it is not known whether there is a first element */
+    PyObject *first;    /* an element that was read early, or NULL */
+    Site *site;         /* not NULL until it is known whether there is a first element */
 } Loop;
 
 static PyObject *
@@ -993,7 +996,7 @@ new_loop(Site *site, PyObject *iterator, PyObject *first)
     return (PyObject *)loop;
 }
 
-/* A loop has a first element or not. What is left over of an earlier test case may tell it after `begin`. */
+/* Records whether a loop has a first element. An object left by an earlier test case may call it after `begin`. */
 static int
 record_entered(Site *site, bool entered)
 {
@@ -1013,7 +1016,7 @@ loop_next(PyObject *self)
     if (loop->iterator == NULL) {
         return NULL;
     }
-    /* It is owned meanwhile: the element may be asked for by code that drops this object. */
+    /* The iterator is owned here, because code that runs in PyIter_Next may destroy this object. */
     PyObject *iterator = Py_NewRef(loop->iterator);
     PyObject *item = PyIter_Next(iterator);
     Py_DECREF(iterator);
@@ -1079,7 +1082,7 @@ static PyType_Spec loop_spec = {
     .slots = loop_slots,
 };
 
-/* Iterators whose first element may be taken early: they run no code of the program that could look at its callers. */
+/* Iterators whose first element may be read early: they run no code of the program that could inspect callers. */
 static bool
 is_plain_iterator(PyTypeObject *type)
 {
@@ -1124,7 +1127,7 @@ loop(PyObject *self, PyObject *iterable)
     return PyTuple_New(0);
 }
 
-/* The end of an asynchronous loop's first step. */
+/* Records the outcome of the first step of an asynchronous loop. */
 static PyObject *
 outcome(PyObject *self, PyObject *entered)
 {
@@ -1149,7 +1152,7 @@ asynchronous(PyObject *self, PyObject *iterable)
             return NULL;
         }
         PyErr_Clear();
-        return Py_NewRef(iterable); /* the loop itself complains */
+        return Py_NewRef(iterable); /* the loop itself raises the error */
     }
     Py_DECREF(method);
     PyObject *tell = PyCFunction_NewEx(&outcome_method, self, NULL);
@@ -1193,7 +1196,7 @@ static PyType_Spec site_spec = {
     .slots = site_slots,
 };
 
-/* An integer attribute that is not negative; -1 with an exception set. */
+/* Returns an integer attribute that must not be negative; -1 with an exception set. */
 static long
 number_of(PyObject *object, const char *name)
 {
@@ -1206,7 +1209,7 @@ number_of(PyObject *object, const char *name)
     return number;
 }
 
-/* 1 or 0 by the truth of an attribute; -1 with an exception set. */
+/* Returns 1 or 0 for the truth of an attribute; -1 with an exception set. */
 static int
 flag_of(PyObject *object, const char *name)
 {
@@ -1216,7 +1219,7 @@ flag_of(PyObject *object, const char *name)
     return truth;
 }
 
-/* Gives a site its operator, or another one of the same family. */
+/* Sets the operator of a site, or replaces it by another one of the same family. */
 static int
 set_operator(Site *site, PyObject *operator)
 {
@@ -1306,8 +1309,8 @@ restart(Sites *owner)
     if (owner->ways != NULL) {
         memset(owner->ways, 0, owner->functions);
     }
-    for (int i = 0; owner->collect && i < FAMILIAR; i++) { /* the listener may have let go of what it kept */
-        owner->familiar_ints[i] = owner->familiar_floats[i] = (uint64_t)i + 1; /* which would stand elsewhere */
+    for (int i = 0; owner->collect && i < FAMILIAR; i++) { /* the listener may have dropped operands */
+        owner->familiar_ints[i] = owner->familiar_floats[i] = (uint64_t)i + 1; /* invalid here */
     }
 }
 
@@ -1335,7 +1338,7 @@ sites_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* Breaks the cycles through the listener and through the sites. Probes that are left over count on but tell nobody. */
+/* Breaks the reference cycles through the listener and the sites. Remaining probes still count but report nothing. */
 static int
 sites_clear(PyObject *self)
 {
@@ -1385,7 +1388,7 @@ sites_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* Takes over what the listener offers. */
+/* Stores the methods and sets of the listener. */
 static int
 attach(Sites *owner, PyObject *listener)
 {
@@ -1419,13 +1422,13 @@ attach(Sites *owner, PyObject *listener)
     return sets == NULL ? -1 : 0;
 }
 
-/* Makes room for `described`, a tuple of sites, and the sites themselves. */
+/* Allocates the arrays and creates the sites of `described`, a tuple of sites. */
 static int
 fill(Sites *owner, PyTypeObject *site_type, PyObject *described)
 {
     Py_ssize_t count = PyTuple_Size(described);
     Py_ssize_t words = (count + 63) / 64;
-    /* The rest of the last word stays without sites, and one word more is for subjects without any. */
+    /* The unused part of the last word has no sites. The additional entry avoids empty allocations. */
     owner->sites = PyMem_Calloc((size_t)(64 * words + 1), sizeof owner->sites[0]);
     owner->touched = PyMem_Calloc((size_t)words + 1, sizeof owner->touched[0]);
     owner->settled = PyMem_Calloc((size_t)words + 1, sizeof owner->settled[0]);
@@ -1581,7 +1584,7 @@ sites_flip(PyObject *self, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* How often the site was visited, or visited directly. */
+/* Returns the number of visits of the site, or of its direct visits. */
 static inline uint64_t
 visits_of(Site *site, bool direct)
 {
@@ -1591,6 +1594,7 @@ visits_of(Site *site, bool direct)
 static PyObject *
 snapshot_of(Sites *owner, bool direct)
 {
+    /* The first pass computes the sizes, so that the bytes objects are allocated once and filled in place. */
     Py_ssize_t reached = 0, slots = 0;
     FOR_EACH_SITE(owner, site, owner->settled[word] | owner->touched[word]) {
         if (visits_of(site, direct)) {
@@ -1724,7 +1728,7 @@ probe_of(Site *site, PyObject *kind, PyObject *operator, bool leading)
     return NULL;
 }
 
-/* Finds the blocks that a condition leads to; 0, or -1 with an exception set. */
+/* Sets the blocks that a condition leads to. Returns 0, or -1 with an exception set. */
 static int
 follow(Site *site, PyObject *described)
 {

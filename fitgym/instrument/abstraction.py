@@ -1,7 +1,7 @@
-"""Abstraction: the few kinds of values that a test generator tells apart, such as "negative int" or "empty str".
+"""Abstraction: partitions of values that a test generator distinguishes, such as "negative int" or "empty str".
 
 A *partition* is named `family:part`, for example `int:negative` or `container:empty`; the families `none` and `object`
-have one part and no colon. Attributes of objects have families of their own, `object.NAME:bool` and the like.
+have one part and no colon. Each attribute of objects has its own families, such as `object.NAME:bool`.
 
 | family | parts |
 |---|---|
@@ -11,14 +11,14 @@ have one part and no colon. Attributes of objects have families of their own, `o
 | `str`, `bytes`, `container` | `empty`, `non-empty` |
 | `none` | `None` itself |
 | `object` | any other object |
-| `object.NAME:bool`, `:int`, `:float` | as above, of a public attribute (an *observer*) |
+| `object.NAME:bool`, `:int`, `:float` | as above, for a public attribute (an *observer*) |
 
 References:
     Almulla and Gay 2022, Learning How to Search, section 3.3, Output Coverage: return types are mapped to lists of
-    abstract values. The paper lists no values; these are EvoSuite's, fitted to Python.
-Differs from EvoSuite: `bool`, `int` and `float` replace nine primitive types, floats have `nan` and `inf`, and None
-is a partition only where a type admits it, because Python has no type whose every value may be null. Observers are
-attributes that can be read without running code of the subject, not methods that an analysis believes to be pure.
+    abstract values. The paper lists no values; these are EvoSuite's, adapted to Python.
+Differs from EvoSuite: `bool`, `int` and `float` replace nine primitive types. Floats have `nan` and `inf`. None is a
+partition only if the type allows it, because Python has no nullable types by default. Observers are attributes that can
+be read without running code of the subject, not methods that an analysis considers pure.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fitgym.subject.types.hints import Hint
 __all__ = ["OBSERVERS", "Places", "abstract", "family", "partitions", "place", "siblings", "wider"]
 
 OBSERVERS = 10
-"""How many observers of one object are looked at, in alphabetical order."""
+"""Maximal number of observers of one object, taken in alphabetical order."""
 
 _SIGNS = ("negative", "zero", "positive")
 _FILLED = ("empty", "non-empty")
@@ -59,7 +59,7 @@ _WIDER: dict[str, tuple[str, ...]] = {
     "container": ("object",),
 }
 
-# `type.__len__(value)` of these runs no code of the subject, not even for a subclass that overrides `__len__`.
+# `type.__len__(value)` of these types runs no code of the subject, even if a subclass overrides `__len__`.
 _SIZED: tuple[tuple[type, str], ...] = (
     (str, "str"),
     (bytes, "bytes"),
@@ -97,27 +97,27 @@ _OBJECT_HINTS = frozenset({"callable", "type", "protocol"})
 
 
 def family(partition: str) -> str:
-    """The family of a partition: `int` of `int:zero`, `none` of `none`."""
+    """Return the family of a partition: `int` for `int:zero`, `none` for `none`."""
     return partition.rpartition(":")[0] or partition
 
 
 def siblings(partition: str) -> tuple[str, ...]:
-    """All partitions of the same family, this one included."""
+    """Return all partitions of the same family, including this one."""
     base = family(partition)
     parts = _PARTS.get(base.rpartition(":")[2], ())
     return tuple(f"{base}:{part}" for part in parts) or (partition,)
 
 
 def wider(base: str) -> tuple[str, ...]:
-    """The families whose types admit the values of family `base` too, narrowest first: `float`, `object` for `int`."""
+    """Return the families that also contain the values of `base`, narrowest first: `float`, `object` for `int`."""
     return _WIDER.get(base, ())
 
 
 def place(partition: str, base: str) -> str:
-    """The partition of the family `base` that holds the values of `partition`.
+    """Return the partition of the family `base` that contains the values of `partition`.
 
-    `place("int:positive", "float")` is `float:positive`, `place("bool:false", "int")` is `int:zero`, and `object` holds
-    everything but None. `base` is the family of `partition` or one of `wider(...)`.
+    For example `place("int:positive", "float")` is `float:positive`, `place("bool:false", "int")` is `int:zero`, and
+    `object` contains everything except None. `base` is the family of `partition` or one of `wider(...)`.
     """
     if base in (partition, "object"):
         return base
@@ -128,10 +128,10 @@ def place(partition: str, base: str) -> str:
 
 
 def partitions(hint: Hint) -> tuple[str, ...] | None:
-    """What values of the type `hint` can be, or None if the type does not say.
+    """Return the possible partitions of values of the type `hint`, None if the type does not determine them.
 
-    Only what the type admits: `str` has no partition `none`, `str | None` has; a literal has just its own partitions,
-    a non-empty fixed-length tuple is never empty.
+    Only partitions that the type allows are returned. `str` has no partition `none`, but `str | None` has. A literal
+    type has the partitions of its literals. A non-empty tuple of fixed length is never empty.
     """
     match hint.kind:
         case "none":
@@ -158,14 +158,17 @@ def partitions(hint: Hint) -> tuple[str, ...] | None:
 
 
 class Places:
-    """Where objects of each class keep what can be observed; remembers that without keeping a class alive."""
+    """Cache of the places where objects of each class store observable attributes. Does not keep classes alive."""
 
     def __init__(self) -> None:
-        # By identity, because a class may have a hash and an equality of its own.
+        # Keys are ids, because a class may define its own hash and equality.
         self._known: dict[int, tuple[weakref.ref[type], list[tuple[int, str]]]] = {}
 
     def of(self, kind: type) -> list[tuple[int, str]]:
-        """Which parent of the class declares the instance dictionary or a public slot, and the name of that."""
+        """Return the observable members of a class: position of the declaring class in the MRO, and name.
+
+        A member is the instance dictionary or a public slot.
+        """
         known = self._known.get(id(kind))
         if known is not None and known[0]() is kind:
             return known[1]
@@ -183,15 +186,15 @@ class Places:
 
 
 def abstract(value: object, places: Places | None = None) -> tuple[tuple[str, float], ...]:
-    """The partition of a value, then those of its observers, each with a number.
+    """Return the partition of a value and the partitions of its observers, each with a number.
 
     The number is the value itself for bool (0 or 1), int (clipped to the finite floats) and float, and 0.0 otherwise.
-    Never raises and never runs code of the subject: types are compared by identity and inheritance, sizes are asked
-    of the built-in base class, and attributes are read from the instance dictionary and from slots only.
+    Never raises and never runs code of the subject: types are compared by identity and inheritance, sizes come from the
+    built-in base class, and attributes are read only from the instance dictionary and slots.
 
     Args:
-        value: anything.
-        places: makes it faster for objects of classes that were met before.
+        value: any object.
+        places: cache that speeds up objects of known classes.
     """
     kind = type(value)
     plain = _PLAIN.get(kind)
@@ -211,7 +214,7 @@ def abstract(value: object, places: Places | None = None) -> tuple[tuple[str, fl
         return ((f"{base}:{_FILLED[length > 0]}", 0.0),)
     try:
         return (("object", 0.0), *_observers(kind, value, places or Places()))
-    except Exception:  # an object whose parts cannot be looked at is still an object
+    except Exception:  # an object whose attributes cannot be read
         return (("object", 0.0),)
 
 
@@ -237,7 +240,7 @@ def _real(base: str, value: Any) -> tuple[str, float]:
 
 
 def _sized(kind: type, value: Any) -> tuple[str, int] | None:
-    """Family and length of a container, None if it is not one."""
+    """Return the family and length of a container, None if it is not one."""
     if kind is _LIST_ITERATOR:
         return "container", value.__length_hint__()
     base = _SIZED_EXACTLY.get(kind)
@@ -252,12 +255,12 @@ def _sized(kind: type, value: Any) -> tuple[str, int] | None:
 def _length(kind: Any, value: Any) -> int:
     try:
         return int(kind.__len__(value))
-    except OverflowError:  # a range can be longer than any container
+    except OverflowError:  # a range can be longer than `sys.maxsize`
         return sys.maxsize
 
 
 def _observers(kind: type, value: object, places: Places) -> list[tuple[str, float]]:
-    """Public attributes that hold a bool or a number, by name."""
+    """Return the partitions of public attributes that hold a bool or a number, sorted by name."""
     held: dict[str, object] = {}
     parents = _MRO(kind)
     for position, name in places.of(kind):
@@ -265,7 +268,7 @@ def _observers(kind: type, value: object, places: Places) -> list[tuple[str, flo
         if type(member) is MemberDescriptorType:
             try:
                 held[name] = member.__get__(value)
-            except AttributeError:  # a slot that was never filled
+            except AttributeError:  # an unset slot
                 continue
         elif type(member) is GetSetDescriptorType:
             attributes = member.__get__(value)
@@ -293,5 +296,5 @@ def _observers(kind: type, value: object, places: Places) -> list[tuple[str, flo
 def _literal(text: str) -> str:
     try:
         return abstract(ast.literal_eval(text))[0][0]
-    except (ValueError, SyntaxError):  # a member of an enum
+    except (ValueError, SyntaxError):  # for example a member of an enumeration
         return "object"

@@ -1,4 +1,4 @@
-"""Arithmetic: what the operators do, and augmented assignments to places."""
+"""Arithmetic: functions of the operators, and augmented assignments to items and attributes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ APPLY: dict[str, Callable[[Any, Any], Any]] = {
     "<<": operator.lshift,
     ">>": operator.rshift,
 }
-"""What the operators do."""
+"""Functions of the binary operators."""
 
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.iadd,
@@ -45,27 +45,27 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "<<": operator.ilshift,
     ">>": operator.irshift,
 }
-"""What they do in an augmented assignment."""
+"""Functions of the operators in augmented assignments."""
 
 
-# `container[index] += value` as `with_item(probe)(item(container, index), value)`, and the same with an attribute: the
-# container and the index are evaluated once, and the old value is read before the right side is evaluated.
+# `container[index] += value` becomes `with_item(probe)(item(container, index), value)`, and likewise for an attribute.
+# So the container and the index are evaluated once, and the old value is read before the right side is evaluated.
 
 Place = tuple[Any, Any, Any]
 
 
 def item(container: Any, index: Any) -> Place:
-    """A place in a container, and what is there."""
+    """Return a container, an index and the item there."""
     return container, index, container[index]
 
 
 def attribute(owner: Any, name: str) -> Place:
-    """An attribute, and what it is."""
+    """Return an owner, an attribute name and the attribute's value."""
     return owner, name, getattr(owner, name)
 
 
 def with_item(probe: Callable[[Any, Any], Any]) -> Callable[[Place, Any], None]:
-    """The probe of an augmented assignment that also stores what comes out, in a container."""
+    """Return a probe of an augmented assignment that also stores the result in a container."""
 
     def store(place: Place, value: Any) -> None:
         container, index, old = place
@@ -75,7 +75,7 @@ def with_item(probe: Callable[[Any, Any], Any]) -> Callable[[Place, Any], None]:
 
 
 def with_attribute(probe: Callable[[Any, Any], Any]) -> Callable[[Place, Any], None]:
-    """The probe of an augmented assignment that also stores what comes out, as an attribute."""
+    """Return a probe of an augmented assignment that also stores the result as an attribute."""
 
     def store(place: Place, value: Any) -> None:
         owner, name, old = place

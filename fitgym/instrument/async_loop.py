@@ -1,4 +1,4 @@
-"""What stands in an `async for` in the place of its iterable."""
+"""The wrapper that replaces the iterable of an `async for`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["AsyncLoop"]
 
 
 class AsyncLoop:
-    """An asynchronous iterator that tells whether it had a first element."""
+    """An asynchronous iterator that reports whether it had a first element."""
 
     __slots__ = ("_iterator", "_outcome", "_source")
 

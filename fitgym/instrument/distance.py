@@ -1,18 +1,19 @@
-"""Branch distance: how close a condition came to the outcome that it did not have.
+"""Branch distance: how close a condition came to the opposite outcome.
 
-A comparison is measured as the distances to three relations, see `fitgym.instrument.relations`; strings are measured in
+A comparison is measured as the distances to three relations, see `fitgym.instrument.relations`. Strings are measured in
 `fitgym.instrument.text_distance`.
 
-Equality by |a - b| and gap + 1 for a strict order that does not hold are the distances of EvoSuite 1.0.7 (class
-`BranchDistance` of the bytecode replacement, K = 1), which go back to Korel 1990 and Tracey et al. 1998. Java has no long
-integers, no comparison of containers and no truth of objects; each function here describes its own distance.
+References:
+    EvoSuite 1.0.7 (class `BranchDistance` of the bytecode replacement, K = 1), after Korel 1990 and Tracey et al. 1998:
+    |a - b| for equality, and gap + 1 for a strict order that does not hold. Java has no long integers, no comparison of
+    containers and no truth values of objects, so each function here describes its own distance.
 
-The outcome is authoritative. Operands may be partially ordered (sets), unordered (NaN), of mixed or unknown types. Where the
-measured relation contradicts the outcome, only the outcome counts. Therefore the distance to an outcome is 0 exactly when the
-outcome occurred. It is never negative, never NaN and always finite.
+The outcome is authoritative. Operands may be partially ordered (sets), unordered (NaN), or of mixed or unknown types.
+If the measured relation contradicts the outcome, only the outcome counts. Therefore the distance to an outcome is 0
+exactly when the outcome occurred. It is never negative, never NaN and always finite.
 
-Only objects of exactly the built-in types and a few numeric and time types are measured. A subclass may override any method,
-and a call of that method would be a side effect that the original program does not have.
+Only objects of exactly the built-in types and a few numeric and time types are measured. A subclass may override any
+method, and calling it would be a side effect that the original program does not have.
 """
 
 from __future__ import annotations
@@ -28,27 +29,27 @@ from fitgym.instrument.text_distance import text, text_within
 
 __all__ = ["ITEMS", "compared", "contained", "nearest", "size", "truth"]
 
-# `TRUE_SLOTS` and `FALSE_SLOTS` as sets of bits.
+# `TRUE_SLOTS` and `FALSE_SLOTS` as bit sets.
 _RELATIONS = {
     operator: (sum(1 << slot for slot in TRUE_SLOTS[operator]), sum(1 << slot for slot in FALSE_SLOTS[operator]))
     for operator in TRUE_SLOTS
 }
 
 ITEMS = 8
-"""How many elements of a container are looked at."""
+"""Number of elements of a container that are compared."""
 
-# Types are looked up by identity: a metaclass may define `__eq__` and `__hash__`, even so that its classes have no hash.
+# Types are looked up by id: a metaclass may define `__eq__` and `__hash__`, or make its classes unhashable.
 _INTEGERS = frozenset({id(int), id(bool)})
 _NUMBERS = frozenset({*_INTEGERS, id(float)})
 _SETS = frozenset({id(set), id(frozenset)})
 _CONTAINERS = frozenset({*_SETS, id(list), id(tuple), id(dict)})
 _SIZED = frozenset({*_CONTAINERS, id(str), id(bytes), id(bytearray), id(range)})
-# Comparing these never runs code of the program, however they are nested in each other.
+# Comparing these never runs code of the program, at any nesting.
 _LEAVES = frozenset({*_NUMBERS, id(complex), id(str), id(bytes), id(type(None))})
 _EXACT = 2**53
 _LONGEST = 64
 
-# What is left to say when the operands cannot be measured: the outcome, as one relation where the operator implies one.
+# Relations of operands that cannot be measured: only the outcome counts, as one relation if it implies one.
 _UNMEASURED: dict[tuple[str, bool], Relations] = {
     ("<", True): (0.0, 1.0, 1.0),
     ("<", False): (1.0, 1.0, 0.0),
@@ -66,11 +67,12 @@ _UNMEASURED: dict[tuple[str, bool], Relations] = {
 
 
 def compared(operator: str, left: Any, right: Any, outcome: bool) -> Relations:
-    """(d_lt, d_eq, d_gt) of one evaluation of `left operator right` that came out as `outcome`.
+    """Return (d_lt, d_eq, d_gt) for one evaluation of `left operator right` with result `outcome`.
 
-    Numbers as in `fitgym.instrument.relations`; `Decimal`, dates, times and durations likewise (days for dates, seconds for
-    the others). Strings and bytes: `text`. Lists and tuples: `_sequences`. Dicts: `_mappings`. Sets: the number of elements
-    that only one has. A value of another kind is `FAR` from equality; two objects of unknown kinds are 1 from it.
+    Numbers are measured as in `fitgym.instrument.relations`. So are `Decimal`, dates (in days), times and durations (in
+    seconds). Strings and bytes: see `text`. Lists and tuples: see `_sequences`. Dicts: see `_mappings`. Sets: the
+    number of elements that only one of them has. Values of different kinds have the distance `FAR` to equality, and two
+    objects of unknown kinds have the distance 1.
     """
     kind = id(type(left))
     other = id(type(right))
@@ -89,17 +91,18 @@ def compared(operator: str, left: Any, right: Any, outcome: bool) -> Relations:
     true, false = _RELATIONS[operator]
     if (true & seen != 0) is outcome and (false & seen != 0) is not outcome:
         return found
-    # NaN, partial orders, floats that differ by less than the difference can tell, numbers across types.
+    # For NaN, partial orders, floats with a rounded difference, and numbers of mixed types the outcome decides.
     scale = max(eq, 1.0)
     lt, eq, gt = _UNMEASURED[operator, outcome]
     return (lt * scale, eq * scale, gt * scale)
 
 
 def contained(operator: str, left: Any, right: Any, outcome: bool) -> tuple[float, float]:
-    """(distance to true, distance to false) of `in`, `not in`, `is`, `is not`.
+    """Return (distance to true, distance to false) of `in`, `not in`, `is`, `is not`.
 
-    Towards membership: the least distance to equality with one of the first `ITEMS` elements; a string in a string: the
-    least number of characters to change in one of the first `TEXT` positions. Towards identity, and away from either: 1.
+    Towards membership it is the least distance to equality with one of the first `ITEMS` elements. For a string in a
+    string it is the least number of characters to change at one of the first `TEXT` positions. Towards identity, and
+    away from membership or identity, it is 1.
     """
     if outcome:
         wanted = 1.0
@@ -113,10 +116,10 @@ def contained(operator: str, left: Any, right: Any, outcome: bool) -> tuple[floa
 
 
 def truth(value: Any, outcome: bool) -> tuple[float, float]:
-    """(distance to true, distance to false) of a value that is a condition.
+    """Return (distance to true, distance to false) of a condition value.
 
-    A true number is its absolute value away from false, a container its length, anything else 1; whatever is false is
-    1 away from true.
+    The distance of a true number to false is its absolute value, of a container its length, of any other object 1. The
+    distance of a false value to true is 1.
     """
     if not outcome:
         return (1.0, 0.0)
@@ -132,7 +135,7 @@ def truth(value: Any, outcome: bool) -> tuple[float, float]:
 
 
 def size(container: Any) -> float:
-    """The number of elements of a built-in container; `FURTHEST` for a range with more than `len` can tell."""
+    """Return the number of elements of a built-in container; `FURTHEST` for a range too long for `len`."""
     try:
         return float(len(container))
     except OverflowError:
@@ -154,7 +157,7 @@ def _numbers(left: Any, right: Any) -> Relations:
         gap = finite(left - right)
     except OverflowError:
         gap = FURTHEST
-    # An integer and a float can differ by less than the rounding of the difference.
+    # The difference of an integer and a float may round to 0 although they differ.
     gap = gap or sys.float_info.min
     return ordered(-1 if left < right else 1, gap, gap)
 
@@ -170,9 +173,11 @@ def _complex(left: complex, right: complex) -> Relations:
 
 
 def _sequences(left: Any, right: Any) -> Relations:
-    """Two lists or two tuples: the difference in length plus nu of the distance of each of the first `ITEMS` pairs.
+    """Measure two lists or two tuples.
 
-    Their order is that of the first pair that differs. Elements that are not built-in, and those of long ones, count nothing.
+    The distance to equality is the difference in length plus nu of the distance of each of the first `ITEMS` pairs.
+    The order is that of the first pair that differs. If they are longer than `_LONGEST` or hold objects that are not
+    built-in, only the lengths count.
     """
     longer = abs(len(left) - len(right))
     if not (_is_plain(left) and _is_plain(right)):
@@ -195,14 +200,16 @@ def _sequences(left: Any, right: Any) -> Relations:
     if first is not None:
         return (first[0], total, first[2])
     if not longer or min(len(left), len(right)) > ITEMS:
-        return (0.0, total or 1.0, 0.0)  # they differ somewhere beyond
+        return (0.0, total or 1.0, 0.0)  # they differ beyond the first `ITEMS` pairs
     return ordered(-1 if len(left) < len(right) else 1, total, total)
 
 
 def _mappings(left: Any, right: Any) -> Relations:
-    """Two dicts: the number of keys that only one has, plus nu of the distance to equality of the values of each common key.
+    """Measure two dicts.
 
-    Where the contents are not built-in, or many, the difference in length.
+    The distance to equality is the number of keys that only one has, plus nu of the distance of the values of each
+    common key.
+    If they hold objects that are not built-in, or many items, only the lengths count.
     """
     if not all(_is_plain(part) for part in (left, right, left.values(), right.values())):
         return (0.0, float(max(abs(len(left) - len(right)), 1)), 0.0)
@@ -216,7 +223,7 @@ def _mappings(left: Any, right: Any) -> Relations:
 
 
 def _sets(left: Any, right: Any) -> Relations:
-    """Two sets: how many elements only one of them has. Their order is inclusion, and only the outcome tells it."""
+    """Measure two sets by the number of elements that only one has. Inclusion is only known from the outcome."""
     if not (_is_plain(left) and _is_plain(right)):
         return (0.0, float(max(abs(len(left) - len(right)), 1)), 0.0)
     difference = float(len(left ^ right))
@@ -224,7 +231,7 @@ def _sets(left: Any, right: Any) -> Relations:
 
 
 def _is_plain(container: Any, depth: int = 2) -> bool:
-    """Nothing in the container could run code of the program when it is compared; long ones are not looked through."""
+    """Return True if comparing the container runs no code of the program. Long containers return False."""
     if len(container) > _LONGEST:
         return False
     for item in container:
@@ -239,7 +246,7 @@ def _is_plain(container: Any, depth: int = 2) -> bool:
 
 
 def _mixed(left: Any, right: Any) -> Relations | None:
-    """Two objects of different types: numbers of different types are measured as floats, other kinds are far apart."""
+    """Measure two objects of different types. Numbers are compared as floats; other kinds have the distance `FAR`."""
     one, two = type(left), type(right)
     if id(one) in _MEASURES or id(two) in _MEASURES:
         if id(one) in _SETS and id(two) in _SETS:
@@ -255,7 +262,7 @@ def _is_number(kind: type) -> bool:
 
 
 def _as_floats(left: Any, right: Any) -> Relations:
-    """Decimal and Fraction: through floats, because arithmetic on decimals sets flags of the program's context."""
+    """Measure Decimals and Fractions as floats, because decimal arithmetic sets flags of the program's context."""
     try:
         return _numbers(float(left), float(right))
     except OverflowError:
@@ -265,10 +272,10 @@ def _as_floats(left: Any, right: Any) -> Relations:
 
 
 def _seconds(left: Any, right: Any) -> Relations | None:
-    """Dates, times of day with a date, durations."""
+    """Measure dates with times, or durations, in seconds."""
     try:
         difference = left - right
-    except TypeError:  # one knows its time zone and the other does not
+    except TypeError:  # only one of them has a time zone
         return None
     except OverflowError:
         return (0.0, FURTHEST, 0.0)
@@ -294,7 +301,7 @@ _MEASURES: dict[int, Callable[[Any, Any], Relations | None]] = {
     id(type(None)): lambda left, right: (1.0, 0.0, 1.0),
 }
 
-# Looked up by name so that measuring never imports what the program did not import.
+# By name, so that measuring imports no module that the program did not import.
 _LOADED: dict[tuple[str, str], Callable[[Any, Any], Relations | None]] = {
     ("decimal", "Decimal"): _as_floats,
     ("fractions", "Fraction"): _as_floats,
@@ -306,13 +313,13 @@ _LOADED: dict[tuple[str, str], Callable[[Any, Any], Relations | None]] = {
 
 _MODULES = frozenset([module for module, _ in _LOADED])
 
-# Read past the metaclass, which may have its own idea of attributes.
+# Read from `type`, because a metaclass may override attribute access.
 _module_of: Callable[[type], Any] = type.__dict__["__module__"].__get__
 _name_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
 
 
 def _measure_of_loaded(kind: type) -> Callable[[Any, Any], Relations | None] | None:
-    """The measure of a class of the standard library that the program has imported."""
+    """Return the measure of a standard library class that the program has imported, None for other classes."""
     module = _module_of(kind)
     if type(module) is not str or module not in _MODULES:
         return None
@@ -323,7 +330,7 @@ def _measure_of_loaded(kind: type) -> Callable[[Any, Any], Relations | None] | N
 
 
 def nearest(needle: Any, container: Any) -> float:
-    """The least distance to equality with an element of a container, 1 if that cannot be told."""
+    """Return the least distance to equality with an element of a container, 1 if it cannot be measured."""
     kind = id(type(container))
     own = id(type(needle))
     if kind in (id(str), id(bytes)):
@@ -343,7 +350,7 @@ def nearest(needle: Any, container: Any) -> float:
     if own == id(str):
         size = len(needle)
         for item in islice(container, ITEMS):
-            # No string is nearer than by the difference in length; any other leaf is far.
+            # The distance of two strings is at least their difference in length; other leaves are `FAR`.
             if type(item) is str and item != needle and -least < len(item) - size < least:
                 least = min(least, text(needle, item)[1])
         return least

@@ -1,4 +1,4 @@
-"""Which factory of probes is in use: the one in C where it was built, the one in Python everywhere else."""
+"""The factory in use: C probes if they were built, else Python probes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["chosen", "in_use", "missing"]
 
 
 def missing() -> str:
-    """Why the probes in C cannot be used, "" if they can."""
+    """Return why the C probes cannot be used, "" if they can."""
     try:
         from fitgym.instrument import _sites
     except ImportError as error:
         return f"they were not built ({error})"
-    # In a checkout; a wheel has no sources.
+    # A checkout has the sources; a wheel has none.
     sources = sorted([*Path(__file__).parent.glob("_*.[ch]")])
     if sources and zlib.crc32(b"".join(path.read_bytes() for path in sources)) != _sites.SOURCES:
-        return "they were built from other sources than these: install again"
+        return "they were built from other sources; install fitgym again"
     return ""
 
 
 def in_use() -> Literal["c", "python"]:
-    """What `FITGYM_SITES` asks for; without it "c" where that is possible.
+    """Return the factory that `FITGYM_SITES` selects. If it is not set, "c" if possible.
 
     Raises:
-        InputError: it asks for what is not there.
+        InputError: the value is invalid, or the C probes cannot be used.
     """
     wanted = os.environ.get("FITGYM_SITES", "")
     if wanted not in ("", "c", "python"):
@@ -39,12 +39,12 @@ def in_use() -> Literal["c", "python"]:
         return "python"
     reason = missing()
     if reason and wanted == "c":
-        raise InputError(f"FITGYM_SITES asks for probes in C, but {reason}")
+        raise InputError(f"FITGYM_SITES is 'c', but the C probes cannot be used: {reason}")
     return "python" if reason else "c"
 
 
 def chosen() -> type[Factory]:
-    """The factory in use.
+    """Return the factory in use.
 
     Raises:
         InputError: see `in_use`.

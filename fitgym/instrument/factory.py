@@ -1,7 +1,6 @@
-"""What a factory of probes is: the small interface between a `Recorder` and the probes that do the counting.
+"""Factories: the small interface between a `Recorder` and the probes that count.
 
-There is one in Python and one in C; with the same sites and the same calls they record the same, whatever they are
-called with.
+There is one factory in Python and one in C. With the same sites and the same calls they record the same data.
 """
 
 from __future__ import annotations
@@ -17,34 +16,37 @@ from fitgym.subject.subject import Site
 __all__ = ["MOST_OPERANDS", "TOLD", "Factory", "Listener", "OutOfFuel", "Probe", "Relation"]
 
 MOST_OPERANDS = 20_000
-"""Operands that are kept, by one process and of one search: who wants so many in all needs no more from each process."""
+"""Maximal number of operands stored, per process and per search. More from one process would never be used."""
 
 TOLD = 100
-"""Visits of a site by one test case whose operands are told: a loop has shown by then what it compares with."""
+"""Visits of a site per test case whose operands are reported. By then a loop has shown its operands."""
 
 Probe = Callable[..., Any]
 
 
 class OutOfFuel(BaseException):
-    """The test case made more calls and rounds of loops than it may.
+    """The test case has made more calls and loop iterations than its fuel allows.
 
-    Fuel ends what is endless, always at the same visit, whatever the factory. Each visit of a block that burns
-    (`Site.burns`) takes one unit. A block that burns looks at what all of them have burnt only when its own visits since
-    `begin` are more than a threshold, at first `fuel // 16 + 1`. Was it more than the fuel, this visit raises, and so
-    does every later one of every block that burns, so that a bare `except` cannot hold it for long; otherwise the larger
-    of the threshold and the visits, plus `fuel // 16 + 1`, becomes the threshold of all blocks. A test case may therefore
-    burn somewhat more than it has, but always the same amount.
+    Fuel stops infinite loops, always at the same visit with either factory. Each visit of a burning block
+    (`Site.burns`) takes one unit. A burning block checks the total only when its own visits since `begin` exceed a
+    threshold, at first `fuel // 16 + 1`:
+
+    - If the total exceeds the fuel, this visit raises. So does every later visit of every burning block, so that a bare
+      `except` cannot stop it for long.
+    - Otherwise the larger of the threshold and the visits, plus `fuel // 16 + 1`, is the new threshold of all blocks.
+
+    So a test case may burn somewhat more than its fuel, but always the same amount.
     """
 
 
 class Relation(IntEnum):
-    """What two code objects say of each other whose frames stand one upon the other, or with others' frames in between.
+    """The relation of two code objects whose frames are adjacent on the stack, or separated by other frames.
 
     Attributes:
         BY_RUNNER: the caller is code of the runner.
         BY_SUBJECT: the caller is code of the subject.
-        PART_OF: what is called is a comprehension of the caller, or a probe: who called the caller is what matters.
-        BY_OTHERS: the caller is anything else: who called it is what matters.
+        PART_OF: the called code is a comprehension of the caller, or a probe. The caller of the caller decides.
+        BY_OTHERS: the caller is other code. Its caller decides.
     """
 
     BY_RUNNER = 1
@@ -54,50 +56,50 @@ class Relation(IntEnum):
 
 
 class Listener(Protocol):
-    """What probes ask and tell, aside from what they count."""
+    """Interface through which probes report events and query the call stack."""
 
     @property
     def entry_codes(self) -> Set[CodeType]:
-        """Code of the subject that does not count as a caller now; always the same set."""
+        """Code of the subject that does not count as a caller now; always the same set object."""
 
     @property
     def kept(self) -> Mapping[type, Set[Any]]:
-        """By type (int, float, str, bytes) the operands that `keep` need not be told again; always the same sets."""
+        """Operands by type (int, float, str, bytes) that `keep` already has; always the same set objects."""
 
     def stopped(self, traceback: TracebackType | None) -> None:
-        """An `except` body begins that handles the exception with this traceback."""
+        """Note that an `except` body starts to handle the exception with this traceback."""
 
     def is_resumable(self) -> bool:
-        """The innermost frame that is not a probe belongs to a generator or coroutine."""
+        """Return True if the innermost frame that is not a probe belongs to a generator or coroutine."""
 
     def is_direct(self) -> bool:
-        """The innermost frame that is not a probe was called by the runner, with nothing of the subject in between."""
+        """Return True if the runner called the innermost non-probe frame, with no frame of the subject in between."""
 
     def relation(self, called: CodeType, caller: CodeType) -> Relation:
-        """What `is_direct` looks at, frame by frame; the same for the same code at any time."""
+        """Return the relation that `is_direct` uses frame by frame. It is constant for the same code."""
 
     def keep(self, value: Any) -> None:
-        """A comparison or membership test met this operand, in one of its first `TOLD` visits since `begin`."""
+        """Report an operand of a comparison or membership test, in one of the first `TOLD` visits since `begin`."""
 
 
 class Factory(Protocol):
-    """Makes the probes of one subject and holds what they record since `begin`.
+    """Creates the probes of one subject and stores what they record since `begin`.
 
     Args:
         sites: all sites of the subject, by id.
-        listener: is told what probes do not record themselves.
-        fuel: how much may be burnt until the first `begin`.
+        listener: receives the events that probes do not record themselves.
+        fuel: fuel until the first `begin`.
     """
 
     def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None: ...
 
     @property
     def counts(self) -> Sequence[int]:
-        """How often each site was reached, by site id."""
+        """Number of visits of each site, by site id."""
 
     @property
     def distances(self) -> Sequence[float]:
-        """Least distance to each outcome, by slot; infinite exactly where the site was not reached."""
+        """Least distance to each outcome, by slot; infinite exactly if the site was not reached."""
 
     @property
     def direct_counts(self) -> Sequence[int]: ...
@@ -107,66 +109,65 @@ class Factory(Protocol):
 
     @property
     def burnt(self) -> int:
-        """Visits of the blocks that burn since `begin`, those before `settle` left aside."""
+        """Visits of burning blocks since `begin`, without those before `settle`."""
 
     @property
     def fuel_left(self) -> int:
-        """How much fuel is left, negative when it ran out or after `interrupt`."""
+        """Remaining fuel; negative after it ran out or after `interrupt`."""
 
     @property
     def spent(self) -> bool:
-        """A block has raised `OutOfFuel` since `begin`, or `interrupt` was called; costs less than `fuel_left`."""
+        """A block has raised `OutOfFuel` since `begin`, or `interrupt` was called; faster than `fuel_left`."""
 
     def count(self, site_id: int) -> int:
-        """How often the site was reached."""
+        """Return the number of visits of the site."""
 
     def snapshot(self) -> tuple[Reached, Reached | None]:
-        """What was reached, and what was reached directly unless `begin` did not ask for it."""
+        """Return the reached sites, and the directly reached ones unless `begin` was called without `direct`."""
 
     def infected(self) -> Infected | None:
-        """What the sites say about mutants, None unless `begin` asked for it."""
+        """Return the infected mutants by site, None unless `begin` was called with `infect`."""
 
     def make(self, site: Site, leading: bool = False, /) -> Probe:
-        """The object to be called at a site; asked at most once for each of the two.
+        """Create the probe of a site. Called at most once for each value of `leading`.
 
         Args:
-            site: what is recorded.
-            leading: the probe counts the blocks that the condition leads to (`Site.leads`) as well.
+            site: the site to record.
+            leading: also count the blocks that the condition leads to (`Site.leads`).
         """
 
     def flip(self, site_id: int, operator: str, /) -> None:
-        """From now on a probe that was made answers as this operator does; its own one takes it back.
+        """Make an existing probe evaluate another operator from now on. The original operator restores it.
 
-        What the site records goes on meaning its own operator only for as long as that is in force.
+        The recorded distances describe the original operator only while it is active.
 
         Args:
-            site_id: of a comparison, a membership or identity test, or arithmetic.
-            operator: one that can stand in its place, with the `=` of an augmented assignment.
+            site_id: id of a comparison, a membership or identity test, or arithmetic.
+            operator: the replacement, with the `=` of an augmented assignment.
 
         Raises:
-            ValueError: the site has no such operator.
+            ValueError: the operator cannot replace that of the site.
         """
 
     def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
-        """Forget what was recorded, except what `settle` kept.
+        """Clear the recorded data, except data kept by `settle`.
 
         Args:
-            fuel: how much may be burnt.
+            fuel: fuel of the test case.
             direct: also record the visits for which the listener's `is_direct` holds.
-            collect: tell the listener operands, see `Listener.keep`.
-            infect: also record what the sites say about mutants. Otherwise arithmetic and values are not even counted.
+            collect: report operands to the listener, see `Listener.keep`.
+            infect: also record infected mutants. Otherwise visits of arithmetic and value sites are not counted.
         """
 
     def settle(self) -> None:
-        """From now on begin with what is recorded now, direct records left aside; it burns no fuel."""
+        """Keep the data recorded so far as the start of every test case, without direct records. It burns no fuel."""
 
     def next_statement(self) -> None:
-        """Another statement of the test case begins.
+        """Start the next statement of the test case.
 
-        In one statement a function is usually called only directly or only indirectly, so one look at its caller holds
-        for all its visits. Calls of earlier statements have ended, except those of generators, which are looked at
-        again at each visit.
+        In one statement a function is usually called either directly or indirectly, so its caller is checked once for
+        all visits. Calls of earlier statements have ended, except calls of generators, which are checked at each visit.
         """
 
     def interrupt(self) -> None:
-        """Take all fuel away. Safe in a signal's callback."""
+        """Take all fuel away. Safe in a signal handler."""

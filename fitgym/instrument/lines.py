@@ -1,4 +1,4 @@
-"""Which lines ran: derived from how often blocks were entered and where exceptions left them."""
+"""Lines: derives which lines ran from the entries of blocks and the lines at which exceptions left them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ["block_lines", "covered_lines"]
 
 
 def block_lines(sites: Iterable[Site]) -> tuple[int, ...]:
-    """Every line that can run, ascending: the lines a coverage tool calls statements."""
+    """Return all lines that can run, ascending: the statements of a coverage tool."""
     return tuple(sorted({line for site in sites for line in site.lines}))
 
 
 def covered_lines(counts: Sequence[int], stops: Iterable[Stop], sites: Iterable[Site]) -> frozenset[int]:
-    """The lines that ran.
+    """Return the lines that ran.
 
-    A block that was entered n times ran its k-th line unless all n passes were left at an earlier line.
-    An exception that code outside the subject swallowed (`hasattr` on a property) leaves no stop; then the rest of the
-    block counts as run.
+    A block that was entered n times ran its k-th line unless all n passes left it at an earlier line. If code outside
+    the subject catches an exception (`hasattr` on a property), there is no stop. Then the rest of the block counts as
+    run.
 
     Args:
-        counts: how often each site was reached, by site id.
-        stops: where exceptions left blocks early.
+        counts: number of visits of each site, by site id.
+        stops: lines at which exceptions left blocks.
         sites: all sites.
     """
     left: dict[tuple[int, int], int] = {}

@@ -1,7 +1,7 @@
-"""The recorder: what one execution of a test case reached, measured and left early.
+"""The recorder: records which sites one execution of a test case reached, and where exceptions left blocks.
 
-Counts, distances and fuel are the business of the probes, which a factory makes and which are called all the time. What
-happens rarely is done here: who called whom, operands, and what belongs to which function.
+The probes record counts, distances and fuel; a factory creates them, and they run very often. The recorder handles rare
+events: the caller of a function, operands, and the function of a code object.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ __all__ = ["Recorder"]
 
 _CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _LONGEST_LITERAL = 100
-_ADDRESS = " at 0x"  # in how objects are shown by default; another one in every process
+_ADDRESS = " at 0x"  # in the default `repr` of objects; it differs in every process
 _MOST_CODES = 10_000
 
 _OWN_FILES = probes.FILES | {__file__, async_loop.__file__, tally.__file__}
 
 
 class Recorder:
-    """What the code under test does, counted and measured. One for each worker.
+    """Counts and measures the execution of the code under test. There is one per worker.
 
     Args:
         sites: all sites of the subject, by id.
-        fuel: how many calls and rounds of loops one test case may make; takes effect at the next `begin`.
-        factory: what makes the probes; the one that `factories.chosen` names unless given.
+        fuel: number of calls and loop iterations allowed per test case; takes effect at the next `begin`.
+        factory: creates the probes; by default the factory returned by `factories.chosen`.
 
     Attributes:
-        runner_codes: code objects of the runner; a frame of the subject right above one of them is direct. All of them
-            must be known before direct calls are recorded first.
-        entry_codes: code objects of wrappers around the operation that is called now; they do not count as callers.
-        constants: literals (as source text) seen as operands, newest last; whoever reads them may clear them, and is not
-            told them again.
+        runner_codes: code objects of the runner. A frame of the subject directly above one of them is direct. The set
+            must be complete before direct calls are recorded for the first time.
+        entry_codes: code objects of wrappers around the operation that is called now. They do not count as callers.
+        constants: literals (as source text) seen as operands, newest last. The reader may clear them; they are not
+            reported again.
     """
 
     def __init__(self, sites: Sequence[Site], fuel: int = 100_000, factory: type[Factory] | None = None) -> None:
@@ -54,7 +54,7 @@ class Recorder:
         self.entry_codes: set[CodeType] = set()
         self.constants: dict[str, None] = {}
         self.kept: dict[type, set[Any]] = {int: set(), float: set(), str: set(), bytes: set()}
-        self._new: dict[str, Any] = {}  # what the last test case added to both
+        self._new: dict[str, Any] = {}  # operands that the last test case added to `constants` and `kept`
         self._n_kept = 0
         self._runner_ids: set[int] = set()
         self._codes: dict[int, tuple[CodeType, int]] = {}
@@ -65,34 +65,34 @@ class Recorder:
 
     @property
     def counts(self) -> Sequence[int]:
-        """How often each site was reached, by site id."""
+        """Number of visits of each site, by site id."""
         return self._factory.counts
 
     @property
     def distances(self) -> Sequence[float]:
         """Least distance to each outcome, by slot.
 
-        Infinite exactly where the site was not reached, and `FAR` where it was reached without an outcome, because an
-        exception came instead.
+        Infinite exactly if the site was not reached. `FAR` if it was reached but raised an exception before it had an
+        outcome.
         """
         return self._factory.distances
 
     @property
     def direct_counts(self) -> Sequence[int]:
-        """Like `counts`, for code that was called by the runner itself; see `begin`."""
+        """Like `counts`, for code that the runner called directly; see `begin`."""
         return self._factory.direct_counts
 
     @property
     def direct_distances(self) -> Sequence[float]:
-        """Like `distances`, likewise."""
+        """Like `distances`, for code that the runner called directly; see `begin`."""
         return self._factory.direct_distances
 
     def probe(self, site_id: int, leading: bool = False) -> Probe:
-        """The object to be called at a site, always the same one.
+        """Return the probe of a site, always the same object.
 
         Args:
-            site_id: of the site.
-            leading: it counts the blocks that the condition leads to (`Site.leads`) as well.
+            site_id: id of the site.
+            leading: also count the blocks that the condition leads to (`Site.leads`).
         """
         key = (site_id, leading)
         probe = self._probes.get(key)
@@ -102,12 +102,12 @@ class Recorder:
         return probe
 
     def begin(self, needs: frozenset[str] = frozenset()) -> None:
-        """Forget the last test case; from now on also record what `needs` names.
+        """Clear the records of the last test case, and record the data named by `needs` from now on.
 
         Args:
-            needs: "direct": counts and distances of code called by the runner itself, in `direct_counts` and
-                `direct_distances`; "constants": operands, in `constants`; "infection": what the sites say about mutants,
-                in `infected`. Other names are for others.
+            needs: "direct": counts and distances of code that the runner called directly, in `direct_counts` and
+                `direct_distances`; "constants": operands, in `constants`; "infection": infected mutants, in `infected`.
+                Other names are ignored.
         """
         self._stops.begin()
         self._new.clear()
@@ -118,11 +118,11 @@ class Recorder:
         self._factory.begin(self.fuel, direct, collect, "infection" in needs)
 
     def flip(self, site_id: int, operator: str) -> None:
-        """Let the site compute with another operator, or with its own again, see `Factory.flip`."""
+        """Make the site evaluate another operator, or its own again, see `Factory.flip`."""
         self._factory.flip(site_id, operator)
 
     def unlearn(self) -> None:
-        """Take back the operands since `begin`: how many there are was a matter of chance."""
+        """Remove the operands collected since `begin`, because their number depends on timing."""
         for text, value in self._new.items():
             self.kept[type(value)].discard(value)
             self.constants.pop(text, None)
@@ -130,82 +130,82 @@ class Recorder:
         self._new.clear()
 
     def settle(self) -> None:
-        """Let every later test case start with what is recorded now, direct records left aside.
+        """Keep the data recorded so far as the start of every later test case, without direct records.
 
-        Meant for the import of the subject: a suite imports it before its first test. It burns none of the fuel of a test.
+        Used after the import of the subject: a suite imports it before its first test. It burns no fuel of a test.
         """
         self._factory.settle()
         self._stops.settle()
 
     def next_statement(self) -> None:
-        """Another statement of the test case begins; see `Factory.next_statement`."""
+        """Start the next statement of the test case; see `Factory.next_statement`."""
         self._factory.next_statement()
 
     @property
     def burnt(self) -> int:
-        """How many calls and rounds of loops were made since `begin`, a deterministic measure of time."""
+        """Number of calls and loop iterations since `begin`, a deterministic measure of time."""
         return self._factory.burnt
 
     @property
     def fuel_left(self) -> int:
-        """How much fuel is left, negative when it ran out or after `interrupt`."""
+        """Remaining fuel; negative after it ran out or after `interrupt`."""
         return self._factory.fuel_left
 
     @property
     def spent(self) -> bool:
-        """The fuel ran out, as a block noticed that then raised, or `interrupt` has taken it."""
+        """A block has raised `OutOfFuel` since `begin`, or `interrupt` was called."""
         return self._factory.spent
 
     def stopped(self, traceback: TracebackType | None) -> None:
-        """Note where an exception left blocks before their end; it may be noted again when it is raised again."""
+        """Record where an exception left blocks early. May be called again if the exception is raised again."""
         self._stops.note(traceback)
 
     def interrupt(self) -> None:
-        """Take all fuel away, so that the next call or round of a loop raises `OutOfFuel`. Safe in a signal's callback."""
+        """Take all fuel away, so that the next call or loop iteration raises `OutOfFuel`. Safe in a signal handler."""
         self._factory.interrupt()
 
     def stops(self) -> tuple[Stop, ...]:
-        """Where exceptions left blocks early since `begin`, ordered by block and line."""
+        """Return where exceptions left blocks early since `begin`, ordered by block and line."""
         return self._stops.all()
 
     def snapshot(self) -> tuple[Reached, Reached | None]:
-        """What was reached since `begin`; the second part is the same for direct calls, None unless "direct" was needed."""
+        """Return the sites reached since `begin`, and the directly reached ones (None unless "direct" was needed)."""
         return self._factory.snapshot()
 
     def infected(self) -> Infected | None:
-        """What the sites say about mutants since `begin`, None unless "infection" was needed."""
+        """Return the mutants infected since `begin`, by site; None unless "infection" was needed."""
         return self._factory.infected()
 
     def snapshot_key(self) -> tuple[Reached, Reached | None, tuple[Stop, ...], Infected | None]:
-        """Equal exactly if everything recorded since `begin` is equal: the parts of `snapshot`, the stops, and infection."""
+        """Return a key of all records since `begin`: the parts of `snapshot`, the stops, and infection."""
         return (*self._factory.snapshot(), self._stops.all(), self._factory.infected())
 
     def function_of(self, code: CodeType) -> int:
-        """The function of the subject that a code object belongs to, -1 if it is not instrumented code."""
+        """Return the function of the subject that a code object belongs to, -1 if it is not instrumented code."""
         known = self._codes.get(id(code))
         if known is None:
             site = self.first_site(code)
             function = self.sites[site].function if site >= 0 else -1
-            if len(self._codes) >= _MOST_CODES:  # code that is made while it runs
+            if len(self._codes) >= _MOST_CODES:  # the subject may create code objects while it runs
                 self._codes.clear()
-            # The code object is kept with the answer so that its id cannot be given to another one.
+            # The code object is kept with the answer, so that its id is not reused.
             known = self._codes[id(code)] = (code, function)
         return known[1]
 
     def first_site(self, code: CodeType) -> int:
-        """The first site of a code object, which no other code of the subject has; -1 if it has no probes."""
+        """Return the first site of a code object, which is unique to it; -1 if it has no probes."""
         sites = (self._ids.get(constant, -1) for constant in code.co_consts if callable(constant))
         return next((site for site in sites if site >= 0), -1)
 
-    # What probes ask and tell.
+    # Interface for the probes, see `Listener`.
 
     def is_resumable(self) -> bool:
-        """The function of the subject that runs now is a generator or coroutine, or there is none."""
+        """Return True if the running function of the subject is a generator or coroutine, or if there is none."""
         frame = _subject_frame()
         return frame is None or bool(frame.f_code.co_flags & _CAN_BE_RESUMED)
 
     def is_direct(self) -> bool:
-        """The subject's code that runs now was called by the runner, with nothing of the subject in between."""
+        """Return True if the runner called the running code of the subject, with no other subject frame between."""
         frame = sys._getframe(1)
         called = frame.f_code
         while frame.f_back is not None:
@@ -221,7 +221,7 @@ class Recorder:
         return False
 
     def relation(self, called: CodeType, caller: CodeType) -> Relation:
-        """Whether code was called by the runner, by the subject, or by others, or is a part of what calls it."""
+        """Return whether code was called by the runner, the subject or others, or is a part of its caller."""
         if called.co_filename in _OWN_FILES:
             return Relation.PART_OF
         if id(caller) in self._runner_ids:
@@ -231,7 +231,7 @@ class Recorder:
         return Relation.PART_OF if called.co_name in COMPREHENSIONS else Relation.BY_SUBJECT
 
     def keep(self, value: Any) -> None:
-        """Remember an operand that can be written as a literal."""
+        """Store an operand that can be written as a literal."""
         kind = type(value)
         if not (kind is str or kind is int or kind is float or kind is bytes) or self._n_kept >= MOST_OPERANDS:
             return
@@ -246,7 +246,7 @@ class Recorder:
         kept = self.kept[kind]
         if value not in kept:
             if value == 0.0 and kind is float:
-                value = 0.0  # which equals -0.0: which of them is told must not depend on which one came first
+                value = 0.0  # 0.0 equals -0.0: the stored one must not depend on which came first
             kept.add(value)
             text = repr(value)
             self.constants[text] = None
@@ -255,7 +255,7 @@ class Recorder:
 
 
 def _subject_frame() -> FrameType | None:
-    """The innermost frame that is not a probe."""
+    """Return the innermost frame that is not a probe."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename in _OWN_FILES:
         frame = frame.f_back

@@ -1,6 +1,6 @@
 """Relations: the distances of two ordered values to `a < b`, `a == b` and `a > b`.
 
-One measurement serves both outcomes of all six comparisons:
+One measurement gives the distances to both outcomes of all six comparisons:
 
     (d_lt, d_eq, d_gt)    least change that would make  a < b,  a == b,  a > b  true
 
@@ -27,7 +27,7 @@ TRUE_SLOTS: dict[str, tuple[int, ...]] = {
     ">": (2,),
     ">=": (1, 2),
 }
-"""Which of (d_lt, d_eq, d_gt) make the operator true: the least of them is the distance to true."""
+"""Indexes into (d_lt, d_eq, d_gt) that make the operator true. Their least distance is the distance to true."""
 
 FALSE_SLOTS: dict[str, tuple[int, ...]] = {
     "<": (1, 2),
@@ -37,23 +37,26 @@ FALSE_SLOTS: dict[str, tuple[int, ...]] = {
     ">": (0, 1),
     ">=": (0,),
 }
-"""The other relations: the least of their distances is the distance to false."""
+"""The other indexes. Their least distance is the distance to false."""
 
 FAR = 2.0**31
-"""Distance to equality with a value of another kind, NaN included. No string of a search is that far from another one.
-EvoSuite uses the largest integer for a comparison with null."""
+"""Distance to equality with a value of another kind, including NaN.
+
+It is larger than the distance of any two strings in a search. EvoSuite uses the largest integer for a comparison with
+null.
+"""
 
 FURTHEST = sys.float_info.max
-"""The largest distance: infinity means "not reached"."""
+"""The largest distance, because infinity means "not reached"."""
 
 
 def nu(distance: float) -> float:
-    """x / (x + 1): maps [0, inf) to [0, 1) and keeps the order (Arcuri 2013)."""
+    """Return x / (x + 1), which maps [0, inf) to [0, 1) and keeps the order (Arcuri 2013)."""
     return distance / (distance + 1.0)
 
 
 def finite(value: Any) -> float:
-    """The absolute value of any real number as a finite float; NaN counts as the largest."""
+    """Return the absolute value of a real number as a finite float; `FURTHEST` for NaN and infinity."""
     try:
         number = abs(float(value))
     except (OverflowError, ValueError):
@@ -62,7 +65,7 @@ def finite(value: Any) -> float:
 
 
 def ordered(sign: int, equality: float, gap: float) -> Relations:
-    """The relations of two values that have an order.
+    """Return the relations of two ordered values.
 
     Args:
         sign: -1 if the first value is smaller, 0 if both are the same, 1 if the first value is larger.

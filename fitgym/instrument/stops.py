@@ -1,4 +1,4 @@
-"""Where exceptions left blocks before their end."""
+"""Stops: the lines at which exceptions left blocks early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from fitgym.subject.subject import Site
 __all__ = ["COMPREHENSIONS", "Stops"]
 
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-"""Frames of these run as a part of the function around them (and are gone from Python 3.12 on, but for generators)."""
+"""Code names that run as a part of the function around them.
+
+From Python 3.12 on, only generator expressions have frames.
+"""
 
 _MOST_CODES = 10_000
 
@@ -25,8 +28,8 @@ class Stops:
 
     Args:
         sites: all sites of the subject, by id.
-        function_of: the function of the subject that a code object belongs to, -1 if it is not instrumented code.
-        count: how often a site was reached.
+        function_of: returns the function of a code object, -1 if it is not instrumented code.
+        count: returns the number of visits of a site.
     """
 
     def __init__(
@@ -36,42 +39,42 @@ class Stops:
         self._count = count
         self._lines = _line_tables(sites)
         self._counts: dict[Place, int] = {}
-        self._settled: dict[Place, int] = {}  # what every test case starts with
+        self._settled: dict[Place, int] = {}  # start of every test case
         self._settled_stops: tuple[Stop, ...] = ()
-        # The last exception: its innermost frame, the block of that, how often it was entered; the frames; those before.
+        # The last exception: its innermost traceback, block and visits of the block; its frames; ids noted before.
         self._noted: tuple[int, int, int, list[tuple[int, Place]], frozenset[int]] | None = None
-        # For each code object the places of its instructions that were met, None for code without probes. The code object
-        # is kept so that its id cannot be given to another one.
+        # For each code object the places of its instructions seen so far, None for code without probes. The code object
+        # is kept, so that its id is not reused.
         self._places: dict[int, tuple[CodeType, dict[int, Place | None] | None]] = {}
 
     def begin(self) -> None:
-        """Forget what was noted since `settle`."""
+        """Clear the stops recorded since `settle`."""
         if self._noted is not None:
             self._noted = None
             self._counts = dict(self._settled)
 
     def settle(self) -> None:
-        """From now on begin with what is noted now."""
+        """Keep the stops recorded so far as the start of every test case."""
         self._settled = dict(self._counts)
         self._settled_stops = _ordered(self._counts)
         self._noted = None
 
     def all(self) -> tuple[Stop, ...]:
-        """What was noted, ordered by block and line."""
+        """Return the stops, ordered by block and line."""
         return self._settled_stops if self._noted is None else _ordered(self._counts)
 
     def note(self, traceback: TracebackType | None) -> None:
-        """Note, for every frame of the subject on a traceback, that its block was left at that line.
+        """Record for every frame of the subject on a traceback that its block was left at that line.
 
-        An exception that is caught and raised again passes here several times; the frames noted before are skipped.
-        It is recognised by the identity of its innermost frame as long as that frame's block has not been entered
-        again. (Keeping the exception itself would change when the program's objects die.)
+        An exception that is caught and raised again is noted several times. Frames that were noted before are skipped.
+        The exception is recognised by the id of its innermost traceback, as long as the block there was not entered
+        again. (Keeping the exception itself would change when the program's objects are destroyed.)
         """
         frames: list[tuple[int, Place]] = []
         places = self._places
         while traceback is not None:
             code = traceback.tb_frame.f_code
-            known = places.get(id(code)) or self._met(code)
+            known = places.get(id(code)) or self._known_places(code)
             met = known[1]
             if met is not None:
                 instruction = traceback.tb_lasti
@@ -94,9 +97,9 @@ class Stops:
                 counts[place] = counts.get(place, 0) + 1
         self._noted = (innermost, block, entered, frames, old)
 
-    def _met(self, code: CodeType) -> tuple[CodeType, dict[int, Place | None] | None]:
+    def _known_places(self, code: CodeType) -> tuple[CodeType, dict[int, Place | None] | None]:
         has_places = code.co_name not in COMPREHENSIONS and self._function_of(code) >= 0
-        if len(self._places) >= _MOST_CODES:  # code that is made while it runs
+        if len(self._places) >= _MOST_CODES:  # the subject may create code objects while it runs
             self._places.clear()
         known = self._places[id(code)] = (code, {} if has_places else None)
         return known
@@ -112,9 +115,9 @@ def _ordered(counts: dict[Place, int]) -> tuple[Stop, ...]:
 
 
 def _line_tables(sites: Sequence[Site]) -> dict[int, tuple[list[int], list[int]]]:
-    """For each function its lines in order, and for each of them the block that it belongs to.
+    """Return for each function its lines in order, and the block of each line.
 
-    Of two blocks with the same line (`if x: return`) the one that goes on after it counts.
+    If two blocks share a line (`if x: return`), the block that continues after it is used.
     """
     tables: dict[int, dict[int, int]] = {}
     for site in sites:

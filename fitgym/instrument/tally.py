@@ -1,4 +1,4 @@
-"""What the probes in Python write down: lists by site and by slot, and the fuel that is left."""
+"""Tally: the lists that the Python probes update, by site and by slot, and the remaining fuel."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from fitgym.subject.subject import Site
 __all__ = ["DIRECT", "INDIRECT", "NO_OUTCOME", "Tally"]
 
 NO_OUTCOME = (FAR, FAR, FAR)
-"""Reached, but an exception came instead of an outcome, or an object that is neither true nor false."""
+"""Distances of a visit without an outcome: an exception was raised, or the result has no truth value."""
 
-# How a function was called so far: by the runner only, by others only, both; or it is a generator or coroutine.
+# How a function was called so far: by the runner, by others, or both (the bits combined); or it can be resumed.
 _UNKNOWN, DIRECT, INDIRECT, _RESUMABLE = 0, 1, 2, 4
 
 _MOST_COUNTED = (1 << 32) - 1
 
 
 class Tally:
-    """The numbers of one test case, see `Factory`. Its lists are always the same objects.
+    """The records of one test case, see `Factory`. Its lists are always the same objects.
 
     Attributes:
-        nearest: for each comparison two numbers, the nearest pair of ints so far as `left - right`: the one below zero, the
-            one above. Most visits are no nearer and need not look at the distances.
-        limit: a block that burns and was counted as often asks `check`.
-        direct, collect, infect: what was asked for, see `begin`.
-        bits: for each site what it says about mutants.
-        ways: for each function, how the current statement has called it so far.
-        told: for each site, how often it was counted when it has told its last operands.
-        guard_failed: the pattern of the `case` at hand matched, but its guard did not.
-        listener: is told what is not recorded here.
+        nearest: two numbers per comparison, the differences `left - right` of ints nearest to zero so far: the negative
+            one and the positive one. Most visits are not nearer and need not read the distances.
+        limit: a burning block calls `check` when its count exceeds it.
+        direct, collect, infect: arguments of `begin`.
+        bits: infected mutants as bits, by site.
+        ways: how the current statement has called each function so far, by function.
+        told: count of each site up to which its operands are reported.
+        guard_failed: the pattern of the current `case` matched, but its guard was false.
+        listener: receives the events that are not recorded here.
     """
 
     def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None:
@@ -60,17 +60,17 @@ class Tally:
         self.place = {number: 2 * position for position, number in enumerate(comparisons)}
         self._no_nearest: list[float] = [float("-inf"), float("inf")] * len(comparisons)
         self.nearest: list[float] = self._no_nearest[:]
-        # What every test case starts with, see `settle`.
+        # The start of every test case, see `settle`.
         self._no_counts = self._zeros[:]
         self.told = [TOLD] * len(self.sites)
         self._no_distances = self._unreached
         self.bits: list[int] = self._zeros[:]
         self._no_bits = self._zeros[:]
-        self._burning = _picked([site.id for site in self.sites if site.burns])
+        self._burning = _getter([site.id for site in self.sites if site.burns])
         self._burnt_before = 0
         self.spent = False
         self._step = 0
-        # Looking at frames is expensive, so it is done once for each call, and at every probe only in functions that were
+        # Frames are expensive to inspect. So this happens once per call, and at every probe only in functions that were
         # called both ways or can be resumed by others.
         self._unknown = [_UNKNOWN] * (max((site.function for site in self.sites), default=-1) + 1)
         self.ways = self._unknown[:]
@@ -80,7 +80,7 @@ class Tally:
         self._begin(fuel)
 
     def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
-        """Forget what was recorded, except what `settle` kept."""
+        """Clear the records, except data kept by `settle`."""
         self.counts[:] = self._no_counts
         self.distances[:] = self._no_distances
         self.nearest[:] = self._no_nearest
@@ -102,7 +102,7 @@ class Tally:
         self._step = self.limit = fuel // 16 + 1
 
     def settle(self) -> None:
-        """From now on begin with what is recorded now."""
+        """Keep the data recorded so far as the start of every test case."""
         self._burnt_before += self.burnt
         self._no_counts = self.counts[:]
         self.told[:] = [count + TOLD for count in self._no_counts]
@@ -125,7 +125,7 @@ class Tally:
         self.limit = -1
 
     def check(self, number: int) -> None:
-        """A block that burns was counted more often than `limit`: is there fuel left?"""
+        """Raise `OutOfFuel` if no fuel is left. Called by a burning block whose count exceeds `limit`."""
         visits = self.counts[number] - self._no_counts[number]
         if visits > self.limit:
             if self.fuel_left < 0:
@@ -136,7 +136,10 @@ class Tally:
     # Distances
 
     def detail(self, number: int, found: Sequence[float] = ()) -> None:
-        """Merge distances into the recorded ones and, if the visit was direct, count it and merge them there as well."""
+        """Merge distances into the records.
+
+        If the visit is direct, count it and merge them into the direct records too.
+        """
         first, function = self._places[number]
         distances = self.distances
         slot = first
@@ -155,20 +158,20 @@ class Tally:
                     first += 1
 
     def note(self, number: int) -> None:
-        """No distance tells which mutants of this site are infected: all of them may be."""
+        """Mark all mutants of this site as possibly infected, because its distances cannot distinguish them."""
         if self.infect:
             self.bits[number] |= 1
 
     def next_statement(self) -> None:
-        """Another statement of the test case begins; see `Factory.next_statement`."""
+        """Start the next statement of the test case; see `Factory.next_statement`."""
         self.ways[:] = self._unknown
 
     def is_entry(self, number: int) -> bool:
-        """The site is the first one of its function."""
+        """Return True if the site is the first one of its function."""
         return self._entry[self.sites[number].function] == number
 
     def enter(self, function: int) -> None:
-        """The function begins: look how it was called."""
+        """Record how the function was called. Called when it starts."""
         if self.listener.is_resumable():
             self.ways[function] |= _RESUMABLE
         else:
@@ -177,16 +180,16 @@ class Tally:
     # Results
 
     def count(self, site_id: int) -> int:
-        """How often the site was reached."""
+        """Return the number of visits of the site."""
         return self.counts[site_id]
 
     def snapshot(self) -> tuple[Reached, Reached | None]:
-        """What was reached, and what was reached directly if `begin` asked for it."""
+        """Return the reached sites, and the directly reached ones (None unless `begin` was called with `direct`)."""
         direct = self._reached(self.direct_counts, self.direct_distances) if self.direct else None
         return self._reached(self.counts, self.distances), direct
 
     def infected(self) -> Infected | None:
-        """What the sites say about mutants, None unless `begin` asked for it."""
+        """Return the infected mutants by site, None unless `begin` was called with `infect`."""
         if not self.infect:
             return None
         sites = list(compress(range(len(self.bits)), self.bits))
@@ -199,8 +202,8 @@ class Tally:
         return array("I", sites).tobytes(), _counts(how_often).tobytes(), _floats(found).tobytes()
 
 
-def _picked(places: list[int]) -> Callable[[list[int]], Sequence[int]]:
-    """What takes the items at these places out of a list."""
+def _getter(places: list[int]) -> Callable[[list[int]], Sequence[int]]:
+    """Return a function that returns the items at these places of a list."""
     if len(places) > 1:
         return operator.itemgetter(*places)
     return lambda items: [items[place] for place in places]
@@ -214,7 +217,7 @@ def _counts(values: list[int]) -> array[int]:
 
 
 def _floats(values: Iterable[float]) -> array[float]:
-    """Integers wider than a float and infinite differences become the largest finite distance."""
+    """Convert to floats. Integers too large for a float become the largest finite distance."""
     values = list(values)
     try:
         return array("d", values)

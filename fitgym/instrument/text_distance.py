@@ -1,4 +1,4 @@
-"""Text distance: how far two strings, or two bytes objects, are from each other."""
+"""Text distance: the distance of two strings, or of two bytes objects."""
 
 from __future__ import annotations
 
@@ -11,19 +11,26 @@ from fitgym.instrument.relations import Relations, ordered
 __all__ = ["TEXT", "text", "text_within"]
 
 TEXT = 16
-"""How many characters of a string are compared one by one. A longer comparison costs more than the code under test."""
+"""Number of characters compared one by one. A longer comparison would cost more than the code under test."""
 
-# Two strings of at most this length together are measured once.
+# Results for two strings of at most this total length are cached.
 _REMEMBERED = 256
 
 
 def text(left: Any, right: Any) -> Relations:
-    """The relations of two strings, or two bytes or bytearrays.
+    """Return the relations of two strings, or two bytes or bytearrays.
 
-    Equality: after cutting off the common beginning and end, the difference in length plus, for each of the first
-    `TEXT` aligned positions, c / (c + 1) for characters whose code points are c apart, plus 1 for each aligned position
-    beyond. Order: the code points apart at the first difference, or the difference in length where one begins the other.
-    EvoSuite adds c / (c + 1024) and cuts nothing off; then an insertion near the beginning looks like a new string.
+    The distance to equality is computed after the common prefix and suffix are removed. It is the sum of
+
+    - the difference in length;
+    - c / (c + 1) for each of the first `TEXT` aligned positions, where c is the difference of the code points;
+    - 1 for each further aligned position.
+
+    The distance to an order is the difference of the code points at the first different position, or the difference in
+    length if one string is a prefix of the other.
+
+    Differs from EvoSuite, which adds c / (c + 1024) and does not remove the common parts: there an insertion near the
+    beginning looks like a new string.
     """
     if type(left) is str and len(left) + len(right) <= _REMEMBERED:
         return _remembered_text(left, right)
@@ -31,10 +38,10 @@ def text(left: Any, right: Any) -> Relations:
 
 
 def text_within(needle: Any, hay: Any) -> float:
-    """The least number of characters to change in `hay` so that it contains `needle`, at least 0.5.
+    """Return the least number of characters of `hay` to change so that it contains `needle`, at least 0.5.
 
-    Only the first `TEXT` positions and the first `TEXT` characters of `needle` count. Characters that are c code points apart
-    count c / (c + 1). Where `needle` is longer than `hay`, each missing character adds 1.
+    Only the first `TEXT` positions and the first `TEXT` characters of `needle` count. Characters whose code points
+    differ by c count c / (c + 1). If `needle` is longer than `hay`, each missing character adds 1.
 
     Args:
         needle: a string or bytes object that is not in `hay`.
@@ -55,12 +62,12 @@ def _text(left: Any, right: Any) -> Relations:
     return ordered(-1 if left < right else 1, _edit(left, right, start), float(gap))
 
 
-# The same strings meet at the same conditions in most executions of a search: 0.1 instead of 2 to 5 microseconds.
+# Most executions of a search compare the same strings: a cached result takes 0.1 instead of 2 to 5 microseconds.
 _remembered_text = lru_cache(maxsize=1 << 13)(_text)
 
 
 def _edit(left: Any, right: Any, start: int) -> float:
-    """The distance to equality of two different strings that share their first `start` characters."""
+    """Return the distance to equality of two different strings whose first `start` characters are equal."""
     total = float(abs(len(left) - len(right)))
     aligned = min(len(left), len(right)) - start
     aligned -= _common_end(left, right, aligned)
@@ -69,7 +76,7 @@ def _edit(left: Any, right: Any, start: int) -> float:
 
 
 def _apart(left: Any, right: Any) -> float:
-    """The sum of nu of the code points apart, over aligned positions."""
+    """Return the sum of nu of the code point differences, over aligned positions."""
     total = 0.0
     for one, two in zip(_codes(left), _codes(right), strict=False):
         if one != two:
@@ -79,7 +86,7 @@ def _apart(left: Any, right: Any) -> float:
 
 
 def _common(left: Any, right: Any) -> int:
-    """How many characters the two share at the beginning, found by halving."""
+    """Return the length of the common prefix, found by binary search."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
@@ -91,7 +98,7 @@ def _common(left: Any, right: Any) -> int:
 
 
 def _common_end(left: Any, right: Any, most: int) -> int:
-    """How many characters the two share at the end, at most `most`."""
+    """Return the length of the common suffix, at most `most`."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -107,7 +114,7 @@ def _codes(part: Any) -> Sequence[int]:
 
 
 def _within(needle: Any, hay: Any) -> float:
-    """The least number of characters of `hay` to change so that it holds `needle`, over the first `TEXT` positions."""
+    """Return the least number of characters to change so that `hay` contains `needle`, see `text_within`."""
     size = len(needle)
     if size > len(hay):
         return float(size - len(hay)) + _apart(needle[:TEXT], hay[:TEXT])

@@ -1,4 +1,4 @@
-"""An answer: what a child sends back for a batch. It may have been forged by the code under test, so its shape is checked."""
+"""Answers: what a child sends back for a batch. The code under test may forge them, so their shape is checked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Answer(NamedTuple):
     """The parts of an answer, see `fitgym.worker.runner.Runner.answer`.
 
     Attributes:
-        results: one for each item up to the first that left something behind.
+        results: results of the items, up to the first that left state behind.
         fresh: traces that are new to this child.
         last: the child has ended.
-        redo: how much to compare after each test case when the batch is repeated, 0 if it need not be.
-        feedback: types returned, operations that return iterators, constants seen at comparisons.
-        found: parts of the far state and facts about the process that were found changed.
-        imported: names of the modules that were imported since the last answer.
+        redo: care level for repeating the batch, 0 if it need not be repeated.
+        feedback: returned types, operations that return iterators, constants seen at comparisons.
+        found: changed parts of the far state and changed facts about the process.
+        imported: names of the modules imported since the last answer.
     """
 
     results: list[Any]
@@ -35,14 +35,14 @@ class Answer(NamedTuple):
 
 
 def read_answer(payload: bytes, n_items: int) -> Answer:
-    """Read the answer about so many items.
+    """Decode and check the answer for a batch of `n_items`.
 
     Raises:
-        ProtocolError: it is none.
+        ProtocolError: the payload is not a valid answer.
     """
     parts = read_untrusted(payload)
     if type(parts) is not tuple or tuple(map(type, parts)) != _TYPES:
-        raise ProtocolError("an answer of other types")
+        raise ProtocolError("the parts of an answer have wrong types")
     answer = Answer(*parts)
     if answer.redo not in (0, 1, 2) or (not answer.redo and not 0 < len(answer.results) <= n_items):
         raise ProtocolError(f"{len(answer.results)} results for {n_items} test cases")
@@ -51,5 +51,5 @@ def read_answer(payload: bytes, n_items: int) -> Answer:
         or len(answer.feedback) != 3
         or not all(type(name) is str and len(name) < 200 for name in answer.imported)
     ):
-        raise ProtocolError("an answer of another shape")
+        raise ProtocolError("the parts of an answer have wrong lengths or contain invalid module names")
     return answer

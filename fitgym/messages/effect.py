@@ -1,4 +1,4 @@
-"""Effects: what a mutant changes in what a test can see, as immutable data."""
+"""Effects: the observable differences that a mutant causes in a test case, as immutable data."""
 
 from __future__ import annotations
 
@@ -26,28 +26,36 @@ __all__ = [
 ]
 
 Kill = Literal["", "value", "raises", "returns", "exception", "timeout", "clock", "memory", "crash", "exit"]
-"""How a test tells a mutant from the original: "" it does not; "value" an observed fact does not hold; "raises" an
-exception comes where there was none, or at another statement; "returns" none comes where there was one; "exception" it
-is of another class; "timeout" it burns too much fuel; "clock" it takes too much time; "memory" it takes too much of
-that; "crash" and "exit" the process ends."""
+"""How a test detects a mutant:
+
+- "": it does not;
+- "value": an observed fact does not hold;
+- "raises": an exception is raised where there was none, or at another statement;
+- "returns": no exception is raised where there was one;
+- "exception": the exception has another class;
+- "timeout": the mutant burns too much fuel;
+- "clock": it takes too much time;
+- "memory": it takes too much memory;
+- "crash", "exit": the process ends.
+"""
 
 PATIENCE: Final = 10
-"""A mutant may burn this many times what the original burns ..."""
+"""Multiple of the original's fuel that a mutant may burn ..."""
 
 MORE: Final = 1000
-"""... and this much more."""
+"""... plus this many units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a test case shows each time it is run on the original, in a form that an exported test can assert.
+    """The facts that a test case shows in every run on the original, in a form that an exported test can assert.
 
     Attributes:
-        facts: about its results when it is over.
-        raises: the class of the exception that ends it, nearest importable one; None if it returns.
+        facts: facts about its results at the end.
+        raises: nearest importable class of the exception that ends it; None if it returns.
         position: index of the statement that raises, -1 for none.
-        reached: what it reaches, see `Trace.reached`.
-        fuel: how much it burns.
+        reached: the sites it reaches, see `Trace.reached`.
+        fuel: the fuel it burns.
     """
 
     facts: tuple[Observation, ...]
@@ -59,12 +67,12 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one mutant did to one test case.
+    """The effect of one mutant on one test case.
 
     Attributes:
-        killed: how the test case tells the mutant from the original, "" if it does not.
-        facts: indexes of the facts of its expectation that do not hold; all others do.
-        impact: how much of what was recorded differs, see `fitgym.worker.activation.impact`; 0.0 for a killed mutant.
+        killed: how the test case detects the mutant, "" if it does not.
+        facts: indexes of the expected facts that do not hold; all others hold.
+        impact: how much the recorded data differs, see `fitgym.worker.activation.impact`; 0.0 for a killed mutant.
     """
 
     killed: Kill = ""
@@ -73,11 +81,11 @@ class Effect:
 
 
 def expectation(seen: Sequence[Observed], trace: Trace) -> Expectation | None:
-    """What several executions of a test case have in common; None if they ended differently, or not in a way to assert.
+    """Return the facts common to several executions; None if they ended differently or their end cannot be asserted.
 
     Args:
-        seen: what the executions showed.
-        trace: what one of them recorded.
+        seen: observations of the executions.
+        trace: trace of one execution.
     """
     shared = agreement(seen)
     if shared is None or shared.failure or trace.failure or (shared.position >= 0 and not shared.raises):
@@ -87,12 +95,12 @@ def expectation(seen: Sequence[Observed], trace: Trace) -> Expectation | None:
 
 
 def encode_expectation(expected: Expectation, most: int, least: int = 0) -> Any:
-    """The expectation as built-in values, see `fitgym.worker.activation.WireExpectation`.
+    """Encode an expectation as built-in values, see `fitgym.worker.activation.WireExpectation`.
 
     Args:
-        expected: what is expected.
-        most: how much fuel a mutant may burn at most, even where the original burns more.
-        least: how much it may burn even where that is more than all others say.
+        expected: the expectation.
+        most: upper bound of the mutant's fuel limit, even if the original burns more.
+        least: lower bound of the mutant's fuel limit; it overrides `most`.
     """
     return (
         tuple([(f.position, f.path, f.kind, encode_expression(f.expression)) for f in expected.facts]),
@@ -104,15 +112,15 @@ def encode_expectation(expected: Expectation, most: int, least: int = 0) -> Any:
 
 
 def encode_expectations(expected: Mapping[TestCase, Expectation], most: int, least: int = 0) -> dict[TestCase, Any]:
-    """The expectations of test cases, see `encode_expectation`."""
+    """Encode the expectations of test cases, see `encode_expectation`."""
     return {testcase: encode_expectation(one, most, least) for testcase, one in expected.items()}
 
 
 def decode_effect(wire: Any) -> Effect:
-    """The effect that a worker described.
+    """Decode the effect that a worker sent.
 
     Raises:
-        ProtocolError: it does not describe one.
+        ProtocolError: the values do not describe an effect.
     """
     killed, facts, impact = wire
     if killed not in get_args(Kill) or not all(type(fact) is int for fact in facts) or type(impact) is not float:
@@ -121,12 +129,15 @@ def decode_effect(wire: Any) -> Effect:
 
 
 def hashes(statements: Sequence[Statement], operations: Sequence[Operation]) -> list[int]:
-    """Positions of statements that return hashes: every interpreter chooses its own, so no test can expect one."""
+    """Return the positions of statements that return hashes.
+
+    Hashes differ between interpreters, so no test can assert them.
+    """
     return [position for position, one in enumerate(statements) if operations[one.operation].operator == "__hash__"]
 
 
 def without(observed: Observed, positions: Collection[int]) -> Observed:
-    """What was observed, less the facts about the statements at `positions`."""
+    """Return an observation without the facts about the statements at `positions`."""
     if not positions:
         return observed
     return replace(

@@ -27,7 +27,7 @@ __all__ = [
     "is_flat_numbers",
 ]
 
-MAX_ITEMS = 12  # a longer container is described by its length
+MAX_ITEMS = 12  # items; a longer container is described by its length
 MAX_TEXT = 200  # characters of the source text of one expected value
 ATOMS = (int, float, complex, str, bytes, bytearray)
 CONTAINERS: dict[type, CollectionKind] = {
@@ -46,24 +46,24 @@ _WORDS = ("True", "False", "None")
 
 
 def expression_of(value: object, home: str, depth: int) -> Expression | None:
-    """An expression that evaluates to `value`; None if it would be too long or fleeting.
+    """Return an expression that evaluates to `value`; None if it would be too long or differ in the next process.
 
     Args:
         value: the observed value.
         home: name of the module under test, see `name_of`.
-        depth: how deeply containers may be nested.
+        depth: maximal nesting of containers.
     """
     expression = _expression(value, home, depth)
     return expression if expression is not None and _size(expression) <= MAX_TEXT else None
 
 
 def atom(value: Any) -> Literal | None:
-    """A number or text as a literal, None if it is too long or fleeting."""
+    """Return a number or text as a literal, None if it is too long or differs in the next process."""
     cls = type(value)
     if cls is int:
         if value.bit_length() > 3 * MAX_TEXT or is_fleeting_number(value):
             return None
-        return Literal(f"{value!r}")  # `repr` may be the subject's
+        return Literal(f"{value!r}")  # an f-string, because the name `repr` may be replaced by the subject
     if cls is float:
         return None if is_fleeting_number(value) else Literal(_float_text(value))
     if cls is complex:
@@ -79,7 +79,7 @@ def atom(value: Any) -> Literal | None:
 
 
 def enum_member(value: object, home: str) -> Name | None:
-    """The member of an enumeration as an importable name."""
+    """Return an enumeration member as an importable name, None if there is none."""
     cls = type(value)
     if not among(enum.Enum, mro(cls)):
         return None
@@ -94,14 +94,14 @@ def enum_member(value: object, home: str) -> Name | None:
 
 
 def has_float(expression: Expression) -> bool:
-    """Whether the expression contains a number that only compares approximately."""
+    """Return True if the expression contains a number that can only be compared approximately."""
     if isinstance(expression, Collection):
         return any(has_float(item) for item in expression.items)
     return isinstance(expression, Literal) and _is_inexact(expression.text)
 
 
 def is_flat_numbers(expression: Expression) -> bool:
-    """`pytest.approx` takes the expression: a list, a tuple or the values of a dict, all numbers."""
+    """Return True if `pytest.approx` accepts the expression: a list, a tuple or a dict whose values are all numbers."""
     if not isinstance(expression, Collection) or expression.kind not in ("list", "tuple", "dict"):
         return False
     numbers = expression.items[1::2] if expression.kind == "dict" else expression.items
@@ -129,8 +129,8 @@ def _expression(value: Any, home: str, depth: int) -> Expression | None:
             items.append(item)
         if among(cls, (set, frozenset)):
             if any(has_float(item) for item in items):
-                return None  # no tolerance is possible inside a set
-            items.sort(key=repr)  # the order of iteration depends on the hash seed
+                return None  # a set cannot be compared with a tolerance
+            items.sort(key=repr)  # the iteration order depends on the hash seed
         return Collection(CONTAINERS[cls], tuple(items))
     if is_class(value):
         return name_of(value, home)
@@ -142,14 +142,14 @@ def _float_text(value: float) -> str:
 
 
 def _is_inexact(text: str) -> bool:
-    """The literal is a finite float or a complex number; infinities compare exactly."""
+    """Return True if the literal is a finite float or a complex number. Infinities compare exactly."""
     if text[:1] in "'\"bB" or text.startswith("float("):
         return False
     return text.endswith("j") or text.endswith("j)") or (any(c in text for c in ".e") and text not in _WORDS)
 
 
 def _size(expression: Expression) -> int:
-    """About how many characters the expression takes."""
+    """Return the approximate length of the source text."""
     if isinstance(expression, Collection):
         return 2 + sum(_size(item) + 2 for item in expression.items)
     if isinstance(expression, Literal):

@@ -1,4 +1,4 @@
-"""Feedback: facts about the operations of the subject that running test cases has shown."""
+"""Feedback: facts about the operations of the subject, collected from executions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fitgym.subject.types.hints import Hint, choices, of_value, union
 
 __all__ = ["Feedback", "joined"]
 
-_MOST_TYPES = 8  # that one operation is said to return
+_MOST_TYPES = 8  # return types recorded per operation
 
-# Asked past whatever a class of the subject says about itself.
+# Read directly from `type`, so that metaclasses of the subject cannot change the answer.
 _MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _QUALNAME: Callable[[type], str] = type.__dict__["__qualname__"].__get__
 _MODULE: Callable[[type], object] = type.__dict__["__module__"].__get__
@@ -23,11 +23,11 @@ _MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 class Feedback:
-    """Facts about the subject that running has shown since the last `drain`.
+    """Facts about the subject collected since the last `drain`.
 
     Attributes:
-        returns: for each operation what it was seen to return.
-        iterators: operations that returned an iterator though their signature does not say so.
+        returns: observed return type by operation.
+        iterators: operations that returned an iterator although their signature does not say so.
     """
 
     def __init__(self) -> None:
@@ -37,10 +37,10 @@ class Feedback:
         self._empty: set[tuple[int, type]] = set()
 
     def note(self, operation: Operation, value: object, seen: set[type], drained: bool) -> None:
-        """An operation returned a value of a type that is not in `seen`."""
+        """Record a returned value whose type is not in `seen`."""
         cls = type(value)
         if any(cls is exact for exact in (list, set, frozenset, dict, tuple)) and not value:
-            # An empty container does not say what it holds: wait for a better one.
+            # An empty container does not show its item types: wait for a container with items.
             if (operation.id, cls) in self._empty:
                 return
             self._empty.add((operation.id, cls))
@@ -56,38 +56,42 @@ class Feedback:
             self._known[operation.id] = self.returns[operation.id] = hint
 
     def drain(self) -> tuple[dict[int, Hint], list[int]]:
-        """What is new; it is forgotten here."""
+        """Return the new facts and clear them."""
         new = (self.returns, self.iterators)
         self.returns, self.iterators = {}, []
         return new
 
 
 def joined(known: Hint | None, seen: Hint) -> Hint:
-    """What an operation returns by all that was known and what was seen now.
+    """Return the return type of an operation from the known type and a newly observed one.
 
-    Each class counts once, with the items of the first container that had any. A process looks at the first value of
-    each class only, so what it sees depends on when it was forked; what is made of it here does not.
+    Each class counts once, with the item types of the first container that had items. A process looks only at the first
+    value of each class, so its observations depend on when it was forked. The joined result does not.
     """
     parts = [] if known is None else [*choices(known)]
     for hint in choices(seen):
-        alike = [part for part in parts if _sort(part) == _sort(hint)]
-        is_new = len({*map(_sort, parts)}) < _MOST_TYPES if not alike else _tells(hint) and not any(map(_tells, alike))
+        alike = [part for part in parts if _class_key(part) == _class_key(hint)]
+        is_new = (
+            len({*map(_class_key, parts)}) < _MOST_TYPES
+            if not alike
+            else _has_item_types(hint) and not any(map(_has_item_types, alike))
+        )
         if is_new:
             parts.append(hint)
     return union(parts)
 
 
-def _sort(hint: Hint) -> tuple[str, str]:
+def _class_key(hint: Hint) -> tuple[str, str]:
     return hint.kind, hint.name
 
 
-def _tells(container: Hint) -> bool:
-    """It says what is in it."""
+def _has_item_types(container: Hint) -> bool:
+    """Return True if the item types of the container are known."""
     return any(item.kind != "any" for item in container.args)
 
 
 def _outlives(cls: type) -> bool:
-    """The class does not end with the test case that may have made it: it is built in, or a module has it by name."""
+    """Return True if the class exists longer than a test case: it is built in, or a module holds it by name."""
     if not _FLAGS(cls) & _MADE_AT_RUN_TIME:
         return True
     module = _MODULE(cls)

@@ -1,4 +1,4 @@
-"""The journal: which test case runs at this moment, in memory that outlives the process that runs it."""
+"""The journal: shared memory that records which test case is running. It survives the death of the writer."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _SEAL_FUTURE_WRITE = 0x10  # has no name in `fcntl`
 class Journal:
     """Four numbers shared by the parent, the worker and its children.
 
-    Writing one costs about 0.05 microseconds and no system call, and what was written last can still be read when the
-    writer has been killed. Nothing read here is trusted: the code under test lives in the writer's memory.
+    Writing one takes about 0.05 microseconds and no system call. The last values can be read after the writer was
+    killed. The parent does not trust them, because the code under test shares the writer's memory.
 
     Args:
-        descriptor: of the shared memory, as made by `create`; it may be closed afterwards.
+        descriptor: descriptor of the shared memory, as created by `create`. It may be closed afterwards.
 
     Attributes:
-        cells: `cells[0]` grows whenever a test case starts or ends, `cells[1]` is the index of the running test case
-            in its batch or `IDLE`, `cells[2]` the index of its running statement, `cells[3]` the index of the test case
-            that was started last.
+        cells: `cells[0]` is increased whenever a test case starts or ends. `cells[1]` is the index of the running test
+            case in its batch, or `IDLE`. `cells[2]` is the index of its running statement. `cells[3]` is the index of
+            the test case that was started last.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -35,26 +35,26 @@ class Journal:
 
     @staticmethod
     def create() -> int:
-        """A descriptor of new shared memory, all zeros."""
+        """Create shared memory filled with zeros. Returns its descriptor."""
         descriptor = os.memfd_create("fitgym-journal", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(descriptor, _SIZE)
-        # Memory that another process has cut off kills whoever reads it.
+        # If another process could shrink the memory, reading it would end the reader with SIGBUS.
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
         return descriptor
 
     @staticmethod
     def seal(descriptor: int) -> None:
-        """Refuse `write` and new mappings from now on; those that exist stay as they are.
+        """Forbid `write` and new mappings from now on. Existing mappings stay writable.
 
-        A mapping keeps a descriptor of its own, and code under test may write to every descriptor that it can find.
-        Without effect on kernels before 5.1.
+        A mapping keeps its own descriptor, and the code under test may write to every descriptor that it finds. Has no
+        effect on kernels before 5.1.
         """
         with contextlib.suppress(OSError):
             fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEAL_FUTURE_WRITE)
 
     @property
     def count(self) -> int:
-        """How many starts and ends of test cases have been noted."""
+        """Number of recorded starts and ends of test cases."""
         return self.cells[0]
 
     @property
@@ -64,20 +64,20 @@ class Journal:
 
     @property
     def position(self) -> int:
-        """Index of the running statement; of the last one between test cases."""
+        """Index of the running statement. Between test cases the index of the last one."""
         return self.cells[2]
 
     @property
     def last(self) -> int:
-        """Index of the test case that was started last, `IDLE` if none was."""
+        """Index of the test case that was started last, `IDLE` if there was none."""
         return self.cells[3]
 
     def reset(self) -> None:
-        """Nothing runs and nothing ran; for a new batch."""
+        """Clear the cells for a new batch: no test case runs or ran."""
         self.cells[1] = self.cells[3] = IDLE
         self.cells[2] = 0
 
     def close(self) -> None:
-        """Unmap the memory; closing twice is harmless."""
+        """Unmap the memory. A second call does nothing."""
         self.cells.release()
         self._memory.close()

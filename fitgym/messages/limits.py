@@ -1,6 +1,6 @@
-"""Limits: what one test case may use.
+"""Limits: the resource limits of one test case.
 
-The worker reads them too, so this imports nothing that only the parent needs.
+The worker imports this module too, so it imports nothing that only the parent needs.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one test case may use.
+    """The resource limits of one test case.
 
     Attributes:
-        seconds: wall time of one test case, the time it waited for a processor left out. Python code is interrupted at
-            half of it and again from three quarters on; at the end its process is killed.
-        idle_seconds: how much of that it may spend waiting for anything else than a processor, at a stretch. What waits
-            longer (for a lock, an item of a queue, a connection) most likely waits for ever.
-        fuel: calls and rounds of loops in the subject that one test case may make, the deterministic limit; it is meant to be
-            reached before the clock. New test cases get less where those of the subject need less, and functions that
-            never end with it get more, see `fitgym.execution.pace`.
-        memory_mb: address space beyond what is in use after the import, in MiB.
+        seconds: wall time of one test case, without the time spent waiting for a processor. Python code is interrupted
+            at half of it, and again from three quarters on. At the end its process is killed.
+        idle_seconds: longest uninterrupted wait for anything other than a processor. Code that waits longer (for a
+            lock, an item of a queue, a connection) most likely waits forever.
+        fuel: calls and loop iterations of the subject in one test case. This limit is deterministic and is meant to be
+            reached before the time limit. New test cases get less if those of the subject need less. Functions that
+            never end within it get more, see `fitgym.execution.pace`.
+        memory_mb: address space beyond the use after the import, in MiB.
         import_seconds: wall time of starting the worker and importing the subject.
-        file_mb: size of a file that may be written in the private folder, in MiB.
-        files: descriptors that may be open.
-        recursion: frames that a test case may put on the stack. Less than Python's 1000, because pytest needs some of
-            these itself when it runs the finished test.
-        batch: test cases that are sent at once.
+        file_mb: size of a file written in the private folder, in MiB.
+        files: number of open descriptors.
+        recursion: stack frames of a test case. Less than Python's 1000, because pytest needs some frames itself when it
+            runs the exported test.
+        batch: number of test cases in one request.
     """
 
     seconds: float = 2.0

@@ -1,13 +1,13 @@
-"""Observations: what a test can assert about the values that came back, as immutable data.
+"""Observations: facts that a test can assert about returned values, as immutable data.
 
-A value is described by facts that hold again in any fresh interpreter: a literal, a container of literals, the public
-attributes an object stores, a length, in the last resort a class. What is different the next time gives no fact:
-addresses, times, file names of this machine, text of an unordered set.
+A value is described by facts that hold again in a fresh interpreter: a literal, a container of literals, the public
+attributes that an object stores, a length, or as a last resort its class. Values that differ between runs give no fact:
+addresses, times, file names of this machine, the text of an unordered set.
 
-Describing runs no code of the subject: no `__repr__`, `__eq__`, `__str__`, `__len__`, `__iter__` or property of its
-classes is called, and iterators are not consumed. Everything is read through the exact types of the standard library
-and through what objects store. A few types of the standard library (`Fraction`, `date`, ...) are told by their `str`,
-even if one of them is the subject.
+Describing a value runs no code of the subject. It calls no `__repr__`, `__eq__`, `__str__`, `__len__`, `__iter__` or
+property of the subject's classes, and consumes no iterators. It reads exact standard library types and stored
+attributes. A few standard library types (`Fraction`, `date`, ...) are described by their `str`, even if one of them is
+the subject.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ ObservationKind = OneOf[
     "equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance", "truth", "message"
 ]
 
-MAX_KEY = 24  # characters of a key on the way to an element
-MAX_DEPTH = 3  # containers in containers
-MAX_FACTS = 12  # per value
+MAX_KEY = 24  # characters of a key in a path
+MAX_DEPTH = 3  # nesting of containers
+MAX_FACTS = 12  # facts per value
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +67,19 @@ class Observation:
 
     Attributes:
         position: index of the statement in its test case.
-        path: what leads from its result to the observed value, as Python text: "" or `.name`, `[0]`, `["key"]` and
+        path: path from the result to the observed value, as Python source: "" or `.name`, `[0]`, `["key"]` and
             sequences of these.
-        kind: how the fact is written, for the value v and the expected expression e:
+        kind: form of the assertion, for the value v and the expected expression e:
             "equal"       `v == e`; a `Ref` in `e` is an earlier result with the same content
             "is"          `v is e` (None, True, False, enum members, classes, functions, the result of another statement)
-            "is not"      `v is not e`; never observed, because there is always something better to say
+            "is not"      `v is not e`; never observed, because another fact always says more
             "approx"      `v == pytest.approx(e)`: a number, or a flat list, tuple or dict of numbers
             "nan"         `math.isnan(v)`
             "text"        `str(v) == e`: values of a few types of the standard library
             "list"        `list(v) == e`: views, ranges and deques
             "length"      `len(v) == e`
             "isinstance"  `isinstance(v, e)`
-            "truth"       `v` or `not v`, for what a comparison gives; never observed as a fact
+            "truth"       `v` or `not v`, for the result of a comparison; never observed as a fact
             "message"     `re.search(e, str(v))` for the exception v that ended the test case; never observed as a fact
         expression: the expected value; a `Ref` is the result of another statement.
     """
@@ -92,15 +92,15 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one execution of a test case let a test see when it was over.
+    """The facts that a test could assert after one execution of a test case.
 
     Attributes:
         observations: facts about the results of its statements, by position.
-        raises: the importable classes of the exception that ended it, nearest first; empty if none did.
+        raises: importable classes of the exception that ended it, nearest first; empty if there was none.
         position: index of the statement that raised, -1 for none.
         failure: why the execution cannot be trusted; then nothing was observed.
-        message: of the exception, if a `raise` or `assert` chose it and it will be the same the next time (addresses in
-            it will not); else "".
+        message: message of the exception if a `raise` or `assert` set it and it is the same in every run (it contains
+            no addresses); else "".
     """
 
     observations: tuple[Observation, ...] = ()
@@ -111,17 +111,17 @@ class Observed:
 
 
 NOT_RUN: Any = object()
-"""Stands for the result of a statement that has none, because it was not reached or raised."""
+"""Represents the missing result of a statement that raised or was not reached."""
 
 
 def observe(results: Sequence[object], raised: BaseException | None = None, *, home: str = "") -> Observed:
-    """What a test can assert when its last statement is over.
+    """Return the facts that a test can assert after its last statement.
 
     Args:
-        results: the result of each statement in order (drained or awaited where the operation says so), `NOT_RUN` for
-            those that have none.
-        raised: the exception that ended the test case; the statement that raised is the first one without a result.
-        home: name of the module under test; its own names are preferred to re-exports elsewhere.
+        results: the result of each statement in order, `NOT_RUN` for statements without one. Iterators are drained and
+            coroutines awaited if the operation says so.
+        raised: the exception that ended the test case. The first statement without a result raised it.
+        home: name of the module under test. Its names are preferred to re-exports elsewhere.
     """
     found: list[Observation] = []
     owners: dict[int, int] = {}
@@ -146,9 +146,9 @@ def observe(results: Sequence[object], raised: BaseException | None = None, *, h
 
 
 def agreement(observed: Sequence[Observed]) -> Observed | None:
-    """What several executions of one test case have in common, None if they ended differently.
+    """Return the facts common to several executions of one test case, None if they ended differently.
 
-    Facts that are not in all of them are left out.
+    Facts that are missing in some execution are left out.
     """
     first = observed[0]
     if any((o.raises, o.position, o.failure) != (first.raises, first.position, first.failure) for o in observed):
@@ -159,10 +159,10 @@ def agreement(observed: Sequence[Observed]) -> Observed | None:
 
 
 def describe(value: object, position: int, *, home: str = "") -> list[Observation]:
-    """The facts about `value` that a test can assert, the most telling first; at most 12, possibly none.
+    """Return the facts about `value` that a test can assert, most specific first; at most 12, possibly none.
 
     Args:
-        value: what the statement returned.
+        value: the value that the statement returned.
         position: index of the statement.
         home: name of the module under test, see `name_of`.
     """
@@ -170,17 +170,17 @@ def describe(value: object, position: int, *, home: str = "") -> list[Observatio
 
 
 def _content(value: object, home: str) -> list[tuple[object, ...]]:
-    """What is known of an object, to be compared with another one; nothing if there may be more than that."""
+    """Return the known content of an object in a comparable form; nothing if there may be unknown content."""
     facts = list(itertools.islice(_facts(value, 0, "", home, MAX_DEPTH), MAX_FACTS + 1))
     partial = any(fact.kind in ("isinstance", "length") for fact in facts)
     return [] if partial or len(facts) > MAX_FACTS else [(fact.path, fact.kind, fact.expression) for fact in facts]
 
 
 def _message(error: BaseException, home: str) -> str:
-    """The text that a `raise` or `assert` gave the exception, "" if there is none or none that can be relied on.
+    """Return the message that a `raise` or `assert` gave the exception, "" if there is none that is stable.
 
-    What the interpreter and the standard library say differs from one version of Python to the next. The `__str__` of
-    the subject's own classes is not called.
+    Messages of the interpreter and the standard library differ between Python versions, so they are left out. The
+    `__str__` of the subject's own classes is not called.
     """
     traceback = BaseException.__dict__["__traceback__"].__get__(error)
     while traceback is not None and traceback.tb_next is not None:
@@ -202,7 +202,7 @@ def _message(error: BaseException, home: str) -> str:
 
 
 def _facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """All facts about one value, lazily; at most one level of stored objects is looked into."""
+    """Yield all facts about one value, lazily. Follows at most one level of stored objects."""
     cls = type(value)
     if value is None or value is True or value is False:
         yield Observation(position, path, "is", Literal(f"{value!r}"))
@@ -229,7 +229,7 @@ def _facts(value: Any, position: int, path: str, home: str, depth: int) -> Itera
 
 
 def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
-    """Facts about a number or a text."""
+    """Yield facts about a number or a text."""
     cls = type(value)
     if cls is float and math.isnan(value):
         yield Observation(position, path, "nan", Literal('float("nan")'))
@@ -243,7 +243,7 @@ def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
 
 
 def _container_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """Facts about an exact container of the standard library: equal, approximately equal, by element, or its length."""
+    """Yield facts about an exact standard container: equal, approximately equal, by element, or its length."""
     expected = expression_of(value, home, MAX_DEPTH)
     if expected is not None and not has_float(expected):
         yield Observation(position, path, "equal", expected)
@@ -257,7 +257,7 @@ def _container_facts(value: Any, position: int, path: str, home: str, depth: int
 
 
 def _elements(container: Any) -> Iterator[tuple[str, object]]:
-    """The elements that can be reached by an index or by a text or integer key, with the way to them."""
+    """Yield the elements that an index, or a text or integer key, reaches, each with its path step."""
     if among(type(container), (list, tuple)):
         for index, item in enumerate(container):
             yield f"[{index}]", item
@@ -268,7 +268,7 @@ def _elements(container: Any) -> Iterator[tuple[str, object]]:
 
 
 def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """The public attributes that an object stores; its class only if there are none."""
+    """Yield facts about the public attributes that an object stores. Its class only if there are none."""
     silent = True
     reported = _REPORTS.get(name_of(type(value)) or _NOTHING)
     if reported is not None:
@@ -294,33 +294,33 @@ def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -
 
 
 def _standard_text(value: object) -> str | None:
-    """`str(value)` for values of a few types of the standard library whose text says all, None for other types."""
+    """Return `str(value)` for a few standard types whose text describes them fully, None for other types."""
     cls = type(value)
     name = name_of(cls)
     if name is None or (name.module, name.qualname) not in _TEXTUAL:
         return None
     try:
         text = str(value)
-    except BaseException:  # the type may be the subject itself, out of fuel by now
+    except BaseException:  # the type may be the subject itself, and may be out of fuel by now
         return None
     return None if len(text) > MAX_TEXT or is_fleeting_text(text) else text
 
 
 def _has_identity(value: object) -> bool:
-    """Two results that are this object are worth saying so: it is mutable and no mere literal."""
+    """Return True if the identity of the object is worth asserting: it is mutable and not a literal."""
     return not (
         value is None or among(type(value), ATOMS) or among(type(value), (bool, tuple, frozenset, range))
     ) and not (is_class(value) or among(type(value), _FUNCTIONS) or enum_member(value, "") is not None)
 
 
-_RAISE = dis.opmap["RAISE_VARARGS"]  # what `raise` and `assert` compile to, and nothing else does
+_RAISE = dis.opmap["RAISE_VARARGS"]  # `raise` and `assert` compile to it, and nothing else does
 _PLAIN_ERRORS = (BaseException, KeyError, OSError, ImportError, AttributeError, NameError)  # `str` gives the argument
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
 
 _NOTHING = Name("", "")
 _REPORTS: Mapping[Name, tuple[str, ...]] = {Name("click.testing", "Result"): ("exit_code", "output")}
-"""Of objects of a library that report something, the attributes that say what."""
+"""Attributes to describe, for library objects that report a result."""
 
 _LISTED: tuple[type, ...] = (collections.deque, range, type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = frozenset(

@@ -1,8 +1,8 @@
-"""Opcodes: whether reading a pickle from a worker takes bounded time and memory, found out without reading it.
+"""Opcodes: checks that reading a pickle from a worker takes bounded time and memory, without reading it.
 
-A few bytes can ask the unpickler for more memory than there is: an index of its memo, a tree of shared tuples, a million
-empty sets. A tuple that is nested deeply overflows the stack when it is hashed. `check` follows the opcodes with a stack
-of sizes and depths in place of objects.
+A few bytes can make the unpickler use more memory than the machine has: an index of its memo, a tree of shared tuples,
+a million empty sets. Hashing a deeply nested tuple overflows the stack. `check` follows the opcodes with a stack of
+sizes and depths instead of objects.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ MOST_OBJECTS: Final = 2_000_000
 """Objects in a message. The description of `_pydecimal` (6,300 lines) has 82,000, that of 12,000 lines 530,000."""
 
 MOST_COPIES: Final = 16_000_000
-"""Objects that are used again, each as often as it is used: what a walk through the message meets beyond its objects."""
+"""Objects visited again through references, counted once per reference: the extra cost of walking the message."""
 
 MOST_DEPTH: Final = 500
-"""Containers around each other. The deepest honest message found, the description of `inspect`, has 50."""
+"""Nesting of containers. The deepest valid message found, the description of `inspect`, has 50."""
 
 _ATOM, _TEXT, _MEMO, _TUPLE, _MARK, _MARKED, _EMPTY, _GET, _PUT, _PUTS, _CALL, _NAME, _SKIP, _STOP, _SHORT = range(
     1, 16
@@ -30,7 +30,7 @@ _KINDS: Final = bytes(
         **dict.fromkeys(b"\x8cC\x8a", _SHORT),  # its length is one byte
         **dict.fromkeys(b"XB", _TEXT),
         **dict.fromkeys(b"\x85\x86\x87", _TUPLE),
-        **dict.fromkeys(b"t\x91", _MARKED),  # a tuple or a frozenset of what follows the mark
+        **dict.fromkeys(b"t\x91", _MARKED),  # a tuple or a frozenset of the items since the mark
         **dict.fromkeys(b"]}\x8f", _EMPTY),
         **dict.fromkeys(b"hj", _GET),
         **dict.fromkeys(b"asb", _PUT),  # an item, a key with its value, a state
@@ -44,33 +44,33 @@ _KINDS: Final = bytes(
     }.get(code, 0)
     for code in range(256)
 )
-"""What an opcode does; 0 is not admitted."""
+"""The kind of each opcode; 0 is not allowed."""
 
 _WIDTHS: Final = bytes(
     {ord("K"): 1, ord("M"): 2, ord("J"): 4, ord("G"): 8, 0x80: 1, 0x95: 8}.get(code, 0) for code in range(256)
 )
-"""Bytes of the argument of an atom, and of what is skipped."""
+"""Argument sizes in bytes of atoms and of skipped opcodes."""
 
 _PREFIX: Final = 4
-"""Bytes of the length of a text that is not short."""
+"""Size in bytes of the length field of a text that is not short."""
 
 _SET: Final = 0x8F
 _SET_WEIGHT: Final = 3  # an empty set takes as much memory as three other objects
 
 
 def check(payload: bytes) -> None:
-    """Refuse a pickle that is expensive to read, to hash or to walk through.
+    """Reject a pickle that is expensive to read, to hash or to walk through.
 
-    It is exact up to the first opcode that the unpickler would refuse.
+    The check is exact up to the first opcode that the unpickler would reject.
 
     Args:
         payload: as `pickle.dumps` writes built-in values and dataclasses with protocol 5.
 
     Raises:
-        ValueError, IndexError: it has too many objects, uses them too often, is nested too deeply, contains itself, is cut off, or has an
-            opcode that no honest message has.
+        ValueError, IndexError: the pickle has too many objects or references, is nested too deeply, contains itself, is
+            cut off, or has an opcode that no valid message has.
     """
-    atom = [1, 0, 1]  # objects in it, containers around each other, whether it was fetched from the memo
+    atom = [1, 0, 1]  # number of objects, nesting depth, whether it was fetched from the memo
     stack: list[list[int]] = []
     memo: list[list[int]] = []
     marks: list[int] = []
@@ -105,7 +105,7 @@ def check(payload: bytes) -> None:
             found[2] = 1
             copies += found[0]
             if copies > MOST_COPIES:
-                raise ValueError(f"it uses more than {MOST_COPIES} objects again")
+                raise ValueError(f"it refers to more than {MOST_COPIES} earlier objects")
             stack.append(found)
         elif kind == _MARK:
             marks.append(len(stack))
@@ -136,12 +136,12 @@ def check(payload: bytes) -> None:
                 raise ValueError(f"{len(payload) - at} bytes follow the message")
             return
         else:
-            raise ValueError(f"opcode {code:#04x} is not admitted")
+            raise ValueError(f"opcode {code:#04x} is not allowed")
     raise ValueError(f"it has more than {MOST_OBJECTS} objects")
 
 
 def _around(items: list[list[int]]) -> list[int]:
-    """A container of items."""
+    """Return the size and depth of a container of these items."""
     size, depth = 1, 0
     for inside, deep, _ in items:
         size += inside
@@ -153,9 +153,12 @@ def _around(items: list[list[int]]) -> list[int]:
 
 
 def _put(container: list[int], items: list[list[int]]) -> None:
-    """Put items into a container, which nobody can have fetched before it was full."""
+    """Add items to a container.
+
+    Rejects a container that was fetched from the memo before, because it may contain itself.
+    """
     if container[2]:
-        raise ValueError("a container is changed after it was used")
+        raise ValueError("a container is changed after it was referenced")
     size, depth, _ = _around(items)
     container[0] += size
     container[1] = max(container[1], depth)

@@ -1,8 +1,8 @@
-"""The wire form: frames over pipes, and what the parent is willing to read in them.
+"""The protocol: frames over pipes, and the messages that the parent accepts.
 
-The parent trusts nothing that comes from a process in which the code under test runs. A frame starts with a token that
-was drawn for this worker, so stray output is recognised at its first byte; its length is bounded; and what it holds is
-rebuilt by an unpickler that knows built-in containers and a few of our own dataclasses, so that reading runs no code.
+The parent trusts no data from a process in which the code under test runs. A frame starts with a token that was drawn
+for this worker, so stray output is detected at its first byte. Its length is bounded. Its content is decoded by an
+unpickler that accepts only built-in containers and a few of our own dataclasses, so reading runs no code.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 
 TOKEN_SIZE: Final = 16
 COMMAND: Final = struct.Struct("<cI")
-"""What the parent tells the zygote: a command and the number it is about, 0 if about none."""
+"""A command from the parent to the zygote: a letter and a number, 0 if the command needs none."""
 
 FORK: Final = b"F"
 """Hand out a fresh child."""
@@ -58,26 +58,29 @@ KILL: Final = b"K"
 """End the child with this process id."""
 
 MAKE: Final = b"C"
-"""Make the mutant of this number, so that children that are handed out from now on have it."""
+"""Compile the mutant with this number for all children that are handed out from now on."""
 
 MUTATE: Final = b"M"
-"""Have children that are handed out from now on ready to run mutants."""
+"""Prepare all children that are handed out from now on for running mutants."""
 
 WARM: Final = b"W"
-"""Import modules for all children to come; their names follow, as many bytes as the number says."""
+"""Import modules for all later children. Their names follow; the number is their length in bytes."""
 
 BROKEN: Final = 77
 """Exit status of a child that can no longer answer."""
 
 MAX_FRAME: Final = 32 << 20
-"""Bytes in one frame at most. The largest honest one, the description of a module with 12,000 lines, has 2 MB."""
+"""Maximal size of a frame in bytes. The largest valid one, the description of a module with 12,000 lines, has 2 MB."""
 
 _NOTHING = (b"", b"", b"")
 _LENGTH = struct.Struct("<I")
 
 WireExpression = Any
-"""A literal is its text, a reference the number of its result; `("c", kind, items)` is a collection, `("n", module,
-qualname)` a name, `("f", arity, body)` a small function."""
+"""An expression as built-in values.
+
+A literal is its text, and a reference the position of its result. `("c", kind, items)` is a collection, `("n", module,
+qualname)` a name, and `("f", arity, body)` a small function.
+"""
 
 WireStatement = tuple[int, int, tuple[WireExpression, ...], tuple[tuple[str, WireExpression], ...], bool]
 """A statement as built-in values only."""
@@ -89,20 +92,22 @@ WireCalls = tuple[WireCall, ...]
 WireTrace = tuple[
     Reached, Reached | None, WireCalls, tuple[Any, ...] | None, tuple[Any, ...], str, int, Infected | None
 ]
-"""A trace as built-in values only: what was reached, what was reached directly (None if that was not recorded), calls,
-raised, stops, failure, fuel, and what is infected (None if that was not recorded). Two traces are equal exactly when these
-are."""
+"""A trace as built-in values only.
+
+The parts: reached sites, directly reached sites (None if not recorded), calls, raised, stops, failure, fuel, and
+infected sites (None if not recorded). Two traces are equal exactly when these are equal.
+"""
 
 
 class ProtocolError(FitgymError):
-    """What was read is not what a worker writes."""
+    """The data is not a valid message of a worker."""
 
 
 def frame(token: bytes, payload: bytes) -> bytes:
-    """One message as it goes over a pipe.
+    """Return a message as it is sent over a pipe.
 
     Raises:
-        ProtocolError: it is longer than `MAX_FRAME`.
+        ProtocolError: the payload is longer than `MAX_FRAME`.
     """
     if len(payload) > MAX_FRAME:
         raise ProtocolError(f"a frame of {len(payload)} bytes is longer than {MAX_FRAME}")
@@ -110,10 +115,10 @@ def frame(token: bytes, payload: bytes) -> bytes:
 
 
 class FrameReader:
-    """Cuts a stream of bytes into the payloads of its frames.
+    """Splits a stream of bytes into the payloads of its frames.
 
     Args:
-        token: what every frame has to start with.
+        token: the first bytes of every frame.
     """
 
     def __init__(self, token: bytes) -> None:
@@ -121,20 +126,20 @@ class FrameReader:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Append what has arrived.
+        """Append received data.
 
         Raises:
-            ProtocolError: it cannot be part of a frame.
+            ProtocolError: the data cannot be part of a frame.
         """
         self._buffer += data
         if self._buffer[:TOKEN_SIZE] != self._token[: len(self._buffer)]:
             raise ProtocolError("a frame does not start with the token")
 
     def next(self) -> bytes | None:
-        """The payload of the next frame, None until it has arrived completely.
+        """Return the payload of the next frame, None until it has arrived completely.
 
         Raises:
-            ProtocolError: what has arrived is not a frame, or is longer than `MAX_FRAME`.
+            ProtocolError: the data is not a frame, or the frame is longer than `MAX_FRAME`.
         """
         start = TOKEN_SIZE + _LENGTH.size
         if len(self._buffer) < start:
@@ -152,22 +157,22 @@ class FrameReader:
 
 
 def dumps(message: object) -> bytes:
-    """The payload for a message."""
+    """Return the payload for a message."""
     return pickle.dumps(message, protocol=5)
 
 
 def read_trusted(payload: bytes) -> Any:
-    """A message from the parent, read in the worker."""
+    """Decode a message from the parent, in the worker."""
     return pickle.loads(payload)
 
 
 def read_untrusted(payload: bytes) -> Any:
-    """A message from a worker, read in the parent; no code of anyone's choosing runs.
+    """Decode a message from a worker, in the parent. Runs no code that the message could choose.
 
     A message of bounded size also takes bounded time and memory, see `opcodes.check`.
 
     Raises:
-        ProtocolError: it cannot be read, is too expensive to read, or asks for a class that is not ours.
+        ProtocolError: the message cannot be read, is too expensive to read, or names a class that is not in `_OURS`.
     """
     try:
         check(payload)
@@ -187,22 +192,22 @@ _OURS = frozenset(
 
 
 class _Reader(pickle.Unpickler):
-    """Admits the dataclasses and named tuples of `_OURS` and nothing else by name."""
+    """Allows the dataclasses and named tuples of `_OURS`, and no other classes."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module in _OURS and name.isidentifier():
             found = getattr(importlib.import_module(module), name, None)
             if isinstance(found, type) and (dataclasses.is_dataclass(found) or issubclass(found, tuple)):
                 return found
-        raise ProtocolError(f"'{module}.{name}' is not admitted")
+        raise ProtocolError(f"'{module}.{name}' is not allowed")
 
 
 # --------------------------------------------------------------------------------------------------------- statements
-# What names a class is slow to pickle; as plain tuples a statement costs a fraction of that.
+# Pickling instances of classes is slow; a statement as plain tuples costs a fraction of that.
 
 
 def encode_statement(statement: Statement) -> WireStatement:
-    """The statement as built-in values."""
+    """Encode a statement as built-in values."""
     return (
         statement.operation,
         statement.receiver,
@@ -213,7 +218,7 @@ def encode_statement(statement: Statement) -> WireStatement:
 
 
 def encode_expression(expression: Expression) -> WireExpression:
-    """The expression as built-in values."""
+    """Encode an expression as built-in values."""
     match expression:
         case Literal():
             return expression.text
@@ -231,14 +236,14 @@ def encode_expression(expression: Expression) -> WireExpression:
 
 
 def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
-    """The trace that a worker described.
+    """Decode a trace from a worker.
 
     Args:
-        wire: what the worker sent.
-        calls: equal calls share one object; grows.
+        wire: the trace as it was sent.
+        calls: cache, so that equal calls share one object; it is extended.
 
     Raises:
-        ProtocolError: it does not describe a trace.
+        ProtocolError: the data is not a trace.
     """
     try:
         reached, direct, called, raised, stops, failure, fuel, infected = wire
@@ -248,7 +253,7 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
         if infected is not None:
             _check((*infected, b""))
         if type(failure) is not str or type(fuel) is not int:
-            raise TypeError("failure or fuel is of another type")
+            raise TypeError("failure or fuel has the wrong type")
         return Trace(
             reached,
             direct,
@@ -266,6 +271,6 @@ def decode_trace(wire: WireTrace, calls: dict[Any, Call]) -> Trace:
 def _check(reached: Reached) -> None:
     sites, counts, distances = reached
     if not (type(sites) is type(counts) is type(distances) is bytes):
-        raise TypeError("what was reached is not given as bytes")
+        raise TypeError("sites, counts and distances must be bytes")
     if len(sites) != len(counts) or len(sites) % 4 or len(distances) % 8:
         raise ValueError(f"{len(sites)} bytes of sites, {len(counts)} of counts, {len(distances)} of distances")

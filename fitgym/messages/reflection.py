@@ -1,7 +1,7 @@
 """Reflection: reads classes and objects without running code of the subject.
 
-Plain `getattr`, `isinstance` and `in` may call `__getattribute__`, `__class__`, `__eq__` or `__hash__` of the subject. The
-functions of this file use the descriptors of `type` and compare by identity instead.
+Plain `getattr`, `isinstance` and `in` may call `__getattribute__`, `__class__`, `__eq__` or `__hash__` of the subject.
+The functions of this module use the descriptors of `type` and compare by identity instead.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ __all__ = ["among", "is_class", "mro", "name_of", "owner_of", "static", "stored_
 
 
 def name_of(thing: object, home: str = "") -> Name | None:
-    """Where a class or function is imported from, None if it cannot be.
+    """Return the importable name of a class or function, None if it has none.
 
-    It is importable if the dotted path in `__qualname__` leads to it in a loaded module. Of several modules the
-    first of these is taken: `home` if it is the thing's own module or a package around it, then, when a part of its
-    module's name starts with an underscore, the name without leading underscores (`csv` for `_csv`) and the parent
-    packages, then its own module.
+    A name is importable if the dotted path in `__qualname__` leads to the object in a loaded module. The candidates are
+    tried in this order:
+
+    1. `home`, if it is the object's own module or a package around it;
+    2. if a part of its module's name starts with an underscore: the name without leading underscores (`csv` for
+       `_csv`), then the parent packages;
+    3. its own module.
     """
     namespace = type.__getattribute__(thing, "__dict__") if is_class(thing) else {}
     module = namespace.get("__module__") if is_class(thing) else getattr(thing, "__module__", None)
     if is_class(thing) and type(module) is not str:
-        module = type.__dict__["__module__"].__get__(thing)  # builtins and C classes keep it elsewhere
+        module = type.__dict__["__module__"].__get__(thing)  # C classes store it elsewhere
     qualname = type.__dict__["__qualname__"].__get__(thing) if is_class(thing) else _qualname(thing)
     if type(module) is not str or type(qualname) is not str or not _is_path(qualname):
         return None
@@ -47,11 +50,11 @@ def name_of(thing: object, home: str = "") -> Name | None:
 
 
 def stored_attributes(value: Any) -> Iterator[tuple[str, object]]:
-    """The public attributes of an object that can be read without running its code: instance dictionary, slots and
-    fields of a named tuple.
+    """Yield the public attributes of an object that can be read without running its code.
 
-    An attribute that the class shadows by a property, and every attribute of a class with its own `__getattribute__`,
-    is left out, because reading it in a test would run code.
+    These are the instance dictionary, slots and the fields of a named tuple. An attribute that the class shadows with a
+    property is left out, and so is every attribute of a class with its own `__getattribute__`: reading it in a test
+    would run code.
     """
     cls = type(value)
     if type(static(cls, "__getattribute__")) is not types.WrapperDescriptorType:
@@ -62,7 +65,7 @@ def stored_attributes(value: Any) -> Iterator[tuple[str, object]]:
             getter = static(cls, field) if type(field) is str else None
             if type(getter).__name__ == "_tuplegetter" and index < tuple.__len__(value):
                 yield field, tuple.__getitem__(value, index)
-    dictionary = static(cls, "__dict__")  # anything but these two kinds may be the subject's own property
+    dictionary = static(cls, "__dict__")  # any other kind may be a property of the subject
     plain = type(dictionary) in (types.GetSetDescriptorType, types.MemberDescriptorType)
     namespace = dictionary.__get__(value, cls) if plain else {}
     if type(namespace) is dict:
@@ -81,7 +84,7 @@ def stored_attributes(value: Any) -> Iterator[tuple[str, object]]:
 
 
 def static(cls: type, name: str) -> Any:
-    """The class attribute `name` as it is stored, found without running a descriptor; None if there is none."""
+    """Return the class attribute `name` as it is stored, without running a descriptor; None if there is none."""
     for owner in mro(cls):
         namespace = type.__getattribute__(owner, "__dict__")
         if name in namespace:
@@ -90,23 +93,23 @@ def static(cls: type, name: str) -> Any:
 
 
 def owner_of(cls: type, name: str) -> type | None:
-    """The first class in the MRO of `cls` that defines the attribute `name` itself, None if none does."""
+    """Return the first class in the MRO of `cls` that defines the attribute `name` itself, None if none does."""
     return next((one for one in mro(cls) if name in type.__getattribute__(one, "__dict__")), None)
 
 
 def mro(cls: type) -> tuple[type, ...]:
-    """The method resolution order of `cls`, read without asking its metaclass."""
+    """Return the method resolution order of `cls`. Does not call its metaclass."""
     found: tuple[type, ...] = type.__dict__["__mro__"].__get__(cls)
     return found
 
 
 def is_class(thing: object) -> TypeGuard[type]:
-    """Whether the thing is a class; `isinstance` would read its attribute `__class__`."""
+    """Return True if the object is a class. `isinstance` would read its attribute `__class__`."""
     return among(type, mro(type(thing)))
 
 
 def among(cls: type, classes: Iterable[type]) -> bool:
-    """Whether `cls` is one of `classes`; `in` would call the `__eq__` and `__hash__` of its metaclass."""
+    """Return True if `cls` is one of `classes`. `in` would call the `__eq__` and `__hash__` of its metaclass."""
     return any(cls is other for other in classes)
 
 
@@ -127,7 +130,7 @@ def _qualname(thing: object) -> object:
 
 
 def _resolve(module: str, qualname: str) -> object:
-    """What the dotted path means in the loaded module, None if it leads nowhere; descriptors are not run."""
+    """Return the object at the dotted path in a loaded module, None if there is none. Runs no descriptors."""
     loaded = sys.modules.get(module)
     if not among(types.ModuleType, mro(type(loaded))):
         return None

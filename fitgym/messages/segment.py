@@ -1,4 +1,4 @@
-"""A segment: test cases of a batch that are still to be run, and how much state to compare after each."""
+"""Segments: test cases of a batch that are still to be run, with a care level."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["ALONE", "Segment"]
 
 ALONE = 3
-"""The greatest care: each test case gets a process of its own."""
+"""The highest care level: each test case gets its own process."""
 
 
 @dataclass(slots=True)
 class Segment:
-    """Test cases that are still to be run, by index, and how careful to be.
+    """Test cases that are still to be run, by index, and their care level.
 
-    0: state that is expensive to compare is compared after the batch; 1, 2: more and more of it after each test case;
-    3: each test case gets a process of its own. Care costs time and tells who is to blame; results are always the same.
-    -1: nothing is compared after the batch either, because it is known what the results should be.
+    The care level says how much state is compared:
+
+    - -1: nothing is compared between test cases or repeated after the batch, because the expected results are known;
+    - 0: state that is expensive to compare is compared after the batch;
+    - 1, 2: more and more of it is compared after each test case;
+    - 3: each test case gets its own process.
+
+    A higher level costs time and identifies the guilty test case. The results are always the same.
 
     Attributes:
-        suspect: a test case that broke the process in which these had run. Unless it has broken one of its own since,
-            one of these must have left something behind.
+        suspect: a test case that broke the process in which these test cases had run. Unless it has since broken its
+            own process too, one of these test cases must have left state behind.
     """
 
     indexes: list[int]

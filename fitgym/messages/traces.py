@@ -1,4 +1,4 @@
-"""Traces that are decoded once: equal traces share one object, and so do equal calls in them."""
+"""Traces: decodes each trace once. Equal traces share one object, and so do equal calls in them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from fitgym.messages.protocol import ProtocolError, decode_trace
 
 __all__ = ["Traces"]
 
-_MOST_CALLS = 10_000  # that are kept so that equal ones share one object
+_MOST_CALLS = 10_000  # cached calls
 
 
 class Traces:
-    """Decodes traces of workers and reuses those that are still alive."""
+    """Decodes traces of workers and reuses decoded traces that still exist."""
 
     def __init__(self) -> None:
         self._traces: weakref.WeakValueDictionary[Any, Trace] = weakref.WeakValueDictionary()
         self._calls: dict[Any, Call] = {}
 
     def decoded(self, wire: Any) -> Trace:
-        """The trace that a worker described; raises `ProtocolError` if that is none."""
+        """Decode a trace from a worker. Raises `ProtocolError` if the data is not a trace."""
         try:
             trace = self._traces.get(wire)
         except TypeError as error:

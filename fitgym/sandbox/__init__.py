@@ -1,4 +1,4 @@
-"""Sandbox: limits what code under test can do to the machine, by kernel features, limits and an audit hook.
+"""Sandbox: limits the effects of code under test on the machine by kernel features, resource limits and an audit hook.
 
-Everything that runs code under test, or starts a process, calls it.
+Everything that runs code under test or starts a process uses it.
 """

@@ -1,4 +1,4 @@
-"""Bound programs: Python programs that are killed when the process ends that started them."""
+"""Bound programs: Python programs that are killed when the process that started them ends."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["bound", "call", "main"]
 
 _ROOT: Final = Path(__file__).parents[2]
 
-# The path of fitgym comes last, so that nothing beside it is found before what is installed.
+# fitgym's path comes last, so that installed packages take precedence over files next to fitgym.
 _START: Final = (
     "import sys; sys.path.append({root!r}); from fitgym.sandbox.bound import main; main({parent}, {module!r})"
 )
 
 
 def bound(module: str, *arguments: str) -> list[str]:
-    """The command that runs `python -m module arguments` until this process ends, by `SIGKILL` too.
+    """Return a command for `python -m module arguments` that is killed when this process ends, even by `SIGKILL`.
 
-    The thread that starts the program has to wait for it: the kernel kills the program when that thread ends.
+    The thread that starts the program must wait for it: the kernel kills the program when that thread ends.
     """
     return [sys.executable, "-c", _START.format(root=str(_ROOT), parent=os.getpid(), module=module), *arguments]
 
 
 def main(parent: int, module: str) -> None:
-    """Run a module as the program of this process, which ends when its parent does.
+    """Run a module as the main program of this process. The process ends when its parent ends.
 
     Args:
         parent: process id of the parent.
@@ -41,12 +41,12 @@ def main(parent: int, module: str) -> None:
 
 
 def call(parent: int, function: bytes, *arguments: Any) -> None:
-    """Call a function in a process that ends when its parent does.
+    """Call a function in this process. The process ends when its parent ends.
 
     Args:
         parent: process id of the parent.
-        function: pickled, so that nothing it needs is imported before the process is bound.
-        arguments: of the function.
+        function: pickled function, so that nothing it needs is imported before the process is bound.
+        arguments: arguments of the function.
     """
     die_with_parent(parent)
     pickle.loads(function)(*arguments)

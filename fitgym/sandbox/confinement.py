@@ -1,4 +1,4 @@
-"""Confinement: the layers of the sandbox that belong to the kernel, all at once."""
+"""Confinement: applies all kernel layers of the sandbox."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ HARMLESS = ("/dev/null", "/dev/zero", "/dev/full")
 
 
 def confined(folder: str, programs: Collection[str] = ()) -> Level:
-    """Confine this process and its descendants for good, as far as the kernel allows.
+    """Confine this process and its descendants permanently, as far as the kernel allows.
 
     Args:
         folder: real path of the only folder in which files may be written.
         programs: names of programs that may be started.
 
     Returns:
-        How far that is.
+        The level of confinement that was reached.
     """
-    # The only order in which no layer refuses another: Landlock allows no mounts, and the filter no namespaces.
+    # In another order a layer would refuse a later one: Landlock forbids mounts, and the filter forbids namespaces.
     namespaces = isolate(folder)
     landlock = confine(folder, HARMLESS, executables(programs))
     drop_capabilities()

@@ -1,4 +1,4 @@
-"""The environment variables of a worker, and the processes that carry its marker among them."""
+"""The environment variables of a worker, and the search for processes that carry the worker's marker."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import fitgym
 __all__ = ["MARKER", "environment", "marked"]
 
 MARKER = "FITGYM_WORKER"
-"""Environment variable by which every process of one worker can be recognised."""
+"""Environment variable that identifies all processes of one worker."""
 
 
 def environment(home: str, token: str) -> dict[str, str]:
-    """The parent's environment without what would make results differ from machine to machine."""
+    """Return the parent's environment without variables that make results differ between machines."""
     dropped = ("PYTHON", "LC_", "LANG", "COLUMNS", "LINES", "COVERAGE_", "PYTEST_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return kept | {
@@ -34,7 +34,7 @@ def environment(home: str, token: str) -> dict[str, str]:
 
 
 def marked(token: str) -> list[int]:
-    """Ids of all processes of the worker with this token that are still alive."""
+    """Return the ids of all live processes of the worker with this token."""
     found = []
     marker = f"{MARKER}={token}".encode()
     for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:

@@ -1,9 +1,8 @@
-"""Escapes: ways in which code under test could reach outside of the sandbox, tried out on this machine.
+"""Escapes: attempts by which code under test could get out of the sandbox, tried on this machine.
 
-Run as `python -m fitgym.sandbox.escapes FOLDER`, with an empty folder: prints a JSON object with the level of the sandbox
-and the names of the escapes that succeed. All that they reach is made here: files, listeners and a process.
-
-The attempts run without the audit hook, because code in C goes around it.
+Run as `python -m fitgym.sandbox.escapes FOLDER` with an empty folder. It prints a JSON object with the level of the
+sandbox and the names of the escapes that succeed. All targets are created here: files, listeners and a process. The
+attempts run without the audit hook, because C code bypasses it.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ _PTRACE_ATTACH, _NEW_USER, _IO_URING_SETUP = 16, 0x10000000, 425
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What the escapes try to reach.
+    """The targets of the escapes.
 
     Attributes:
         inside: the folder of the sandbox.
-        file: a file outside of it.
-        process: id of a process outside of it.
-        listeners: sockets outside of it, by "tcp", "udp", "stream" and "datagram"; the last two have paths.
+        file: a file outside the sandbox.
+        process: id of a process outside the sandbox.
+        listeners: sockets outside the sandbox, by "tcp", "udp", "stream" and "datagram"; the last two have paths.
     """
 
     inside: str
@@ -49,7 +48,7 @@ class Targets:
 
 @contextlib.contextmanager
 def targets(folder: str) -> Iterator[Targets]:
-    """Make what the escapes try to reach, in an empty folder; it is gone after the block."""
+    """Create the targets in an empty folder. Sockets and process are closed after the block."""
     inside, file = os.path.join(os.path.realpath(folder), "inside"), Path(folder, "file")
     os.mkdir(inside)
     file.write_text("precious")
@@ -82,11 +81,11 @@ def targets(folder: str) -> Iterator[Targets]:
 
 
 def succeeds(escape: Callable[[Targets], None], reached: Targets) -> tuple[Level, bool]:
-    """The level of the sandbox in a fork of this process, and whether an escape from there succeeds.
+    """Return the level of the sandbox in a fork of this process, and whether an escape from the fork succeeds.
 
     Args:
-        escape: makes the attempt; it raises `OSError` if that fails.
-        reached: what it tries to reach.
+        escape: the attempt; it raises `OSError` if it fails.
+        reached: its targets.
     """
     pid = os.fork()
     if pid == 0:
@@ -110,7 +109,7 @@ def succeeds(escape: Callable[[Targets], None], reached: Targets) -> tuple[Level
 
 
 def _succeeded(result: int) -> None:
-    """Turn a result of the C library into an `OSError`."""
+    """Raise `OSError` if the result of a C function is -1."""
     if result == -1:
         raise OSError
 
@@ -133,7 +132,7 @@ def _times(reached: Targets) -> None:
 
 
 def _program(reached: Targets) -> None:
-    os.execv(sys.executable, [sys.executable, "-c", "raise SystemExit(1)"])  # as an escape that succeeds
+    os.execv(sys.executable, [sys.executable, "-c", "raise SystemExit(1)"])  # status 1 means success
 
 
 def _connect(name: str) -> Callable[[Targets], None]:
@@ -218,11 +217,11 @@ ESCAPES: dict[str, Callable[[Targets], None]] = {
     "enter a user namespace": _namespace,
     "queue calls by io_uring": _queue,
 }
-"""Attempts by what they try to do, in the order in which they are shown."""
+"""Escapes by description, in the order of the report."""
 
 
 def main(folder: str) -> None:
-    """Print the level and the escapes that succeed."""
+    """Print the level of the sandbox and the escapes that succeed."""
     with targets(folder) as reached:
         level, _ = succeeds(lambda _: None, reached)
         found = [name for name, escape in ESCAPES.items() if succeeds(escape, reached)[1]]

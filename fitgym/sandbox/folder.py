@@ -1,4 +1,4 @@
-"""Private folders: a folder is removed by its last user, or by the next new folder if that user was killed."""
+"""Private folders: temporary folders, removed by the last user, or by the next new folder if that user was killed."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _OURS = re.compile(PRIVATE + "[0-9a-f]{16}")
 
 
 class Folder:
-    """A folder among the temporary files, in memory where there is room, that only this user can enter.
+    """A temporary folder that only this user can enter, in memory if there is room.
 
-    Whoever uses the folder holds a shared lock on it, which the kernel releases when the process ends. The last user
-    removes the folder. A folder without a lock belongs to a process that was killed, so each new folder sweeps these
-    first. A copy of a folder, also in another process, is one more user of the same folder.
+    Each user of the folder holds a shared lock on it, which the kernel releases when the process ends. The last user
+    removes the folder. A folder without a lock belongs to a process that was killed. Each new folder first removes all
+    such folders. A copy of a `Folder`, also in another process, is a further user of the same folder.
 
     Args:
-        path: of an existing folder to use; a new one is made if it is "" or gone.
+        path: path of an existing folder to use. A new folder is created if it is "" or does not exist any more.
 
     Attributes:
-        path: of the folder, without symbolic links.
+        path: path of the folder, without symbolic links.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -42,11 +42,11 @@ class Folder:
         self._leave = weakref.finalize(self, _leave, self.path, self._lock, os.getpid())
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it, unless somebody else uses it; removing twice is harmless."""
+        """Remove the folder with its content unless it has another user. A second call does nothing."""
         self._leave()
 
     def forget(self) -> None:
-        """Let go of the folder but leave it where it is: in a fork of the process that it belongs to."""
+        """Release the folder without removing it. Used in a fork of the owner."""
         if self._leave.detach() is not None:
             os.close(self._lock)
 
@@ -61,11 +61,11 @@ class Folder:
 
 
 def _locked(path: str) -> int:
-    """A descriptor with a shared lock on a folder, which is made if there is none."""
+    """Open a folder with a shared lock and return the descriptor. Creates the folder if necessary."""
     while True:
         with contextlib.suppress(FileExistsError):
             os.mkdir(path, stat.S_IRWXU)
-        with contextlib.suppress(FileNotFoundError):  # swept before it was locked: once more
+        with contextlib.suppress(FileNotFoundError):  # removed by `sweep` before it was locked: try again
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH)
@@ -78,7 +78,7 @@ def _locked(path: str) -> int:
 
 
 def _leave(path: str, lock: int, owner: int) -> None:
-    """Let go of a folder; the last user removes it. A fork of the owner shares its lock, so it removes nothing."""
+    """Release a folder; the last user removes it. A fork of the owner shares its lock, so it removes nothing."""
     try:
         if os.getpid() == owner:
             with contextlib.suppress(BlockingIOError):
@@ -89,7 +89,7 @@ def _leave(path: str, lock: int, owner: int) -> None:
 
 
 def sweep() -> None:
-    """Remove the folders of processes that were killed before they could, wherever there was room for them then."""
+    """Remove the private folders of processes that were killed, in all places where `Folder` creates them."""
     for place in dict.fromkeys((_MEMORY, os.path.realpath(tempfile.gettempdir()))):
         with contextlib.suppress(OSError), os.scandir(place) as entries:
             for entry in entries:
@@ -98,7 +98,7 @@ def sweep() -> None:
 
 
 def _remove_if_abandoned(folder: str) -> None:
-    with contextlib.suppress(OSError):  # another user's, or in use
+    with contextlib.suppress(OSError):  # the folder belongs to another user or is in use
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -108,8 +108,10 @@ def _remove_if_abandoned(folder: str) -> None:
 
 
 def _place() -> str:
-    """The folder that private folders are made in: in memory if there is room and nobody has asked for another place,
-    because code that writes files, and databases above all, waits for a disk most of the time."""
+    """Return the parent of private folders: memory if there is room and no environment variable names another place.
+
+    Code that writes files, databases above all, would spend most of its time waiting for a disk.
+    """
     if not any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")):
         with contextlib.suppress(OSError):
             room = os.statvfs(_MEMORY)
@@ -119,7 +121,7 @@ def _place() -> str:
 
 
 def tidy(folder: str, kept: Collection[str]) -> None:
-    """Remove everything from a folder but the names that are kept, as far as that is possible."""
+    """Remove everything from a folder except the names in `kept`, as far as possible."""
     for name in os.listdir(folder):
         if name not in kept:
             path = os.path.join(folder, name)
@@ -131,13 +133,13 @@ def tidy(folder: str, kept: Collection[str]) -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder whatever permissions the code under test has given to it and to what is in it."""
+    """Remove a folder regardless of the permissions that the code under test has set in it."""
     with contextlib.suppress(OSError):
         os.chmod(folder, stat.S_IRWXU)
     for path, names, _ in os.walk(folder):
         for name in names:
             inner = os.path.join(path, name)
-            if not os.path.islink(inner):  # what it leads to is not ours
+            if not os.path.islink(inner):  # the target of a link does not belong to the folder
                 with contextlib.suppress(OSError):
                     os.chmod(inner, stat.S_IRWXU)
     shutil.rmtree(folder, ignore_errors=True)

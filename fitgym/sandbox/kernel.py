@@ -1,4 +1,4 @@
-"""The kernel of Linux as the sandbox calls it: system calls that the standard library does not offer."""
+"""Linux system calls that the sandbox needs and the standard library does not offer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 @functools.cache
 def libc() -> Any:
-    """The C library of this process."""
+    """Return the C library of this process."""
     return ctypes.CDLL(None, use_errno=True)
 
 
@@ -21,11 +21,11 @@ def syscall(number: int, *args: object) -> int:
     """Make a system call.
 
     Args:
-        number: of the call, on this architecture.
-        args: integers, and objects of `ctypes`.
+        number: number of the system call on this architecture.
+        args: integers and `ctypes` objects.
 
     Returns:
-        What the kernel returns, -1 if it refuses; `ctypes.get_errno` tells why.
+        The result of the kernel, -1 for an error; `ctypes.get_errno` has the reason.
     """
     call = libc().syscall
     call.restype = ctypes.c_long
@@ -34,5 +34,8 @@ def syscall(number: int, *args: object) -> int:
 
 
 def forbid_new_privileges() -> None:
-    """No program that this process starts gains privileges; unprivileged processes need this before they confine themselves."""
+    """Forbid programs started by this process to gain privileges.
+
+    Unprivileged processes must do this before they confine themselves.
+    """
     libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

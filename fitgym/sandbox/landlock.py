@@ -1,4 +1,4 @@
-"""Landlock: what the kernel of Linux keeps a process and its descendants from, whatever they do."""
+"""Landlock: kernel rules that restrict files, TCP and signals of a process and its descendants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXECUTE = 1 << 0
 _WRITE_FILE = 1 << 1
 _TRUNCATE = 1 << 14
 _CHANGING = (
-    _WRITE_FILE | sum(1 << bit for bit in range(4, 13))  # remove a folder or file; make a node of any of seven kinds
+    _WRITE_FILE | sum(1 << bit for bit in range(4, 13))  # remove a folder or file; create a node of one of seven kinds
 )
 _REFER = 1 << 13
 _TCP = 0b11  # bind, connect
@@ -32,13 +32,13 @@ class _Ruleset(ctypes.Structure):
 
 class _PathBeneath(ctypes.Structure):
     _pack_ = 1
-    _layout_ = "ms"  # what `_pack_` means; Python 3.14 asks for it by name
+    _layout_ = "ms"  # the layout that `_pack_` implies; Python 3.14 requires it explicitly
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
 @functools.cache
 def landlock_version() -> int:
-    """The version of the kernel's Landlock interface, 0 where there is none."""
+    """Return the version of the kernel's Landlock interface, 0 if there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     version = syscall(_CREATE_RULESET, None, 0, 1)
@@ -46,7 +46,7 @@ def landlock_version() -> int:
 
 
 def confine(folder: str, harmless: Sequence[str], executable: Sequence[str] = ()) -> bool:
-    """Confine this process as far as the kernel can: it may write in one folder, start no program and open no connection.
+    """Confine this process as far as the kernel can: writes in one folder, no new programs and no connections.
 
     Args:
         folder: the only folder in which files may be written.
@@ -54,7 +54,7 @@ def confine(folder: str, harmless: Sequence[str], executable: Sequence[str] = ()
         executable: files that may be executed.
 
     Returns:
-        False where the kernel has no Landlock.
+        False if the kernel has no Landlock.
     """
     version = landlock_version()
     if version == 0:
@@ -72,7 +72,7 @@ def confine(folder: str, harmless: Sequence[str], executable: Sequence[str] = ()
 
 
 def signal_rules() -> int:
-    """A descriptor of the rules by which `isolate_signals` confines this process or its forks, -1 where there are none."""
+    """Return a descriptor of the rules for `isolate_signals` in this process or its forks, -1 if unsupported."""
     version = landlock_version()
     if version < 6:
         return -1
@@ -81,10 +81,10 @@ def signal_rules() -> int:
 
 
 def isolate_signals(rules: int | None = None) -> bool:
-    """Keep this process from sending signals to any that is not its descendant; False where the kernel cannot.
+    """Prevent this process from sending signals to non-descendants. Returns False if the kernel cannot do it.
 
     Args:
-        rules: what `signal_rules` gave in the process that this one was forked from; closed here.
+        rules: the descriptor that `signal_rules` returned in the parent of this fork; it is closed here.
     """
     found = signal_rules() if rules is None else rules
     return found >= 0 and _confine(found)

@@ -1,7 +1,7 @@
-"""Which layers of the sandbox work on this machine: tried out, because a kernel may know one and not allow it.
+"""Layers: tests which layers of the sandbox work on this machine. A kernel may know a layer and still not allow it.
 
-Run as `python -m fitgym.sandbox.layers FOLDER`, with an empty folder: prints a JSON object with what is wrong with each
-layer, "" where nothing is.
+Run as `python -m fitgym.sandbox.layers FOLDER` with an empty folder. It prints a JSON object with the problem of each
+layer, "" if it works.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fitgym.sandbox.sandbox import Blocked, Guard, adopt_orphans, lower, restric
 __all__ = ["LAYERS", "tried"]
 
 Layer = Callable[[str], str]
-"""Tries out a layer in a folder; what is wrong with it, "" if nothing is. Changes the process that it is called in."""
+"""Tests a layer in a folder and returns its problem, "" if it works. Changes the process that calls it."""
 
 
 def tried(layer: Layer, folder: str) -> str:
-    """What is wrong with a layer, found out in a process of its own."""
+    """Test a layer in its own process. Returns its problem, "" if it works."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -88,10 +88,10 @@ def _hook(folder: str) -> str:
 
 def _landlock(folder: str) -> str:
     if landlock_version() == 0:
-        return "the kernel has none, or does not enable it"
+        return "the kernel does not have Landlock or does not enable it"
     inside = os.path.join(folder, "inside")
     os.mkdir(inside)
-    confine(os.path.realpath(inside), ())  # alone: namespaces would refuse the same
+    confine(os.path.realpath(inside), ())  # alone, because namespaces would refuse the same writes
     Path(inside, "allowed").write_text("")
     try:
         Path(folder, "refused").write_text("")
@@ -118,13 +118,13 @@ def _orphans(folder: str) -> str:
     if child == 0:
         if os.fork() == 0:
             os.close(release)
-            os.read(held, 1)  # until the child has gone
+            os.read(held, 1)  # until the child has ended
             os.write(writing, str(os.getppid()).encode())
         os._exit(0)
     os.waitpid(child, 0)
     os.close(release)
     os.close(writing)
-    return "" if os.read(reading, 32) == str(os.getpid()).encode() else "orphans go to another process"
+    return "" if os.read(reading, 32) == str(os.getpid()).encode() else "another process adopts orphans"
 
 
 def _descriptors(folder: str) -> str:
@@ -139,7 +139,7 @@ def _journal(folder: str) -> str:
 
 def _patience(folder: str) -> str:
     with open("/proc/self/schedstat", "rb") as schedstat:
-        return "" if len(schedstat.read().split()) == 3 else "/proc/self/schedstat says something else"
+        return "" if len(schedstat.read().split()) == 3 else "/proc/self/schedstat has an unexpected format"
 
 
 LAYERS: dict[str, Layer] = {
@@ -154,11 +154,11 @@ LAYERS: dict[str, Layer] = {
     "shared journal": _journal,
     "waiting is told from working": _patience,
 }
-"""The layers by name, in the order in which they are shown."""
+"""The layers by name, in the order of the report."""
 
 
 def main(folder: str) -> None:
-    """Print what is wrong with each layer."""
+    """Print the problem of each layer."""
     problems = {}
     for number, (name, layer) in enumerate(LAYERS.items()):
         place = os.path.join(folder, str(number))

@@ -1,4 +1,4 @@
-"""Levels of the sandbox: how much of it this machine has, and how much the user demands."""
+"""Levels of the sandbox: how much this machine supports, and how much the user requires."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from fitgym.errors import ExecutionError
 __all__ = ["REQUIRED", "Level", "check", "demanded"]
 
 REQUIRED = "FITGYM_REQUIRE_SANDBOX"
-"""Environment variable: the lowest level at which code under test may run, 0 to 3. All processes of fitgym obey it."""
+"""Environment variable: the lowest level at which code under test may run, 0 to 3. All processes of fitgym read it."""
 
 
 class Level(IntEnum):
-    """How much of the sandbox works. Each level has what the lower ones have.
+    """The level of the sandbox. Each level includes all lower levels.
 
     Attributes:
-        GUARD: resource limits and the audit hook, which code under test can take away.
-        LANDLOCK: the kernel refuses writing outside one folder, starting programs and TCP.
-        SECCOMP: the kernel refuses system calls that change other processes, reach the network or go around the rest.
+        GUARD: resource limits and the audit hook, which code under test can remove.
+        LANDLOCK: the kernel refuses writes outside one folder, new programs and TCP.
+        SECCOMP: the kernel refuses system calls that change other processes, reach the network or bypass other layers.
         NAMESPACES: every other file system is read-only, and there is no network.
     """
 
@@ -30,7 +30,7 @@ class Level(IntEnum):
 
     @classmethod
     def of(cls, *, landlock: bool, seccomp: bool, namespaces: bool) -> Level:
-        """The level of a process: the highest one of which everything works."""
+        """Return the highest level whose layers all work."""
         for level, works in ((cls.GUARD, landlock), (cls.LANDLOCK, seccomp), (cls.SECCOMP, namespaces)):
             if not works:
                 return level
@@ -38,7 +38,7 @@ class Level(IntEnum):
 
 
 def demanded() -> Level:
-    """The lowest level at which code under test may run.
+    """Return the lowest level at which code under test may run.
 
     Raises:
         ExecutionError: the environment variable is not a level.
@@ -50,14 +50,14 @@ def demanded() -> Level:
 
 
 def check(level: Level) -> None:
-    """Refuse a level that is lower than the required one.
+    """Check that a level is not lower than the required one.
 
     Raises:
-        ExecutionError: it is lower, or the environment variable is not a level.
+        ExecutionError: the level is lower, or the environment variable is not a level.
     """
     required = demanded()
     if level < required:
         raise ExecutionError(
             f"the sandbox reaches level {level:d} of {max(Level):d} on this machine, level {required:d} is required; "
-            "`fitgym doctor` tells what is missing"
+            "run `fitgym doctor` to see what is missing"
         )

@@ -1,7 +1,7 @@
-"""Namespaces: a view of the machine in which a process has no network and can change one folder only.
+"""Namespaces: isolates a process, so that it has no network and can write in only one folder.
 
-In the view every file system is mounted read-only, which holds for the permissions, times and owners of files too; other
-layers of the sandbox do not cover these. The user needs no privilege where the kernel allows user namespaces.
+In the namespace every file system is mounted read-only. This also protects the permissions, times and owners of files,
+which other layers of the sandbox do not cover. The user needs no privileges if the kernel allows user namespaces.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _CAPABILITIES_VERSION = 0x20080522
 
 
 def isolate(folder: str) -> bool:
-    """Move this process to namespaces of its own: mounts, network and inter-process communication.
+    """Move this process to its own namespaces: mounts, network and inter-process communication.
 
-    Call it while the process has one thread, and before Landlock, which allows no mounts.
+    Call it while the process has one thread, and before Landlock, which forbids mounts.
 
     Args:
         folder: real path of the only folder that stays writable.
 
     Returns:
-        False where the kernel or a container does not allow it.
+        False if the kernel or a container does not allow it.
     """
-    # Process ids are not separated: the first process of such a namespace takes all others with it when it ends, and
-    # Landlock and seccomp keep processes from changing others. Root needs no user namespace, in which it could no
-    # longer read the files of other users.
+    # There is no process namespace: when its first process ends, the kernel kills all others in it. Landlock and
+    # seccomp protect other processes instead. Root needs no user namespace: in it root could not read the files of
+    # other users.
     kinds = _NEW_MOUNTS | _NEW_IPC | _NEW_NET
     privileged = bool(_effective_capabilities() >> _SYS_ADMIN & 1)
     user, group = os.geteuid(), os.getegid()
@@ -51,14 +51,14 @@ def isolate(folder: str) -> bool:
 
 
 def drop_capabilities() -> None:
-    """Give up all privileges but those over files; does nothing without any. Root keeps reading every file."""
+    """Drop all capabilities except those over files, so that root can still read every file."""
     kept = _effective_capabilities() & _KEPT_CAPABILITIES
     header = struct.pack("=Ii", _CAPABILITIES_VERSION, 0)
     libc().capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0))
 
 
 def _effective_capabilities() -> int:
-    """A bit for each privilege of this process."""
+    """Return the effective capabilities of this process as a bit mask."""
     found = ctypes.create_string_buffer(24)
     if libc().capget(struct.pack("=Ii", _CAPABILITIES_VERSION, 0), found) != 0:
         return 0
@@ -67,7 +67,7 @@ def _effective_capabilities() -> int:
 
 
 def _keep_identity(user: int, group: int) -> bool:
-    """Have the user and the group the same numbers in the new user namespace."""
+    """Map the user and the group to the same numbers in the new user namespace."""
     try:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             with open(f"/proc/self/{name}", "w") as file:
@@ -78,7 +78,7 @@ def _keep_identity(user: int, group: int) -> bool:
 
 
 def _protect(folder: str) -> bool:
-    """Make every mount read-only but the folder."""
+    """Make every mount read-only except the folder."""
     path = os.fsencode(folder)
     if (
         libc().mount(None, b"/", None, _RECURSIVE | _PRIVATE, None) != 0
@@ -87,7 +87,7 @@ def _protect(folder: str) -> bool:
         or _set_attributes(path, 0, 0, _READ_ONLY) != 0
     ):
         return False
-    with contextlib.suppress(OSError):  # the current folder is still that of the mount below
+    with contextlib.suppress(OSError):  # the current folder still refers to the mount below
         os.chdir(os.getcwd())
     return True
 

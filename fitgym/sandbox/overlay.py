@@ -1,8 +1,8 @@
-"""The overlay: files that a subject writes beside itself go to a private folder, and are found again where they were put.
+"""The overlay: redirects files that a subject writes next to itself to a private folder, where it finds them again.
 
-The functions of `os`, `io` and `sqlite3` that take paths are replaced. A path below one of the watched folders leads to the
-private copy if there is one, and writing makes one. Code in C that opens files by itself is not redirected; the sandbox
-refuses its writes as before.
+The overlay replaces functions of `os`, `io` and `sqlite3` that take paths. A path below a watched folder leads to the
+private copy if there is one, and writing creates one. C code that opens files itself is not redirected; the sandbox
+still refuses its writes.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from typing import Any, Self
 __all__ = ["NAME", "Entries", "Overlay", "Written"]
 
 NAME = ".overlay"
-"""The private copies are in a folder of this name."""
+"""Name of the folder with the private copies."""
 
 Written = tuple[tuple[str, ...], tuple[str, ...]]
-"""What was added (folders end with a slash) and which files were changed, relative to the watched folder."""
+"""Added paths (folders end with a slash) and changed files, relative to the watched folder."""
 
-# The real ones, whatever is replaced later.
+# The original functions, before `install` replaces them.
 _open, _lstat, _stat, _mkdir, _listdir, _unlink, _rmdir = (
     io.open, os.lstat, os.stat, os.mkdir, os.listdir, os.unlink, os.rmdir,
 )  # fmt: skip
 _scandir, _utime, _getcwd = os.scandir, os.utime, os.getcwd
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_MOST_BYTES = 1 << 26  # of a file that is kept in memory to be put back
+_MOST_BYTES = 1 << 26  # largest file whose content is kept in memory for `restore`
 
 
 class Overlay:
-    """Private copies of what is written below some folders.
+    """Private copies of files written below some folders.
 
     Args:
-        home: the private folder, the only one that may be written in.
-        roots: the watched folders. The first is the one that `written` tells about.
+        home: the private folder, the only writable folder.
+        roots: the watched folders. `written` reports on the first one.
     """
 
     def __init__(self, home: str, roots: tuple[str, ...]) -> None:
@@ -55,17 +55,17 @@ class Overlay:
         self._roots.sort(key=lambda one: -len(one[0]))
         self._top = os.path.join(home, NAME)
         self._kept: dict[str, tuple[os.stat_result, bytes | None]] = {}
-        self._folders: frozenset[str] | None = None  # where new files may be made, None for everywhere
+        self._folders: frozenset[str] | None = None  # folders in which new files may be created, None for all
 
     # ------------------------------------------------------------------------------------------------------- paths
 
     def place(self, path: Any, *, writing: bool = False, copies: bool = True) -> Any:
-        """Where a path leads: to the private copy if there is one or one is to be written, else where it led before.
+        """Return the private copy of a path if there is one or the path is to be written, else the path itself.
 
         Args:
-            path: as given to a function of `os`; anything that is no path is returned as it is.
-            writing: it is about to be written.
-            copies: the content of a file that exists is needed.
+            path: as given to a function of `os`. A value that is not a path is returned unchanged.
+            writing: the path is about to be written.
+            copies: copy the content of an existing file.
         """
         found = self._upper(path)
         if found is None:
@@ -80,7 +80,7 @@ class Overlay:
             return path
         if not _exists(private):
             if not _exists(parent):
-                return upper  # whoever opens it is told that the folder is missing
+                return upper  # opening it raises the error for a missing folder
             _make_folders(private)
         if copies and _exists(whole) and stat.S_ISREG(_stat(whole).st_mode):
             with _open(whole, "rb") as source, _open(upper, "wb") as target:
@@ -89,7 +89,7 @@ class Overlay:
         return upper
 
     def _upper(self, path: Any) -> tuple[str, str] | None:
-        """The absolute path and where its private copy is or would be, None for paths outside of the watched folders."""
+        """Return the absolute path and the place of its private copy, None for paths outside the watched folders."""
         if isinstance(path, int) or path is None:
             return None
         try:
@@ -107,7 +107,7 @@ class Overlay:
         return None
 
     def names(self, path: Any) -> list[str] | None:
-        """The names in a folder with a private part, None for any other."""
+        """Return the names in a folder with private copies, None for any other folder."""
         found = self._upper(path)
         if found is None or not _exists(found[1]):
             return None
@@ -118,7 +118,7 @@ class Overlay:
     # ------------------------------------------------------------------------------------------------------ content
 
     def written(self) -> Written:
-        """What has been written below the first folder; copies that are equal to their originals do not count."""
+        """Return the changes below the first folder. Copies that are equal to their originals do not count."""
         root, upper = self._first
         added: list[str] = []
         changed: list[str] = []
@@ -138,7 +138,7 @@ class Overlay:
         return tuple(sorted(added)), tuple(sorted(changed))
 
     def keep(self) -> None:
-        """What is there now is what `restore` goes back to. From now on new files are made only where some were made."""
+        """Save the current state for `restore`. From now on new files are created only in folders that have some."""
         entries = self._entries()
         folders = [path for path, state in entries if stat.S_ISDIR(state.st_mode)]
         self._folders = frozenset((*folders, *(os.path.dirname(path) for path, _ in entries))) - {
@@ -148,20 +148,20 @@ class Overlay:
         self._kept = {path: (state, _read(path)) for path, state in self._entries()}
 
     def _empty(self) -> list[str]:
-        """The private parts of watched folders in which nothing was written."""
+        """Return the private folders of watched folders in which nothing was written."""
         return [
             upper for _, upper in self._roots if not any(os.path.dirname(path) == upper for path, _ in self._entries())
         ]
 
     def look(self) -> object:
-        """Changes when anything changes."""
+        """Return a value that changes whenever a private copy changes."""
         return [
             (path, 0 if stat.S_ISDIR(state.st_mode) else (state.st_size, state.st_mtime_ns, state.st_ino))
             for path, state in self._entries()
         ]
 
     def restore(self) -> None:
-        """Put everything back as it was at `keep`; files that are open stay the same files."""
+        """Restore the state saved by `keep`. Files are rewritten in place, so open files stay valid."""
         found = dict(self._entries())
         for path in sorted(found.keys() - self._kept.keys(), reverse=True):
             _remove(path, found[path])
@@ -186,7 +186,7 @@ class Overlay:
     # ---------------------------------------------------------------------------------------------------- replacing
 
     def install(self) -> None:
-        """Replace the functions, for good."""
+        """Replace the functions permanently."""
         builtins.open = io.open = self._opener(io.open)
         self._replace(os, "open", self._os_open(os.open))
         for name in ("stat", "lstat", "access", "readlink"):
@@ -200,7 +200,7 @@ class Overlay:
         self._replace(os, "mkdir", self._maker(os.mkdir))
         self._replace(os, "listdir", self._lister(os.listdir))
         self._replace(os, "scandir", self._scanner(os.scandir))
-        with contextlib.suppress(ImportError):  # a Python built without it
+        with contextlib.suppress(ImportError):  # Python may be built without it
             import sqlite3.dbapi2
 
             sqlite3.connect = sqlite3.dbapi2.connect = self._connector(sqlite3.connect)
@@ -311,7 +311,7 @@ class Overlay:
 
 
 class Entries:
-    """What `os.scandir` returns, with the entries of two folders."""
+    """Return value of the replaced `os.scandir`, with the entries of two folders."""
 
     def __init__(self, entries: list[os.DirEntry[Any]]) -> None:
         self._entries = iter(entries)
@@ -323,7 +323,7 @@ class Entries:
         return next(self._entries)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because no folder is open."""
 
     def __enter__(self) -> Self:
         return self
@@ -359,7 +359,7 @@ def _make_folders(path: str) -> None:
 
 
 def _walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """As `os.walk`, through nothing that is replaced. Symbolic links count as files."""
+    """Walk a folder like `os.walk`, without the replaced functions. Symbolic links count as files."""
     names: list[str] = []
     files: list[str] = []
     try:
@@ -374,7 +374,7 @@ def _walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
 
 
 def _read(path: str) -> bytes | None:
-    """The content of a file; None for a folder, a file that cannot be read or one that is too long to keep."""
+    """Return the content of a file; None for a folder, an unreadable file, or a file that is too large to keep."""
     try:
         state = _lstat(path)
         if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:

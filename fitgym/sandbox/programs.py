@@ -1,4 +1,4 @@
-"""Programs: which ones an import may start, if the user allows any."""
+"""Programs: decides which programs an import may start, if the user allows any."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LOADERS = ("/lib*/ld-*.so*", "/lib/*/ld-*.so*", "/usr/lib*/ld-*.so*", "/usr/lib
 
 
 def started(args: tuple[object, ...]) -> str:
-    """The name of the program that `subprocess` or `os.posix_spawn` is about to start, "" if it is not one alone.
+    """Return the program that `subprocess` or `os.posix_spawn` is about to start, "" if it is not a single one.
 
     Args:
-        args: of the audit event; the executable or None, then the list of arguments.
+        args: arguments of the audit event: the executable or None, then the list of arguments.
     """
     executable, command = (*args, None, None)[:2]
     words = [command] if isinstance(command, str | bytes | os.PathLike) else list(_words(command))
@@ -39,7 +39,7 @@ def _words(command: object) -> Iterator[str]:
 
 
 def _alone(line: str) -> str:
-    """The program of a command line that starts nothing else, "" for any other line."""
+    """Return the program of a command line that starts nothing else, "" for any other line."""
     if not _SPECIAL.isdisjoint(line):
         return ""
     try:
@@ -50,7 +50,7 @@ def _alone(line: str) -> str:
 
 
 def executables(programs: Collection[str]) -> list[str]:
-    """The files that have to be executable for some programs: each one, its interpreter, a shell and the loader."""
+    """Return the files that these programs need to execute: the programs, their interpreters, a shell, the loader."""
     found = [path for name in sorted(programs) if (path := shutil.which(name))]
     if not found:
         return []

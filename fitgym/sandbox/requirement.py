@@ -1,4 +1,4 @@
-"""Requirements: a user who accepts no sandbox below a level."""
+"""Requirements: lets a user require a minimal level of the sandbox."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _TRY = (
 
 @contextlib.contextmanager
 def required(level: int) -> Iterator[None]:
-    """Inside the block every process that runs code under test refuses to do so below a level of the sandbox.
+    """Require a level of the sandbox inside the block, for every process that runs code under test.
 
     Args:
         level: 0 to 3, see `fitgym.sandbox.level`; 0 changes nothing.
 
     Raises:
         InputError: this machine does not reach the level.
-        ExecutionError: the sandbox cannot be tried out.
+        ExecutionError: the sandbox cannot be tested.
     """
     if level <= Level.GUARD:
         yield
@@ -38,7 +38,7 @@ def required(level: int) -> Iterator[None]:
     if found < level:
         raise InputError(
             f"sandbox level {level} is required, and this machine reaches level {found:d} of {max(Level):d}; "
-            "`fitgym doctor` tells what is missing"
+            "run `fitgym doctor` to see what is missing"
         )
     before = os.environ.get(REQUIRED)
     os.environ[REQUIRED] = str(level)
@@ -52,12 +52,12 @@ def required(level: int) -> Iterator[None]:
 
 
 def reached() -> Level:
-    """The level that the sandbox reaches on this machine, tried out in a process of its own.
+    """Return the level that the sandbox reaches on this machine, tested in a separate process.
 
     Raises:
-        ExecutionError: it cannot be tried out.
+        ExecutionError: the sandbox cannot be tested.
     """
-    import subprocess  # most commands need neither
+    import subprocess  # lazy, because most commands do not need it
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="fitgym-") as folder:
@@ -66,4 +66,4 @@ def reached() -> Level:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S)
             return Level(int(done.stdout))
         except (OSError, subprocess.SubprocessError, ValueError) as error:
-            raise ExecutionError(f"the sandbox cannot be tried out: {error}") from None
+            raise ExecutionError(f"the sandbox cannot be tested: {error}") from None

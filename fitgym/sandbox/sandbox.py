@@ -1,12 +1,12 @@
-"""The sandbox: what code under test may not do to the machine it runs on.
+"""The sandbox: restricts what code under test can do to the machine on which it runs.
 
-Each layer is set once per process and costs pure code nothing. Resource limits hold everywhere. The kernel's layers are
-namespaces, Landlock and a seccomp filter; which of them work is the level of the sandbox, see `fitgym.sandbox.level`.
-An audit hook refuses actions by name. Code under test can take the hook away: it is there for messages, and for machines
-without the other layers.
+Each layer is set once per process and costs pure code nothing. Resource limits work everywhere. The kernel layers are
+namespaces, Landlock and a seccomp filter; the layers that work determine the level of the sandbox, see
+`fitgym.sandbox.level`. An audit hook refuses actions by name. Code under test can remove the hook: it provides
+messages, and some protection on machines without the other layers.
 
-`python -m fitgym.sandbox.sandbox FOLDER -- MODULE [ARGUMENT ...]` runs a module such as `pytest` under the same
-rules, able to write in FOLDER only.
+`python -m fitgym.sandbox.sandbox FOLDER -- MODULE [ARGUMENT ...]` runs a module such as `pytest` under the same rules.
+It can write only in FOLDER.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 Mode = Literal["off", "polite", "strict"]
 
 LONGEST_SLEEP = 0.05
-"""Seconds that a test case may sleep at a time."""
+"""Maximal seconds of one sleep in a test case."""
 
 _MIB = 1 << 20
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -57,27 +57,26 @@ _WHICH_PERSONALITY, _ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000
 class Blocked(BaseException):
     """The sandbox refused an action.
 
-    Not an `Exception`, so that the handlers of the code under test do not take it for one of its own failures.
+    Not an `Exception`, so that handlers in the code under test do not catch it as one of its own errors.
     """
 
 
 class Guard:
-    """The audit hook of this process: refuses actions that reach outside one folder.
+    """The audit hook of this process: refuses actions outside one folder.
 
     Args:
-        folder: the only folder in which files may be written; temporary files belong there.
+        folder: the only folder in which files may be written. Temporary files belong there.
+        programs: names of the programs that may be started in the mode "polite".
 
     Attributes:
-        mode: "off" refuses nothing; "polite" raises `PermissionError`, as an operating system would, and suits imports
-            and whole programs; "strict" raises `Blocked`, refuses long sleeps as well, and suits test cases.
-        refused: name of the last refused event since it was set to "", "" if there is none. It tells of refusals that
-            the code under test has swallowed.
-        missed: what an import was not allowed to write, by path; only in the mode "polite".
-        hints: what the user can do about programs that an import was not allowed to start.
-        overlay: where writes beside the subject go instead, None if nowhere.
-        level: what the kernel refuses besides, whatever the mode.
-
-    `programs` are the names of the programs that may be started in the mode "polite".
+        mode: "off" refuses nothing. "polite" raises `PermissionError`, as an operating system would; it suits imports
+            and whole programs. "strict" raises `Blocked` and also refuses long sleeps; it suits test cases.
+        refused: name of the last refused event since it was set to "", "" if there is none. It also shows refusals
+            whose exception the code under test has caught.
+        missed: paths that an import was not allowed to write; only in the mode "polite".
+        hints: advice to the user about programs that an import was not allowed to start.
+        overlay: the overlay for writes next to the subject, None if there is none.
+        level: the level of the kernel layers, which work in every mode.
     """
 
     def __init__(self, folder: str, programs: Collection[str] = ()) -> None:
@@ -91,23 +90,23 @@ class Guard:
         self.refused = ""
 
     def install(self) -> None:
-        """Watch every audit event of this process and its forks, for good; there is no way to take the hook away."""
+        """Install the hook for all audit events of this process and its forks. It cannot be uninstalled."""
         sys.addaudithook(_hook(self))
 
     def watch_calls(self) -> None:
-        """Refuse also those functions of the module `os` that raise no audit event, where they would reach outside."""
+        """Guard functions of the module `os` that raise no audit event but can reach outside this process."""
         for name, reaches in _WITHOUT_EVENT.items():
             if hasattr(os, name):
                 setattr(os, name, _refusing(self, name, getattr(os, name), reaches))
 
     def lay_over(self, root: str) -> None:
-        """From now on what is written below a folder, and among temporary files, goes to the guarded folder."""
+        """Redirect writes below a folder and to temporary files to the guarded folder from now on."""
         self.overlay = Overlay(self.folder, (root, "/tmp", "/var/tmp"))
         self.overlay.install()
 
     @contextlib.contextmanager
     def off(self) -> Iterator[None]:
-        """Refuse nothing inside the block: for the runner's own forks."""
+        """Refuse nothing inside the block. Used for the runner's own forks."""
         mode, self.mode = self.mode, "off"
         try:
             yield
@@ -125,16 +124,16 @@ def restrict(
     mode: Mode = "polite",
     programs: Collection[str] = (),
 ) -> Guard:
-    """Set every layer for this process and all that it will start.
+    """Apply every layer to this process and its descendants.
 
     Args:
         folder: the only folder in which files may be written.
-        memory_mb: address space beyond what is in use now, in MiB; None for no limit.
-        file_mb: largest file that may be written, in MiB.
-        files: how many descriptors may be open.
-        processes: how many processes the user may have, None for no limit; root is never limited by it.
+        memory_mb: address space beyond the current use, in MiB; None for no limit.
+        file_mb: size of a written file, in MiB.
+        files: number of open descriptors.
+        processes: number of processes of the user, None for no limit. Root is never limited by it.
         mode: see `Guard`.
-        programs: names of programs that an import may start; they are confined as this process is.
+        programs: names of programs that an import may start. They are confined like this process.
 
     Returns:
         The guard, whose mode can still be changed.
@@ -161,7 +160,7 @@ def restrict(
 
 
 def limit_sleep(guard: Guard) -> None:
-    """Let `time.sleep` refuse long sleeps of test cases, on versions of Python where it raises no audit event."""
+    """Make `time.sleep` refuse long sleeps of test cases in Python versions where it raises no audit event."""
     if sys.version_info >= (3, 13):
         return
     sleep = time.sleep
@@ -177,12 +176,12 @@ def limit_sleep(guard: Guard) -> None:
 
 
 def adopt_orphans() -> None:
-    """Make every process that loses its parent below this one a child of this one."""
+    """Make this process the subreaper: it becomes the parent of descendants that lose theirs."""
     libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Have the kernel kill this process when the thread ends that started it.
+    """Make the kernel kill this process when the thread that started it ends.
 
     Args:
         parent: process id of the parent. If the parent has ended before this call, this process is killed at once.
@@ -194,9 +193,9 @@ def die_with_parent(parent: int | None = None) -> None:
 
 @contextlib.contextmanager
 def ended_by(connection: socket.socket) -> Iterator[None]:
-    """Inside the block this process is killed when the other end of the socket is closed or writes, whatever it is doing.
+    """Kill this process inside the block as soon as the other end of the socket is closed or written.
 
-    Not so when the thread ends that has started it, which is what `die_with_parent` goes by.
+    The signal interrupts any code. Unlike `die_with_parent` it does not depend on the thread that started the process.
     """
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
@@ -210,9 +209,9 @@ def ended_by(connection: socket.socket) -> Iterator[None]:
 
 @contextlib.contextmanager
 def same_layout() -> Iterator[None]:
-    """Programs that are started inside the block by this thread lie at the same addresses each time.
+    """Start programs inside the block at the same memory addresses each time, for this thread.
 
-    Nothing happens where the system does not allow that, as in some containers.
+    Has no effect if the system does not allow it, as in some containers.
     """
     personality = libc().personality
     before = personality(ctypes.c_ulong(_WHICH_PERSONALITY))
@@ -225,7 +224,7 @@ def same_layout() -> Iterator[None]:
 
 
 def lower(limit: int, value: int) -> None:
-    """Lower the soft limit to `value`; it is left alone where it is lower already or cannot be set."""
+    """Lower the soft limit to `value`. Does nothing if it is lower already or cannot be set."""
     soft, hard = resource.getrlimit(limit)
     ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
     if soft == resource.RLIM_INFINITY or soft > ceiling:
@@ -234,7 +233,7 @@ def lower(limit: int, value: int) -> None:
 
 
 def used_memory() -> int:
-    """Address space of this process in bytes."""
+    """Return the address space of this process in bytes."""
     try:
         with open("/proc/self/statm", "rb") as statm:
             return int(statm.read().split()[0]) * resource.getpagesize()
@@ -251,7 +250,7 @@ _NETLINK = getattr(socket, "AF_NETLINK", -1)
 
 
 def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
-    """The hook itself. What it needs is bound here, because the code under test may replace any builtin."""
+    """Return the hook. It binds everything it needs, because the code under test may replace any builtin."""
     checks = _CHECKS.get
     strict_only = _STRICT
     blocked = Blocked
@@ -279,20 +278,20 @@ def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
 
 
 def _advice(event: str, args: tuple[object, ...]) -> str:
-    """What the user can do about a refused program, "" for everything else."""
+    """Return advice about a refused program, "" for every other event."""
     name = started(args) if event in ("subprocess.Popen", "os.posix_spawn") else ""
     return f"; if the program '{name}' is harmless, allow it with --programs {name}" if name else ""
 
 
 def _refusing(guard: Guard, name: str, call: Callable[..., Any], reaches: Callable[..., bool]) -> Callable[..., Any]:
-    """A function of the module `os` that asks the guard first."""
+    """Wrap a function of the module `os` with a check by the guard."""
 
     @functools.wraps(call)
     def guarded(*args: Any, **keywords: Any) -> Any:
         if guard.mode != "off":
             try:
                 refused = reaches(*args, **keywords)
-            except TypeError:  # of the wrong number of arguments, which the function itself complains about
+            except TypeError:  # a wrong number of arguments, which `call` reports itself
                 refused = False
             if refused and guard.mode == "strict":
                 guard.refused = f"os.{name}"
@@ -311,7 +310,7 @@ _WITHOUT_EVENT: dict[str, Callable[..., bool]] = {
     "sched_setparam": lambda pid, param: pid != 0,
     "memfd_create": lambda *args, **keywords: True,
 }
-"""Functions without an audit event, each with whether its arguments reach beyond the limits of this process."""
+"""Functions without an audit event, each with a check whether its arguments reach beyond this process."""
 
 
 def _always(guard: Guard, args: tuple[object, ...]) -> bool:
@@ -320,7 +319,7 @@ def _always(guard: Guard, args: tuple[object, ...]) -> bool:
 
 def _opens_for_writing(guard: Guard, args: tuple[object, ...]) -> bool:
     path, mode, flags = args
-    if isinstance(path, int):  # a descriptor: unless a test case made it, it is somebody else's, who needs it open
+    if isinstance(path, int):  # a descriptor that the test case did not open belongs to the worker
         return guard.mode == "strict" and (path <= 2 or _outside(guard, path, -1))
     writing = bool(flags & _WRITING) if isinstance(flags, int) else False
     if isinstance(mode, str):
@@ -329,7 +328,7 @@ def _opens_for_writing(guard: Guard, args: tuple[object, ...]) -> bool:
 
 
 def _paths(*places: tuple[int, int | None]) -> Check:
-    """A check of arguments that are paths: each place is (index of the path, index of its folder's descriptor)."""
+    """Return a check of path arguments. A place is the index of a path and the index of its folder's descriptor."""
 
     def check(guard: Guard, args: tuple[object, ...]) -> bool:
         return any(
@@ -342,8 +341,8 @@ def _paths(*places: tuple[int, int | None]) -> Check:
 
 
 def _outside(guard: Guard, path: object, folder: object) -> bool:
-    """The path leads out of the guarded folder, symbolic links of its parents followed."""
-    if isinstance(path, int):  # fchmod and the like: what it is open on
+    """Return True if the path is outside the guarded folder, after symbolic links of its parents are followed."""
+    if isinstance(path, int):  # for example fchmod: use the file that is open
         path = _of_descriptor(path)
     try:
         name = os.fsdecode(path)  # type: ignore[arg-type]
@@ -384,13 +383,16 @@ def _database_outside(guard: Guard, args: tuple[object, ...]) -> bool:
 
 
 def _binds(guard: Guard, args: tuple[object, ...]) -> bool:
-    """An import may ask the kernel about the network; everything else would be heard outside."""
+    """Return True unless an import binds a netlink socket, with which it queries the kernel about the network."""
     asks_kernel = isinstance(args[0], socket.socket) and socket.SocketType.family.__get__(args[0]) == _NETLINK
     return guard.mode == "strict" or not asks_kernel
 
 
 def _sends(guard: Guard, args: tuple[object, ...]) -> bool:
-    """A new socket that needs no connection to send; the kernel's answers about the network of this machine are harmless."""
+    """Return True for a new socket that can send without a connection.
+
+    Netlink sockets are allowed, because the kernel's answers about the network of this machine are harmless.
+    """
     _, family, kind, _ = args
     return family != _NETLINK and isinstance(kind, int) and kind >= 0 and kind & 15 != socket.SOCK_STREAM
 
@@ -454,22 +456,22 @@ _CHECKS: dict[str, Check] = {
     "ctypes.cdata": _loads_library,
     "ctypes.PyObj_FromPtr": _loads_library,
 }
-"""What is looked at, by the name of the audit event; everything else passes."""
+"""Checks by the name of the audit event. Other events are allowed."""
 
 _WRITES = frozenset({"open", "os.mkdir", "os.rename", "sqlite3.connect", "os.symlink", "os.truncate", "os.utime"})
-"""What an overlay may make possible."""
+"""Events that an overlay may make possible."""
 
 _STRICT = frozenset({"time.sleep"})
-"""What only test cases may not do."""
+"""Events that are refused only in test cases."""
 
 
 # ---------------------------------------------------------------------------------------------------- command line
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """`FOLDER [OPTION ...] -- MODULE [ARGUMENT ...]`: run a module as a program that can write in FOLDER only.
+    """Run a module that can write only in FOLDER: `FOLDER [OPTION ...] -- MODULE [ARGUMENT ...]`.
 
-    With `--beside=ROOT` files that it writes below ROOT go to FOLDER too, `--programs=A,B` lets it start these programs.
+    With `--beside=ROOT`, files that it writes below ROOT go to FOLDER too. `--programs=A,B` allows these programs.
     """
     end = arguments.index("--") if "--" in arguments else 0
     if end < 1 or len(arguments) < end + 2:

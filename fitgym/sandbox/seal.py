@@ -1,7 +1,7 @@
-"""The seal: an audit hook that code under test cannot switch off from Python.
+"""The seal: an audit hook that code under test cannot disable from Python.
 
-It stands in for the kernel where the sandbox has no namespaces: it refuses to change the permissions, times, owner and
-attributes of files outside of one folder, and sockets that send to the outside. Code in C goes around it.
+It is used where the sandbox has no namespaces. It refuses changes to permissions, times, owner and attributes of files
+outside one folder, and sockets that send to the outside. C code bypasses it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 
 __all__ = ["seal"]
 
-# The garbage collector gives any code this hook. So it reads no global, no closure and no attribute of an object of ours:
-# all that it needs is in its defaults, a tuple. Replacing the defaults or the code is an audit event, which it refuses.
+# Any code can get this hook from the garbage collector. So it reads no global, no closure and no attribute of our
+# objects: everything it needs is in its defaults, a tuple. Replacing the defaults or the code is an audit event, which
+# it refuses.
 _FILES = {
     "os.chmod": 2,
     "os.chown": 3,
@@ -23,11 +24,14 @@ _FILES = {
     "os.removexattr": 2,
     "os.chflags": 2,
 }
-"""Events about a path, with the index of the descriptor of its folder; there is none at the indexes 2 and 4 of attributes."""
+"""Events about a path, with the index of its folder's descriptor.
+
+The indexes 4 and 2 of the attribute events do not exist.
+"""
 
 
 def seal(folder: str) -> None:
-    """Refuse such changes in this process and its forks, for good.
+    """Refuse these changes in this process and its forks permanently.
 
     Args:
         folder: real path of the folder whose files may be changed.
@@ -73,7 +77,7 @@ def seal(folder: str) -> None:
                     if kind(path) is not number:
                         opened = path = open(path, flags) if base == -1 else open(path, flags, dir_fd=base)
                     found = read(f"/proc/self/fd/{path}")
-                except absent:  # the call itself will find out
+                except absent:  # the call itself will raise the error
                     return
                 finally:
                     if opened >= 0:

@@ -1,6 +1,6 @@
-"""Seccomp: the system calls that the kernel refuses to a process and its descendants, however they are made.
+"""Seccomp: the kernel refuses system calls of a process and its descendants, regardless of how they are made.
 
-A filter sees the numbers that a call is given, but no memory: it can tell a process id, not a path or an address.
+A filter sees the numeric arguments of a call but no memory. It can check a process id, but not a path or an address.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from fitgym.sandbox.kernel import forbid_new_privileges, syscall
 
 __all__ = ["Condition", "Rule", "filtered", "program", "supported"]
 
-# The binding pyseccomp, like the one of libseccomp itself, needs the library libseccomp of the system, and code beside
-# the subject may import nothing but the standard library. What is needed of it is 40 lines.
+# pyseccomp, like the binding of libseccomp itself, needs the system library libseccomp. Code in the process of the
+# subject may import only the standard library. The part needed here is 40 lines.
 
 
 class Condition(NamedTuple):
-    """Whether an argument of a call, or some bits of it, is one of some numbers.
+    """A test whether an argument of a call, or some of its bits, equals one of several numbers.
 
     Attributes:
-        argument: index of the argument; only its lower 32 bits count.
+        argument: index of the argument; by default its lower 32 bits are tested.
         values: the numbers.
-        mask: the bits that count.
-        upper: the upper 32 bits count, not the lower ones.
-        other: the argument is none of the numbers.
+        mask: bits that are compared.
+        upper: test the upper 32 bits instead of the lower ones.
+        other: the argument must equal none of the numbers.
     """
 
     argument: int
@@ -41,11 +41,11 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What happens to one system call.
+    """The treatment of one system call.
 
     Attributes:
-        allowed: the call is allowed if all tests of one of these groups hold; without groups never.
-        errno: the error that other calls end with.
+        allowed: the call is allowed if all tests of at least one group hold. Without groups it is never allowed.
+        errno: error number of refused calls.
     """
 
     allowed: tuple[tuple[Condition, ...], ...] = ()
@@ -53,7 +53,7 @@ class Rule:
 
 
 class _Machine(NamedTuple):
-    """A processor architecture: its number in the kernel, the number of the call `seccomp`, and a column of the tables."""
+    """A processor architecture: its number in the kernel, the number of `seccomp`, and its column in `_CALLS`."""
 
     audit: int
     seccomp: int
@@ -70,15 +70,15 @@ _ABSENT = Rule(errno=38)  # ENOSYS: the C library falls back to an older call
 _OWN = Rule(((Condition(0, (0,)),),))  # the first argument is a process id: 0 is the caller itself
 
 _STREAM, _SEQUENCE = 1, 5
-_KIND = 0xF  # the bits of the type of a socket that are no flags
+_KIND = 0xF  # bits of the socket type that are not flags
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
-_FAST_OPEN = 0x20000000  # sending with it connects
+_FAST_OPEN = 0x20000000  # sending with this flag connects
 _NEW_NAMESPACES = 0x7E020000
 _TYPE_INTO_TERMINAL, _TERMINAL_CONTROL = 0x5412, 0x541C
-_SET_FLAGS, _SET_ATTRIBUTES = 0x40086602, 0x401C5820  # of a file that is open for reading
+_SET_FLAGS, _SET_ATTRIBUTES = 0x40086602, 0x401C5820  # of a file that is opened for reading
 _SCHED_CORE = 62
 
-# A rule for calls by name, with their numbers on x86_64 and on aarch64 (-1 where there is none).
+# A rule for each call by name, with its numbers on x86_64 and on aarch64 (-1 if it does not exist there).
 _CALLS: Mapping[str, tuple[int, int, Rule]] = {
     # Other processes
     "ptrace": (101, 117, _REFUSED),
@@ -102,7 +102,7 @@ _CALLS: Mapping[str, tuple[int, int, Rule]] = {
         Rule(((Condition(0, (0,)),), (Condition(2, (0,)), Condition(2, (0,), upper=True)))),
     ),  # reading is fine
     "prctl": (157, 167, Rule(((Condition(0, (_SCHED_CORE,), other=True),),))),
-    # Sockets: a pair of them is what event loops need
+    # Sockets: event loops need only a socket pair
     "socket": (
         *(41, 198),
         Rule(
@@ -112,21 +112,21 @@ _CALLS: Mapping[str, tuple[int, int, Rule]] = {
             )
         ),
     ),
-    # A pair of datagrams could send to any socket by its path
+    # A datagram pair could send to any socket by its path
     "socketpair": (53, 199, Rule(((Condition(1, (_STREAM, _SEQUENCE), _KIND),),))),
     "connect": (42, 203, _REFUSED),
     "listen": (50, 201, _REFUSED),
     "sendto": (44, 206, Rule(((Condition(3, (0,), _FAST_OPEN),),))),
     "sendmsg": (46, 211, Rule(((Condition(2, (0,), _FAST_OPEN),),))),
     "sendmmsg": (307, 269, Rule(((Condition(3, (0,), _FAST_OPEN),),))),
-    # Memory that no limit counts, and that stays when the process ends
+    # Memory that no limit counts and that outlives the process
     "memfd_create": (319, 279, _REFUSED),
     "memfd_secret": (447, 447, _REFUSED),
     "shmget": (29, 194, _REFUSED),
     "semget": (64, 190, _REFUSED),
     "msgget": (68, 186, _REFUSED),
     "mq_open": (240, 180, _REFUSED),
-    # Ways around the other layers
+    # Ways to bypass the other layers
     "ioctl": (
         16,
         29,
@@ -137,9 +137,9 @@ _CALLS: Mapping[str, tuple[int, int, Rule]] = {
     "io_uring_register": (427, 427, _REFUSED),
     "open_by_handle_at": (304, 265, _REFUSED),
     "userfaultfd": (323, 282, _REFUSED),
-    "personality": (135, 92, Rule(((Condition(0, (0xFFFFFFFF,)),),))),  # asking for it
+    "personality": (135, 92, Rule(((Condition(0, (0xFFFFFFFF,)),),))),  # reading it
     "clone": (56, 220, Rule(((Condition(0, (0,), _NEW_NAMESPACES),),))),
-    "clone3": (435, 435, _ABSENT),  # its flags are in memory
+    "clone3": (435, 435, _ABSENT),  # its flags are in memory, which a filter cannot read
     "unshare": (272, 97, _REFUSED),
     "setns": (308, 268, _REFUSED),
     "chroot": (161, 51, _REFUSED),
@@ -183,12 +183,12 @@ _CALLS: Mapping[str, tuple[int, int, Rule]] = {
     "ioperm": (173, -1, _REFUSED),
     "fanotify_init": (300, 262, _REFUSED),
 }
-"""What is not here is allowed."""
+"""All other calls are allowed."""
 
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _LOAD, _AND, _EQUAL, _AT_LEAST, _JUMP, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x05, 0x06
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in what a filter sees
-_OTHER_NUMBERS = 0x40000000  # the same calls by the numbers of another interface of x86_64
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in the data that a filter reads
+_OTHER_NUMBERS = 0x40000000  # the same calls by their numbers in the x32 interface of x86_64
 _SET_FILTER, _ALL_THREADS, _NO_SLOWDOWN = 1, 1, 4
 
 _Instruction = tuple[int, int, int, int]
@@ -196,12 +196,12 @@ _Instruction = tuple[int, int, int, int]
 
 
 def supported() -> bool:
-    """Whether the filter is known for this machine."""
+    """Return True if there is a filter for this machine."""
     return sys.platform == "linux" and platform.machine() in _MACHINES and ctypes.sizeof(ctypes.c_void_p) == 8
 
 
 def filtered() -> bool:
-    """From now on have the kernel refuse calls of this process and its descendants; False where that is impossible."""
+    """Install the filter for this process and its descendants. Returns False if that is impossible."""
     if not supported():
         return False
     machine = _MACHINES[platform.machine()]
@@ -214,11 +214,11 @@ def filtered() -> bool:
 
 
 def program(audit: int, rules: Mapping[int, Rule]) -> bytes:
-    """The filter as the kernel reads it.
+    """Return the filter in the kernel's format.
 
     Args:
-        audit: number of the architecture; calls by those of another one end the process.
-        rules: by the number of the call.
+        audit: number of the architecture. A call with the numbers of another architecture kills the process.
+        rules: rules by the number of the call.
     """
     code: list[_Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, audit), (_RETURN, 0, 0, _KILL)]
     code += [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, _OTHER_NUMBERS), (_RETURN, 0, 0, _ERRNO | _REFUSED.errno)]
@@ -230,7 +230,10 @@ def program(audit: int, rules: Mapping[int, Rule]) -> bytes:
 
 
 def _rule(rule: Rule) -> Iterable[_Instruction]:
-    """Each group of tests ends with a return, and leads to the next group where a test does not hold."""
+    """Yield the instructions of a rule.
+
+    Each group of tests ends with a return; a failed test jumps to the next group.
+    """
     for tests in rule.allowed:
         group: list[_Instruction] = [(_RETURN, 0, 0, _ALLOW)]
         for test in reversed(tests):
@@ -240,7 +243,7 @@ def _rule(rule: Rule) -> Iterable[_Instruction]:
 
 
 def _condition(test: Condition) -> Iterable[_Instruction]:
-    """Skips the line that follows if the test holds."""
+    """Yield the instructions of a test. They skip the next instruction if the test holds."""
     yield (_LOAD, 0, 0, _ARGUMENTS + 8 * test.argument + (4 if test.upper else 0))
     if test.mask != 0xFFFFFFFF:
         yield (_AND, 0, 0, test.mask)

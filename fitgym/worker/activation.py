@@ -1,12 +1,15 @@
-"""Mutants in a running process: code that takes the place of the original's, and is put back.
+"""Mutants in a running process: activates the code of a mutant and restores the original.
 
-Where a mutant is another operator at a site, the probe of the site answers as that operator does: a flip, which needs
-no code and reaches whatever runs, however it was made. Every other mutant is one function compiled again with one part
-of it exchanged, probes included, so that fuel ends what has become endless and what was recorded can be compared. Its
-code is given to the functions that exist: to the outermost function around the mutated part, and to closures that it
-made while the subject was imported. Methods, properties, generators and decorated functions need no care of their own,
-because the function object stays the same, whoever holds it. Undoing gives every function the very code object that it
-had.
+There are two ways to activate a mutant:
+
+- A `Flip` is used if the mutant replaces the operator at a site. The probe of the site evaluates the other operator. No
+  code is compiled, and it takes effect wherever the code runs, however the function was created.
+- An `Exchange` is used otherwise. One function is compiled again with one part replaced. The new code has probes, so
+  fuel stops infinite loops and the recorded data can be compared. The code is assigned to existing functions: the
+  outermost function around the mutated part, and the closures that it created while the subject was imported.
+
+Methods, properties, generators and decorated functions need no special treatment, because the function object stays the
+same for every holder. Undoing assigns the original code object again.
 """
 
 from __future__ import annotations
@@ -40,19 +43,19 @@ __all__ = [
 ]
 
 WireEffect = tuple[str, tuple[int, ...], float]
-"""An effect as built-in values; "clock" in the place of "timeout" where it was not the fuel that ended it."""
+"""An effect as built-in values: kill ("clock" if the time limit ended it, not the fuel), failing facts, impact."""
 
 WireExpectation = tuple[tuple[WireFact, ...], WireExpression | None, int, Reached, int]
-"""An expectation as built-in values: facts, class, position, what is reached, and how much fuel a mutant may burn."""
+"""An expectation as built-in values: facts, class, position, reached sites, and the fuel limit of a mutant."""
 
 
 class Exchange(NamedTuple):
-    """The code of one mutant and where it goes.
+    """The code of one mutant and the functions that receive it.
 
     Attributes:
-        functions: the functions that get other code.
-        originals: the code that they have.
-        codes: the code that they get.
+        functions: the functions whose code is replaced.
+        originals: their original code, in the same order.
+        codes: their new code, in the same order.
         unrecorded: sites of the original that the mutant does not have.
     """
 
@@ -62,24 +65,24 @@ class Exchange(NamedTuple):
     unrecorded: frozenset[int]
 
     def do(self) -> None:
-        """From now on the mutant runs."""
+        """Activate the mutant."""
         for function, code in zip(self.functions, self.codes, strict=True):
             function.__code__ = code
 
     def undo(self) -> None:
-        """From now on the original runs."""
+        """Restore the original."""
         for function, code in zip(self.functions, self.originals, strict=True):
             function.__code__ = code
 
 
 class Flip(NamedTuple):
-    """The operator of one mutant and the site that gets it.
+    """The operator of one mutant and the site where it applies.
 
     Attributes:
-        recorder: has the site.
-        site: its id.
-        original: the operator that it has.
-        operator: the operator that it gets.
+        recorder: the recorder that holds the site.
+        site: id of the site.
+        original: original operator of the site.
+        operator: operator of the mutant.
     """
 
     recorder: Recorder
@@ -89,29 +92,29 @@ class Flip(NamedTuple):
 
     @property
     def unrecorded(self) -> frozenset[int]:
-        """What the site records under another operator says nothing about its own."""
+        """The flipped site: distances under another operator say nothing about the original one."""
         return frozenset({self.site})
 
     def do(self) -> None:
-        """From now on the mutant runs."""
+        """Activate the mutant."""
         self.recorder.flip(self.site, self.operator)
 
     def undo(self) -> None:
-        """From now on the original runs."""
+        """Restore the original."""
         self.recorder.flip(self.site, self.original)
 
 
 class Mutation:
-    """The mutants of a subject; each is made when it is asked for first.
+    """The mutants of a subject. Each is compiled on first use.
 
     Args:
-        subject: what is mutated.
-        instrumented: its source with places for probes, as it was imported.
-        recorder: made the probes.
-        functions: see `live_functions`.
+        subject: the subject to mutate.
+        instrumented: its source with probes, as it was imported.
+        recorder: the recorder of the probes.
+        functions: the functions to patch, see `live_functions`.
 
     Attributes:
-        instrumented: changed while a mutant is compiled, and afterwards as it was.
+        instrumented: modified while a mutant is compiled, restored afterwards.
     """
 
     def __init__(
@@ -128,13 +131,13 @@ class Mutation:
         self._made: dict[int, Exchange | Flip | None] = {}
 
     def make(self, number: int) -> Exchange | Flip | None:
-        """The mutant of this number, None if it has no code that could run."""
+        """Return the mutant with this number, None if it cannot be compiled or no function to patch exists."""
         if number not in self._made:
             self._made[number] = self.flip(number) or self.exchange(number)
         return self._made[number]
 
     def flip(self, number: int) -> Flip | None:
-        """The mutant as another operator at a site, None if it is anything else."""
+        """Return the mutant as an operator flip at a site, None if it is of another form."""
         mutant = self._mutants[number]
         if len(mutant.at) != 1 or not are_alike(mutant.original, mutant.replacement):
             return None
@@ -142,14 +145,14 @@ class Mutation:
         return Flip(self._recorder, site, mutant.original, mutant.replacement) if site >= 0 else None
 
     def exchange(self, number: int) -> Exchange | None:
-        """The mutant as other code, None if it has no code that could run."""
+        """Return the mutant as exchanged code, None if it cannot be compiled or no function to patch exists."""
         try:
             return self._compile(self._mutants[number])
         except (SyntaxError, ValueError):
             return None
 
     def impact(self, number: int, before: Reached, after: Reached) -> float:
-        """How much of what was recorded differs with this mutant, see `impact`."""
+        """Return how much the recorded data differs with this mutant, see `impact`."""
         made = self.make(number)
         return 0.0 if made is None else impact(before, after, made.unrecorded, self._sites)
 
@@ -171,6 +174,8 @@ class Mutation:
                 gone.update(plan.sites_in(place.node))
                 there.update(plan.sites_in(put))
             code = self._code(scopes[0], classes)
+            # The compiler drops free variables that the mutated code no longer uses. Then the closure of the existing
+            # function does not fit the new code, so the names are mentioned in code that never runs.
             if lost := self._lost(scopes, code):
                 for function, names in lost.items():
                     changes.enter_context(_mentioned(function, names))
@@ -178,7 +183,7 @@ class Mutation:
         return self._exchange(scopes, code, (gone - there).union(plan.infected_in(scopes[0])))
 
     def _around(self, place: _Place | None) -> tuple[list[ast.AST], list[str]]:
-        """The functions whose code a place belongs to, outermost first, and the classes around all of them."""
+        """Return the functions around a place, outermost first, and the classes around all of these functions."""
         scopes: list[ast.AST] = []
         classes: list[str] = []
         while place is not None:
@@ -194,7 +199,7 @@ class Mutation:
         return self.instrumented.code_of(function, classes, self._recorder.probe)
 
     def _lost(self, scopes: Sequence[ast.AST], code: CodeType) -> dict[ast.AST, list[str]]:
-        """Free variables that functions have and the mutant has not: their closures would not fit its code."""
+        """Return the free variables of functions that the mutant lost. The closures would not fit its code."""
         lost = {}
         for scope in scopes:
             for function in self._functions.get(self.instrumented.plan.entries.get(scope, -1), ()):
@@ -222,7 +227,7 @@ class Mutation:
         return Exchange(tuple(functions), originals, tuple(codes), frozenset(gone))
 
     def _inside(self, code: CodeType) -> dict[int, CodeType]:
-        """All code in `code`, by the first site of each."""
+        """Return all code objects nested in `code`, by the first site of each."""
         found: dict[int, CodeType] = {}
         for inner in _codes(code):
             site = self._recorder.first_site(inner)
@@ -232,12 +237,12 @@ class Mutation:
 
 
 class Trials:
-    """What the test cases of one batch should show, and which mutants are not to be run any more.
+    """The expectations of the test cases of one batch, and the mutants that need no more runs.
 
     Args:
         mutation: the mutants.
-        expected: by test case.
-        exhaustive: mutants that are killed go on being run.
+        expected: expectations by test case.
+        exhaustive: run killed mutants on later test cases too.
     """
 
     def __init__(self, mutation: Mutation, expected: dict[tuple[int, ...], WireExpectation], exhaustive: bool) -> None:
@@ -248,7 +253,7 @@ class Trials:
         self._over: set[int] = set()
 
     def of(self, testcase: tuple[int, ...]) -> tuple[Checks, Reached, int]:
-        """What is checked of a test case, what it reaches, and how much fuel it may burn."""
+        """Return the checks of a test case, the sites it reaches, and the fuel limit of a mutant."""
         facts, raises, position, reached, fuel = self._expected[testcase]
         checks = self._checks.get(testcase)
         if checks is None:
@@ -256,32 +261,33 @@ class Trials:
         return checks, reached, fuel
 
     def is_over(self, mutant: int) -> bool:
-        """The mutant is killed, and that is enough."""
+        """Return True if the mutant is killed and not run again."""
         return mutant in self._over
 
     def end(self, mutant: int) -> None:
-        """The mutant is killed."""
+        """Mark the mutant as killed."""
         if not self._exhaustive:
             self._over.add(mutant)
 
 
 def impact(before: Reached, after: Reached, unrecorded: frozenset[int], sites: Sequence[Site]) -> float:
-    """How much of what was recorded differs.
+    """Return how much the recorded data of two runs differs.
 
         impact = nu(n) + sum over slots of nu(|d - d'|)         nu(x) = x / (x + 1)
 
-    where n counts the blocks that were visited another number of times and the sum goes over the distances of all
-    decisions that either run has reached; a decision that only one of them has reached counts 1 for each slot. Sites
-    that the mutant does not have are left out.
+    Here n is the number of blocks with a different number of visits. The sum runs over the distance slots of all
+    decisions that either run reached. A decision that only one run reached counts 1 per slot. Sites that the mutant
+    does not have are left out.
 
     Args:
-        before, after: what the original and the mutant reached.
+        before, after: reached sites of the original and of the mutant.
         unrecorded: see `Exchange`.
-        sites: of the subject, by id.
+        sites: sites of the subject, by id.
 
     References:
-        EvoSuite 1.0.7, strong mutation: blocks stand for its methods and lines. Its further term, methods with other
-        return data, is left out: what a test can see of that kills the mutant.
+        EvoSuite 1.0.7, strong mutation: blocks replace its methods and lines. Its term for methods with different
+        return
+        data is left out: a difference that a test can see kills the mutant.
     """
     if before == after:
         return 0.0
@@ -301,7 +307,7 @@ def impact(before: Reached, after: Reached, unrecorded: frozenset[int], sites: S
 
 
 def _by_site(reached: Reached, sites: Sequence[Site]) -> dict[int, tuple[int, bytes]]:
-    """Count and distances of each site; these as bytes, because most of them are only compared."""
+    """Return count and distances by site. Distances stay bytes, because most are only compared."""
     ids, counts, distances = array("I", reached[0]), array("I", reached[1]), reached[2]
     size = array("d").itemsize
     found = {}
@@ -318,7 +324,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class _Place(NamedTuple):
-    """Where a node stands: in which field of which node, at which index if that is a list (else -1), and where that is."""
+    """The place of a node: its parent, the field, the index in a list field (else -1), and the place of the parent."""
 
     node: ast.AST
     owner: ast.AST
@@ -328,10 +334,10 @@ class _Place(NamedTuple):
 
 
 def _places(tree: ast.Module) -> dict[tuple[bool | int, ...], list[_Place]]:
-    """Every statement and expression by whether it is a statement, and its span.
+    """Return the places of all statements and expressions, by whether it is a statement, and its span.
 
-    In an expanded chain of comparisons an operand stands in two places. Of different nodes with one span it is the
-    outermost.
+    An expanded chain of comparisons holds an operand in two places. If different nodes have the same span, the
+    outermost is returned.
     """
     found: dict[tuple[bool | int, ...], list[_Place]] = {}
     waiting: list[tuple[ast.AST, _Place | None]] = [(tree, None)]
@@ -356,7 +362,7 @@ def _span(node: Any) -> tuple[int, int, int, int]:
 
 
 def _parsed(text: str) -> ast.AST:
-    """The syntax tree of one expression, or of one statement."""
+    """Return the syntax tree of one expression or one statement."""
     try:
         return ast.parse(f"({text}\n)", mode="eval").body
     except SyntaxError:
@@ -365,9 +371,9 @@ def _parsed(text: str) -> ast.AST:
 
 
 def _grafted(new: ast.AST, old: ast.AST) -> Any:
-    """A tree in which every part that also stands in the old one is that very part, probes and all.
+    """Return the new tree with every part that also occurs in the old tree replaced by the old node, with its probes.
 
-    The other parts are located at the old tree.
+    The other parts get the source location of the old tree.
     """
     parts: dict[str, list[ast.AST]] = {}
     for node in ast.walk(old):
@@ -393,7 +399,7 @@ def _with_parts(node: Any, parts: dict[str, list[ast.AST]], like: ast.AST) -> An
 
 @contextlib.contextmanager
 def _put(place: _Place, new: ast.AST) -> Iterator[None]:
-    """Another node stands in this place until the end of the block."""
+    """Put another node in this place inside the block."""
     if place.at < 0:
         setattr(place.owner, place.field, new)
         try:
@@ -411,7 +417,7 @@ def _put(place: _Place, new: ast.AST) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _counted(blocks: dict[ast.AST, int], new: ast.AST, old: ast.AST) -> Iterator[None]:
-    """The block that begins with the old statement begins with the new one until the end of the block."""
+    """Let the probed block start with the new statement inside the `with` block."""
     block = blocks.get(old, -1)
     if block >= 0:
         blocks[new] = block
@@ -424,7 +430,7 @@ def _counted(blocks: dict[ast.AST, int], new: ast.AST, old: ast.AST) -> Iterator
 
 @contextlib.contextmanager
 def _mentioned(function: Any, names: Sequence[str]) -> Iterator[None]:
-    """Names are mentioned in the function where the compiler sees them before it drops them."""
+    """Mention names in code of the function that never runs, so that the compiler keeps them as free variables."""
     mention = ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
     if isinstance(function, ast.Lambda):
         whole = _located(ast.IfExp(ast.Constant(1), function.body, mention), function.body)

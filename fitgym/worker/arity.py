@@ -1,4 +1,4 @@
-"""Arity: which numbers and names of arguments fit a signature."""
+"""Arity: decides whether a number of arguments and keyword names fit a signature."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _P = inspect.Parameter
 
 
 class Arity:
-    """Decides what `Signature.bind` decides, as calls do it and without a loop over all parameters, which takes 10 us.
+    """Decides like `Signature.bind` whether a call fits, without its loop over all parameters, which takes 10 us.
 
     Args:
-        signature: of what is called.
+        signature: the signature of the callable.
     """
 
     def __init__(self, signature: inspect.Signature) -> None:
@@ -30,7 +30,7 @@ class Arity:
         self._needed_by_name = [p.name for p in parameters if p.name in self._named and p.default is _P.empty]
 
     def fits(self, count: int, keywords: Sequence[str]) -> bool:
-        """So many positional arguments and these keyword arguments can be passed."""
+        """Return True if `count` positional arguments and these keyword arguments can be passed."""
         if count > self._n_positional and not self._takes_more:
             return False
         for name in keywords:
@@ -38,7 +38,7 @@ class Arity:
             if position is None:
                 if name not in self._named and not self._takes_any_name:
                     return False
-            elif position < count:  # given twice
+            elif position < count:  # passed by position and by name
                 return False
         for name, by_position_only in self._needed[count:]:
             if by_position_only or name not in keywords:

@@ -1,4 +1,4 @@
-"""Callees: the operations of the subject as the worker calls them."""
+"""Callees: the callables of the subject's operations, resolved in the worker."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ __all__ = ["Callee"]
 
 
 class Callee:
-    """One operation, looked up.
+    """One operation, resolved to its callable.
 
     Args:
-        operation: its module is imported here if it has not been.
+        operation: the operation. Its module is imported here if necessary.
 
     Attributes:
-        seen: types that it was already seen to return.
-        wrappers: code of the decorators around its own body.
-        hints: what the declared parameters ask for, by name.
-        shows: its value is behaviour. A hash is not: it may come from an address, None's does before Python 3.12.
-        returned, raised: its calls in a trace of which nothing else is known.
+        seen: return types that were already reported.
+        wrappers: code of the decorators around its body.
+        hints: declared parameter types by name.
+        shows: its value counts as behaviour. A hash does not: it may derive from an address, as the hash of None does
+            before Python 3.12.
+        returned, raised: records of its call in a trace without values of arguments and results.
     """
 
     def __init__(self, operation: Operation) -> None:
@@ -57,19 +58,19 @@ class Callee:
             self._target = (
                 _unbound(operation) if operation.needs_receiver else resolve(operation.module, operation.name)
             )
-        except Exception:  # whatever importing it does; running it is a set-up failure
+        except Exception:  # whatever the import raises; running the statement is a set-up failure
             self._found, self._target = False, None
         self.wrappers = wrappers(self._target)
         self._arity: Arity | None = None
         if self._target is not None and operation.kind not in ("property", "setter"):
-            with contextlib.suppress(Exception):  # there is none, or it cannot be asked for
+            with contextlib.suppress(Exception):  # there is no signature, or reading it raises
                 self._arity = Arity(inspect.signature(self._target))
 
     def step(self, receiver: int, arguments: Arguments) -> Step:
-        """The bare call, before its result is driven.
+        """Return the call as a step; its result is not driven yet.
 
         Raises:
-            SetupError: there is nothing to call.
+            SetupError: the operation was not found or has no receiver.
         """
         operation = self.operation
         if not self._found:
@@ -88,16 +89,16 @@ class Callee:
         return sending(receiver, name, arguments)
 
     def names(self, count: int) -> list[str]:
-        """The parameters that the first `count` positional arguments are bound to."""
+        """Return the names of the parameters to which the first `count` positional arguments are bound."""
         return (self._names + self._rest * (count - len(self._names)))[:count]
 
     def binds(self, count: int, keywords: Sequence[str]) -> bool:
-        """So many positional arguments and these keywords fit the signature; True where that cannot be known."""
+        """Return True if the arguments fit the signature, or if the signature is unknown."""
         return self._arity is None or self._arity.fits(count + self.operation.needs_receiver, keywords)
 
 
 def _unbound(operation: Operation) -> Any:
-    """The function in the class that a method call will most likely reach, None if there is none."""
+    """Return the function in the class that a method call most likely reaches, None if there is none."""
     name = operation.name if operation.kind != "setter" else operation.name.removesuffix(".setter")
     try:
         found = resolve(operation.module, name)

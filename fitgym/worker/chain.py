@@ -1,7 +1,8 @@
-"""The chain: whether what a batch has recorded is still what it was.
+"""The seal: detects changes to the results that a batch has recorded.
 
-Test cases can walk up the stack and change the lists and dictionaries of the runner. A tuple cannot be changed, so after
-each test case its record goes into a tuple around that of the one before; at the end the lists are compared with it.
+Test cases can walk up the stack and change the lists and dictionaries of the runner. A tuple cannot be changed. So each
+record goes into a tuple that contains the tuple of the record before. At the end the lists are compared with this
+chain.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from typing import Any
 __all__ = ["OPEN", "Seal", "holds", "sealed"]
 
 Seal = tuple[Any, ...]
-"""The seal before the test case, its result, how many traces there are, and those that it added."""
+"""The previous seal, the result of the test case, the number of traces, and the traces that it added."""
 
 OPEN: Seal = ()
-"""Of a batch of which no test case has run."""
+"""The seal of a batch in which no test case has run."""
 
 
 def sealed(seal: Seal, results: Sequence[Any], fresh: Sequence[Any]) -> Seal:
-    """The seal after the test case that has given the last result.
+    """Return the seal after the test case that produced the last result.
 
     Args:
-        seal: before it.
-        results: of the batch.
+        seal: the seal before this test case.
+        results: results of the batch.
         fresh: traces of the batch that are new to its process.
     """
     known = seal[2] if seal else 0
@@ -32,7 +33,7 @@ def sealed(seal: Seal, results: Sequence[Any], fresh: Sequence[Any]) -> Seal:
 
 
 def holds(seal: Seal, results: Sequence[Any], fresh: Sequence[Any]) -> bool:
-    """Nothing was added, removed or replaced since it was sealed."""
+    """Return True if no result or trace was added, removed or replaced after it was sealed."""
     end = len(fresh)
     for result in reversed(results):
         if not seal or seal[1] is not result or seal[2] != end:

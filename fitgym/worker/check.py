@@ -5,8 +5,8 @@
     "truth" v or not v
     "message" re.search(e, str(v)), where v is the exception that ended the test case
 
-A check may run code of the subject (an `__eq__`, a property on the way to the value), as the assertion would, so it
-belongs between the journal's marks. Whatever it raises, the assertion would have raised too: it does not hold.
+A check may run code of the subject (an `__eq__`, or a property on the path to the value), as the assertion would. So
+the journal must mark it as running. A check that raises does not hold, because the assertion would raise too.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ __all__ = ["Approx", "Check", "Checks", "WireFact", "check"]
 Check = Callable[[Results], bool]
 
 WireFact = tuple[int, str, str, WireExpression]
-"""An observation as built-in values: position, path, kind, expression."""
+"""An observation as built-in values: position of the result, path to the value, kind of check, expected value."""
 
 RELATIVE: Final = 1e-6
 ABSOLUTE: Final = 1e-12
 
 
 def check(fact: WireFact) -> Check:
-    """A function from the results of a test case to whether the fact holds for them.
+    """Return a function that decides for the results of a test case whether the fact holds.
 
     Raises:
         SetupError: the expected value names something that does not exist.
-        SyntaxError: the path cannot be read.
+        SyntaxError: the path cannot be parsed.
     """
     position, path, kind, expression = fact
     follow = _follow(path) if path else None
@@ -52,11 +52,11 @@ def check(fact: WireFact) -> Check:
 
 
 class Checks:
-    """Everything that an exported test would check of one test case.
+    """All checks that an exported test would make for one test case.
 
     Args:
-        facts: about its results.
-        raises: the class that ends it, None if it returns.
+        facts: facts about its results.
+        raises: class of the exception that ends the test case, None if it returns.
         position: index of the statement that raises, -1 for none.
 
     Raises:
@@ -72,7 +72,7 @@ class Checks:
         self._position = position
 
     def judge(self, results: Results, error: BaseException | None) -> tuple[str, tuple[int, ...]]:
-        """How a test would tell this execution from the expected one, see `Effect`, and the facts that do not hold."""
+        """Return how a test would detect an unexpected execution (see `Effect`), and the failing facts."""
         if error is None and self._raises is not None:
             return "returns", ()
         if error is not None:
@@ -93,15 +93,15 @@ class Checks:
 def _holds(holds: Check, results: Results) -> bool:
     try:
         return holds(results)
-    except BaseException:  # the assertion would fail by it; of the runner's own exceptions the runner knows
+    except BaseException:  # the assertion would raise too; the runner detects fuel and timer itself
         return False
 
 
 class Approx:
-    """Equal to what `pytest.approx` is equal to, for the expected values that observations have.
+    """Equal to the same values as `pytest.approx`, for the expected values that observations have.
 
-    These are numbers, and flat lists, tuples and dictionaries of numbers. Two numbers are equal if they differ by no
-    more than 1e-6 of the expected one, or 1e-12.
+    Expected values are numbers, and flat lists, tuples and dictionaries of numbers. Two numbers are equal if they
+    differ by at most 1e-6 of the expected number, or by at most 1e-12.
 
     Args:
         expected: a number, or a list, tuple or dictionary of numbers.
@@ -140,7 +140,7 @@ class Approx:
 def _is_number(value: object) -> bool:
     if isinstance(value, (int, float, complex)):
         return True
-    numbers = sys.modules.get("numbers")  # where nobody has loaded it no other class can be a number
+    numbers = sys.modules.get("numbers")  # if it is not loaded, no other class is registered as a number
     return numbers is not None and isinstance(value, numbers.Complex)
 
 
@@ -150,7 +150,7 @@ def _all_near(actual: Any, expected: dict[Any, Any]) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _follow(path: str) -> Callable[[Any], Any]:
-    """What leads from a result to the observed value, `.name`, `[0]` and sequences of these, as a function."""
+    """Compile a path such as `.name[0]` to a function from a result to the observed value."""
     found: Callable[[Any], Any] = eval(f"lambda value: value{path}", {"__builtins__": {}})
     return found
 
@@ -167,7 +167,7 @@ def _near(value: Any, expected: Step, results: Results) -> bool:
     return bool(value == Approx(expected(results)))
 
 
-def _no_number(value: Any, expected: Step, results: Results) -> bool:
+def _is_nan(value: Any, expected: Step, results: Results) -> bool:
     return math.isnan(value)
 
 
@@ -191,11 +191,11 @@ def _instance(value: Any, expected: Step, results: Results) -> bool:
     return isinstance(value, expected(results))
 
 
-def _other(value: Any, expected: Step, results: Results) -> bool:
+def _is_not(value: Any, expected: Step, results: Results) -> bool:
     return value is not expected(results)
 
 
-def _says(value: Any, expected: Step, results: Results) -> bool:
+def _message_matches(value: Any, expected: Step, results: Results) -> bool:
     return re.search(expected(results), str(value)) is not None
 
 
@@ -203,12 +203,12 @@ _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "equal": _equal,
     "is": _same,
     "approx": _near,
-    "nan": _no_number,
+    "nan": _is_nan,
     "text": _text,
     "list": _items,
     "length": _length,
     "isinstance": _instance,
     "truth": _truth,
-    "is not": _other,
-    "message": _says,
+    "is not": _is_not,
+    "message": _message_matches,
 }

@@ -1,4 +1,4 @@
-"""Driving results: what has to be done with what a call returns so that the body behind it runs."""
+"""Driving: consumes the result of a call so that the body behind it runs (awaits, iterates, enters)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["MOST_ITEMS", "Driver"]
 
 MOST_ITEMS = 100
-"""How many items an iterator is asked for."""
+"""Maximal number of items taken from an iterator."""
 
 
 class Driver:
-    """Does with a result what is needed so that the body behind it runs.
+    """Consumes results: awaits coroutines, iterates generators, enters context managers.
 
-    One event loop serves all test cases of a process; it is replaced when a test case leaves it in an odd state.
+    All test cases of a process share one event loop. It is replaced if a test case leaves tasks or timers behind.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Driver:
 
     @property
     def codes(self) -> frozenset[types.CodeType]:
-        """Its own code: what it calls is called by the test case itself."""
+        """Code objects of the driver. Calls made from them count as calls by the test case."""
         return frozenset(
             (
                 self.driving(_nothing, "iterate").__code__,
@@ -49,7 +49,7 @@ class Driver:
         )
 
     def driving(self, call: Step, drive: str) -> Step:
-        """The call with its result driven."""
+        """Return a step that makes the call and drives its result."""
         finish = self._finishes[drive]
 
         def step(results: Results) -> Any:
@@ -58,8 +58,8 @@ class Driver:
         return step
 
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop, made when it is needed first."""
-        import asyncio  # takes 40 ms, and most subjects have no coroutines
+        """Return the event loop. Creates it on first use."""
+        import asyncio  # the import takes 40 ms, and most subjects have no coroutines
 
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
@@ -85,7 +85,7 @@ class Driver:
             self._cancel(loop)
 
     def _cancel(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End what the test case has left running."""
+        """Cancel the tasks and generators that the test case left running."""
         import asyncio
 
         if loop.is_closed() or loop.is_running():
@@ -98,7 +98,7 @@ class Driver:
         generators: Any = getattr(loop, "_asyncgens", ())
         if generators:
             loop.run_until_complete(loop.shutdown_asyncgens())
-            self._replace(loop)  # a loop that has shut its generators down warns about new ones
+            self._replace(loop)  # a loop that has shut down its generators warns about new ones
         elif getattr(loop, "_scheduled", ()):
             self._replace(loop)
 
@@ -107,7 +107,7 @@ class Driver:
             self._loop = None
 
     def _replace(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A fresh loop in the place of one with a history; its descriptors are the same numbers again."""
+        """Replace a used loop with a fresh one. Its descriptors get the same numbers."""
         loop.close()
         self._loop = None
         self.loop()

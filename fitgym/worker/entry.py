@@ -1,4 +1,4 @@
-"""Entries: statements that have been compiled."""
+"""Entries: compiled statements."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Partitions = tuple[tuple[str, float], ...]
 class Entry:
     """One compiled statement.
 
-    What few statements are asked for is found out when it is asked first. Arguments that only consist of literals are
-    the same each time; all others are made again for every answer, so that no answer depends on an earlier one.
+    Data that few statements need is computed on first use. Arguments that consist only of literals are evaluated once.
+    All others are evaluated for every call, so that no answer depends on an earlier one.
 
     Args:
-        callee: what it calls.
-        step: does it.
-        statement: what it was compiled from.
+        callee: the operation that the statement calls.
+        step: the function that runs the statement.
+        statement: the statement as it was sent.
 
     Attributes:
-        seen: types of results that teach nothing any more.
-        returned: its call in a trace of which nothing else is known, if it returns.
+        seen: result types that give no further feedback.
+        returned: record of its call if it returns, in a trace without values of arguments and results.
     """
 
     __slots__ = ("_asked", "_binds", "_conforms", "_partitions", "callee", "returned", "seen", "statement", "step")
@@ -36,7 +36,7 @@ class Entry:
         self.callee = callee
         self.step = step
         self.statement = statement
-        # Drained, a result is of another type than the one that the operation is known to return.
+        # A driven result has another type than the operation is known to return, so it needs its own set.
         self.seen: set[type] = set() if statement[4] else callee.seen
         self.returned: WireCall = callee.returned
         self._binds: bool | None = None
@@ -46,14 +46,14 @@ class Entry:
 
     @property
     def binds(self) -> bool:
-        """The arguments fit the signature of what is called; True where that cannot be known."""
+        """Whether the arguments fit the signature of the callee; True if the signature is unknown."""
         if self._binds is None:
             _, _, args, kwargs, _ = self.statement
             self._binds = self.callee.binds(len(args), [name for name, _ in kwargs])
         return self._binds
 
     def conforms(self, results: Results) -> bool:
-        """Every argument is what its annotation asks for; True where that cannot be known."""
+        """Return True if every argument conforms to its annotation, or if that cannot be decided."""
         if self._conforms is not None:
             return self._conforms
         if self._asked is None:
@@ -64,7 +64,7 @@ class Entry:
         return _conform(self._asked, results)
 
     def _judge_constants(self) -> list[tuple[Step, Hint]]:
-        """Judge the arguments that are always the same; what is asked of the others."""
+        """Check the constant arguments. Return the other arguments with their hints."""
         hints = self.callee.hints
         asked: list[tuple[Step, Hint]] = []
         for name, expression in self._arguments():
@@ -84,10 +84,10 @@ class Entry:
         return asked
 
     def inputs(self, results: Results, places: Places) -> tuple[tuple[str, str, float], ...]:
-        """Partitions of all arguments with the parameters they are bound to.
+        """Return the partitions of all arguments, with the names of their parameters.
 
         Args:
-            results: of the statements before.
+            results: results of the statements before.
             places: see `abstract`.
         """
         if self._partitions is None:
@@ -106,7 +106,7 @@ class Entry:
         )
 
     def _arguments(self) -> list[tuple[str, WireExpression]]:
-        """The arguments with the parameters that they are bound to."""
+        """Return the arguments with the names of their parameters."""
         _, _, args, kwargs, _ = self.statement
         return [*zip(self.callee.names(len(args)), args, strict=True), *kwargs]
 
@@ -114,6 +114,6 @@ class Entry:
 def _conform(asked: list[tuple[Step, Hint]], results: Results) -> bool:
     try:
         values = [make(results) for make, _ in asked]
-    except BaseException:  # an argument that cannot even be made
+    except BaseException:  # the evaluation of an argument raises
         return True
     return all(conforms(value, hint) for value, (_, hint) in zip(values, asked, strict=True))

@@ -1,4 +1,4 @@
-"""Frames: which function of the subject a frame of a traceback belongs to, and what stands before it."""
+"""Frames: maps frames of a traceback to functions of the subject."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _RAISE = bytes([dis.opmap["RAISE_VARARGS"]])  # what `raise` and `assert` compil
 
 
 class Frames:
-    """Which function of the subject a frame of a traceback belongs to.
+    """Maps frames of a traceback to functions of the subject.
 
     Args:
-        subject: whose source file the frames are compared with.
-        probes: the recorder, which knows the code that holds its probes.
+        subject: the subject; its source file identifies its frames.
+        probes: the recorder, which maps code with probes to functions.
     """
 
     def __init__(self, subject: Subject, probes: Recorder) -> None:
@@ -34,13 +34,13 @@ class Frames:
         for function in subject.functions:
             self._named.setdefault(function.name, []).append(function.id)
         self._ours = os.path.dirname(os.path.abspath(instrument.__file__ or ""))
-        # By the identity of their code, which is kept so that no other one gets it.
+        # By the id of the code object. The code object is kept, so that no other one can get the same id.
         self._known: dict[int, tuple[types.CodeType, int, dict[int, bool]]] = {}
 
     def innermost(self, traceback: types.TracebackType | None) -> tuple[int, bool]:
-        """The innermost function of the subject, -1 for none, and whether its own `raise` or `assert` raised.
+        """Return the innermost function of the subject (-1 for none), and whether its own `raise` or `assert` raised.
 
-        Frames of probes are looked through: they stand for an operator of the subject.
+        Frames of probes are skipped, because a probe replaces an operator of the subject.
         """
         path, ours = self._path, self._ours
         found: types.TracebackType | None = None
@@ -57,22 +57,25 @@ class Frames:
         code, function, raises = self._of_code(found.tb_frame.f_code)
         instruction = found.tb_lasti
         explicit = raises.get(instruction)
-        if explicit is None:  # reading the instructions copies all of them
+        if explicit is None:  # cached, because `co_code` copies all instructions
             explicit = raises[instruction] = code.co_code[instruction : instruction + 1] == _RAISE
         return function, explicit and not left
 
     def _of_code(self, code: types.CodeType) -> tuple[types.CodeType, int, dict[int, bool]]:
-        """A code object of the subject, the function that it belongs to, and which of its instructions raise."""
+        """Return a code object of the subject, the id of its function, and a cache of which instructions raise."""
         known = self._known.get(id(code))
         if known is None:
-            if len(self._known) >= _MOST_CODES:  # code that is made while it runs
+            if len(self._known) >= _MOST_CODES:  # the subject may create code objects while it runs
                 self._known.clear()
             function = self._probes.function_of(code)
             known = self._known[id(code)] = (code, function if function >= 0 else self._find(code), {})
         return known
 
     def _find(self, code: types.CodeType) -> int:
-        """By name; several of one name, or the anonymous code of a comprehension or class body, by line."""
+        """Find a function by name.
+
+        If several match, or the code belongs to a comprehension or class body, use the line.
+        """
         line = code.co_firstlineno
         named = self._named.get(code.co_qualname, [])
         candidates = [self._functions[i] for i in named] or [
@@ -80,7 +83,7 @@ class Frames:
         ]
         if not candidates:
             return 0
-        # The first line of decorated code is its first decorator, the line of a function its `def`.
+        # Decorated code starts at its first decorator, but the line of a function is its `def`.
         near = [function for function in candidates if function.line >= line] if named else []
         if near:
             return min(near, key=lambda function: (function.line - line, function.id)).id
@@ -88,7 +91,7 @@ class Frames:
 
 
 def wrappers(target: Any) -> frozenset[types.CodeType]:
-    """Code that stands between the call of an operation and its own body: its decorators."""
+    """Return the code of the decorators between the call of an operation and its body."""
     found: set[types.CodeType] = set()
     for _ in range(16):
         if not hasattr(target, "__wrapped__"):

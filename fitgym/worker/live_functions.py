@@ -1,4 +1,4 @@
-"""Live functions: the functions of the subject that exist in this process, to be patched for a mutant."""
+"""Live functions: the function objects of the subject in this process, to be patched for a mutant."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ LiveFunctions = dict[int, list[FunctionType]]
 
 
 def live_functions(filename: str, recorder: Recorder) -> LiveFunctions:
-    """The functions that exist now, closures included; those that the collector has been told to freeze are not found.
+    """Return the existing functions of the subject, including closures.
+
+    Functions that were frozen with `gc.freeze` are not found.
 
     Args:
-        filename: of the subject's code.
-        recorder: made its probes.
+        filename: source file of the subject.
+        recorder: recorder of its probes.
     """
     found: LiveFunctions = {}
     for thing in gc.get_objects():

@@ -1,10 +1,10 @@
 """The worker process: imports the subject once, then forks children that run test cases.
 
-Run as `python -m fitgym.worker.main CONTROL JOURNAL` with two inherited descriptors. The process itself is a zygote:
-it imports and instruments the subject, describes it, and never runs a test case (`supervisor`). Each child starts from
-the state right after the import, answers batches until a test case leaves something behind that cannot be undone, says
-so with its last answer, and ends (`runner`). The zygote kills what a child leaves running, and ends with everything
-below it when its parent does.
+Run as `python -m fitgym.worker.main CONTROL JOURNAL` with two inherited descriptors. The process itself is a zygote: it
+imports, instruments and describes the subject, and never runs a test case (`supervisor`). Each child starts from the
+state right after the import (`runner`). A child answers batches until a test case leaves behind state that cannot be
+restored. It then reports this in its last answer and ends. The zygote kills the processes that a child leaves running.
+It ends together with all its descendants when its parent ends.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Be the worker process.
+    """Run the worker process.
 
     Args:
-        arguments: numbers of the descriptors of the control socket and of the journal.
+        arguments: descriptor numbers of the control socket and of the journal.
     """
     control = socket.socket(fileno=high(int(arguments[0])))
     journal = Journal(int(arguments[1]))
     Journal.seal(int(arguments[1]))
     for argument in arguments:
         os.close(int(argument))
-    sys.dont_write_bytecode = True  # from here on: compiling the worker's own files takes longer than all they do
+    sys.dont_write_bytecode = True  # not before: compiling the worker's own files is slow
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     token = control.recv(TOKEN_SIZE, socket.MSG_WAITALL)
     reader = FrameReader(token)
@@ -60,13 +60,13 @@ def main(arguments: list[str]) -> NoReturn:
             programs=reference.programs,
         )
     except ExecutionError as error:
-        raise SystemExit(str(error)) from None  # the parent reads what is written to stderr
+        raise SystemExit(str(error)) from None  # the parent reads this message from stderr
     _silence()
     limit_sleep(guard)
     if reference.writes:
         guard.lay_over(reference.root)
     try:
-        with ended_by(control):  # an import may take for ever
+        with ended_by(control):  # an import may never finish
             control.sendall(frame(token, dumps(("importing", reference.module))))
             runner = Runner.prepare(reference, limits, journal, guard, infection=infection)
             runner.settle()
@@ -84,7 +84,7 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def _silence() -> None:
-    """Point the standard descriptors to nothing, so that prints cost little and disturb nobody."""
+    """Redirect the standard streams to /dev/null, so that output of test cases costs little and reaches no terminal."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
@@ -92,15 +92,16 @@ def _silence() -> None:
 
 
 def _needs_overlay(reference: Reference, guard: Guard) -> bool:
-    """The import was not allowed to write beside the subject or among temporary files, and would be with an overlay."""
+    """Return True if the sandbox refused a write next to the subject or to /tmp that an overlay would allow."""
     places = tuple(os.path.join(place, "") for place in (reference.root, os.path.realpath(reference.root), "/tmp"))
     return not reference.writes and any(os.path.abspath(path).startswith(places) for path in guard.missed)
 
 
 def _failure(reference: Reference, error: BaseException, hints: Sequence[str]) -> tuple[str, str, str]:
-    """One sentence about an import that failed, and the subject's own part of the traceback.
+    """Return one sentence about a failed import, and the subject's part of the traceback.
 
-    The subject may have caught a refusal of the sandbox and raised something else: then the last of `hints` is added.
+    The subject may have caught a refusal of the sandbox and raised another exception. Then the last of `hints` is
+    added.
     """
     if isinstance(error, SubjectError):
         return ("failed", str(error), "" if error.__cause__ is None else _traceback(error.__cause__))
@@ -113,7 +114,7 @@ def _failure(reference: Reference, error: BaseException, hints: Sequence[str]) -
 
 
 def _traceback(error: BaseException) -> str:
-    """The subject's own part of it."""
+    """Format the subject's own part of the traceback."""
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = [
         entry

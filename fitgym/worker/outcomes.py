@@ -1,4 +1,4 @@
-"""Outcomes: what the exception that ended a test case means for its trace."""
+"""Outcomes: the meaning of the exception that ended a test case for its trace."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ __all__ = ["Outcomes", "TimeUp"]
 
 
 class TimeUp(BaseException):
-    """The clock ran out for the running test case; raised by the timer only."""
+    """The running test case exceeded its time limit. Raised only by the timer."""
 
 
 class Outcomes:
-    """Judges exceptions.
+    """Classifies exceptions.
 
     Args:
-        subject: what is tested, already imported.
+        subject: the subject, already imported.
         probes: the recorder of the worker.
     """
 
     def __init__(self, subject: Subject, probes: Recorder) -> None:
         self._probes = probes
         self._frames = Frames(subject, probes)
-        # What is found out about a class is only kept for those that exist by now: later ones die with their test case.
-        # A class may have a hash of its own, hence the identities.
+        # Only classes that exist now are cached, because later ones are destroyed with their test case. The keys are
+        # ids, because the metaclass of a class may define its own hash.
         self._classes = _subclasses(BaseException)
         self._kinds: dict[int, _Kind | None] = dict.fromkeys(self._classes)
 
     def failure(self, error: BaseException) -> Failure:
-        """Why a test case that ended with this cannot be trusted; notes which blocks it left."""
+        """Return why a test case that ended with this exception cannot be trusted. Records the blocks that it left."""
         kind = self._kind(error)
         if not kind.is_ours:
             self._probes.stopped(_TRACEBACK(error))
@@ -49,19 +49,19 @@ class Outcomes:
     def raised(
         self, entries: Sequence[Entry], results: Results, error: BaseException, failure: Failure
     ) -> Raised | None:
-        """What a test case raised, None if the exception is none of the subject's.
+        """Return the exception of a test case, None if the worker raised it and not the subject.
 
         Args:
             entries: its statements up to the one that raised.
-            results: of the others.
-            error: what was raised.
+            results: results of the statements before.
+            error: the exception.
             failure: see `failure`.
         """
         kind = self._kind(error)
         if kind.is_ours:
             return None
         function, explicit = self._frames.innermost(_TRACEBACK(error))
-        if failure:  # where the stack or the memory ended is a matter of chance
+        if failure:  # where the stack or the memory was exhausted is random
             function, explicit = -1, False
         entry = entries[-1]
         operation = entry.callee.operation
@@ -76,7 +76,7 @@ class Outcomes:
         return Raised(mro[0], function, operation.id, position, how, counted and not ill_typed, mro, ill_typed)
 
     def _kind(self, error: BaseException) -> _Kind:
-        cls = type(error)  # `isinstance` would ask the error for its `__class__`
+        cls = type(error)  # `isinstance` would call the error's `__class__` property
         kind = self._kinds.get(id(cls))
         if kind is None:
             kind = _Kind.of(cls)
@@ -85,7 +85,7 @@ class Outcomes:
         return kind
 
 
-# What is asked of a class or an exception of the subject is asked past whatever it says about itself.
+# These read attributes of the subject's classes and exceptions without running the subject's code.
 _TRACEBACK: Callable[[BaseException], types.TracebackType | None] = BaseException.__dict__["__traceback__"].__get__
 _MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _MODULE: Callable[[type], object] = type.__dict__["__module__"].__get__
@@ -94,14 +94,14 @@ _NAME: Callable[[type], str] = type.__dict__["__name__"].__get__
 
 
 class _Kind(NamedTuple):
-    """What is known about all exceptions of one class.
+    """Properties of all exceptions of one class.
 
     Attributes:
         failure: why a test case that ended with it cannot be trusted.
         is_ours: the worker raised it, not the subject.
-        is_type_error: it may come from arguments that do not fit.
-        mro: names of its classes from itself up to `BaseException`.
-        names: all names under which a docstring may declare it.
+        is_type_error: it may come from arguments that do not fit the signature.
+        mro: names of its classes, from itself up to `BaseException`.
+        names: names under which a docstring may declare it.
     """
 
     failure: Failure
@@ -112,7 +112,7 @@ class _Kind(NamedTuple):
 
     @classmethod
     def of(cls, error: type) -> _Kind:
-        """The kind of a class."""
+        """Return the kind of a class."""
         bases = [base for base in _MRO(error) if base is not object]
         mro = tuple(map(_type_name, bases))
         declarable = [base for base in bases if base is not BaseException]
@@ -122,10 +122,10 @@ class _Kind(NamedTuple):
 
 
 def _failure(cls: type) -> Failure:
-    """Why a test case that ended with an exception of this class cannot be trusted.
+    """Return why a test case that ended with an exception of this class cannot be trusted.
 
-    How deep a recursion may go depends on where it starts, and that is elsewhere when the test is run by pytest. So a
-    test case that ends by `RecursionError` counts as one that went on for too long.
+    The possible recursion depth depends on the depth at which the test starts, which differs under pytest. So a
+    `RecursionError` counts as running out of fuel.
     """
     if issubclass(cls, TimeUp):
         return "timeout"
@@ -141,13 +141,13 @@ def _failure(cls: type) -> Failure:
 
 
 def _type_name(cls: type) -> str:
-    """`module.qualname`, the bare name for builtins; runs no code of the subject."""
+    """Return `module.qualname`, or the bare name for builtins. Runs no code of the subject."""
     module, qualname = _MODULE(cls), _QUALNAME(cls)
     return f"{module}.{qualname}" if type(module) is str and module != "builtins" else qualname
 
 
 def _subclasses(cls: type) -> dict[int, type]:
-    """The class and everything derived from it that exists by now, by identity."""
+    """Return the class and all existing subclasses, by id."""
     found = {id(cls): cls}
     pending = [cls]
     while pending:

@@ -1,4 +1,4 @@
-"""Preparation: the instrumented source of a subject, its description, and the modules that belong to it."""
+"""Preparation: the instrumented source of a subject, its description, and the other modules of its package."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["describe", "instrumented", "neighbours", "shared_objects"]
 
 
 def instrumented(reference: Reference, source: str, infection: bool) -> Instrumented:
-    """The source with places for probes, the same each time.
+    """Return the source instrumented with probes. The result is deterministic.
 
     Raises:
-        SubjectError: it is nested too deeply.
+        SubjectError: the source is nested too deeply.
     """
     leading = in_use() == "c"
     try:
@@ -37,7 +37,7 @@ def instrumented(reference: Reference, source: str, infection: bool) -> Instrume
 
 
 def describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
-    """Everything the parent will know about the subject."""
+    """Return the description of the subject that the parent receives."""
     plan = instrumented.plan
     return complete(
         reference,
@@ -51,7 +51,7 @@ def describe(reference: Reference, source: str, module: types.ModuleType, instru
 
 
 def neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.ModuleType]:
-    """The other modules of the subject's package, and modules of one's own that its import has loaded."""
+    """Return the other modules of the subject's package, and modules of the same project that its import loaded."""
     package = module.__name__.partition(".")[0]
     libraries = tuple(entry for entry in sys.path if "site-packages" in entry or "dist-packages" in entry)
     found = []
@@ -71,7 +71,7 @@ def neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.M
 
 
 def shared_objects() -> list[object]:
-    """Objects of the standard library that many programs change."""
+    """Return objects of the standard library that many programs modify (`logging`)."""
     logging = sys.modules.get("logging")
     if logging is None:
         return []

@@ -1,8 +1,8 @@
-"""Programs: statements compiled once, then run by one loop.
+"""Programs: statements compiled once and run by one loop.
 
-A statement becomes a small function from the results so far to its own result. Everything that does not change is looked
-up beforehand: the callable, the literals, the keyword names. A test case is a tuple of these functions, run in a loop
-with a single `try` around it; what went wrong is looked into only when something did.
+A statement becomes a small function from the previous results to its own result. Everything constant is resolved
+beforehand: the callable, the literals, the keyword names. A test case is a tuple of these functions. They run in a loop
+with a single `try` around it, so a test case that raises nothing pays for no error handling.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ __all__ = ["Outcome", "Program"]
 
 @dataclass(slots=True)
 class Outcome:
-    """How one test case ended, its probes left aside.
+    """How one test case ended, without the data of the probes.
 
     Attributes:
         calls: see `Trace.calls`, as built-in values.
         failure: why it cannot be trusted, "" if it can.
         entries: its statements up to the one that ended it.
-        results: what they returned, those that did.
-        error: the exception that ended it; only while it is needed.
+        results: results of the statements that returned.
+        error: the exception that ended it; dropped when it is no longer needed.
     """
 
     calls: WireCalls
@@ -45,12 +45,12 @@ class Outcome:
 
 
 class Program:
-    """The statements that a worker knows, ready to run.
+    """The compiled statements of a worker.
 
     Args:
-        subject: what is tested; its operations are resolved at once, so all modules they need are imported here.
+        subject: the subject. Its operations are resolved at once, so all modules they need are imported here.
         probes: the recorder of the worker.
-        cells: of the journal.
+        cells: cells of the journal.
 
     Attributes:
         is_async: some operation needs an event loop.
@@ -71,11 +71,11 @@ class Program:
         probes.runner_codes.update((Program.run.__code__, Program._run_abstracting.__code__))
 
     def open_loop(self) -> None:
-        """Make the event loop now, so that its descriptors count as there from the start."""
+        """Create the event loop now, so that its descriptors belong to the initial state."""
         self._driver.loop()
 
     def define(self, identifier: int, statement: WireStatement) -> None:
-        """Compile a statement; its id stands for it from now on."""
+        """Compile a statement and store it under its id."""
         operation, receiver, args, kwargs, iterate = statement
         callee = self._callees[operation]
         try:
@@ -91,12 +91,13 @@ class Program:
     def run(self, testcase: tuple[int, ...], needs: frozenset[str] = frozenset()) -> Outcome:
         """Run one test case to its end or to its first exception.
 
-        The journal says that a test case runs from before the first statement until no code of the subject can be
-        reached any more; exceptions of the timer are raised in between only.
+        The journal marks the test case as running from before the first statement until no code of the subject can run
+        any more. The timer raises exceptions only in this interval.
         """
         entries = [self._entries[identifier] for identifier in testcase]
         if "direct" in needs or "output" in needs or "input" in needs:
             return self._run_abstracting(entries, needs)
+        # Hot path: bound methods and globals are kept in locals, and a call without new feedback appends one result.
         cells = self._cells
         idle = IDLE
         type_ = type
@@ -118,7 +119,10 @@ class Program:
         return Outcome(tuple([entry.returned for entry in entries]), self._unspent(), entries, results)
 
     def repeat(self, testcase: tuple[int, ...]) -> Outcome:
-        """Like `run`, but what comes back teaches nothing, because it is not the subject's own code that gave it."""
+        """Run a test case like `run`, without feedback.
+
+        Used for mutants, whose results say nothing about the subject.
+        """
         entries = [self._entries[identifier] for identifier in testcase]
         cells = self._cells
         results: Results = []
@@ -133,10 +137,9 @@ class Program:
         return Outcome((), self._unspent(), entries, results)
 
     def raised(self, outcome: Outcome) -> Raised | None:
-        """The exception that ended a test case, None if there was none of the subject's.
+        """Return the exception that ended a test case, None if it was not raised by the subject.
 
-        Making its arguments again may run code of the subject, so this comes after what the test case has recorded was
-        read.
+        Evaluating its arguments again may run code of the subject. So this is called after the recorded data was read.
         """
         error = outcome.error
         if error is None:
@@ -144,7 +147,7 @@ class Program:
         return self._outcomes.raised(outcome.entries, outcome.results, error, outcome.failure)
 
     def _run_abstracting(self, entries: list[Entry], needs: frozenset[str]) -> Outcome:
-        """Like `run`, for what costs more: direct calls through decorators, and partitions of values."""
+        """Run a test case like `run`, and record direct calls through decorators and partitions of values."""
         cells = self._cells
         direct, output, input_ = "direct" in needs, "output" in needs, "input" in needs
         entry_codes = self._probes.entry_codes
@@ -189,7 +192,7 @@ class Program:
         self.feedback.note(operation, value, entry.seen, bool(operation.drive))
 
     def _ended(self, entries: list[Entry], results: Results, error: BaseException) -> Outcome:
-        """An exception was raised by the statement after the last result."""
+        """Return the outcome of a test case whose statement after the last result raised."""
         entries = entries[: len(results) + 1]
         calls = [entry.returned for entry in entries]
         if len(calls) > len(results):

@@ -1,4 +1,4 @@
-"""Runs batches of test cases in a child of the worker, and describes what they did."""
+"""The runner: runs batches of test cases in a child of the worker and encodes their results."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 
 __all__ = ["Runner"]
 
-_MORE_TASKS = 1000  # processes and threads that all the user's programs together may add to those there are
-_PROCESSOR_S = 3600  # that the zygote, or a child before its limit is raised, may use; each counts from its own start
+_MORE_TASKS = 1000  # processes and threads that all programs of the user may start in addition to the existing ones
+_PROCESSOR_S = 3600  # processor time of the zygote, or of a child before its limit is raised; counted per process
 _IMPORT_FUEL = 1 << 60
-_LONGEST_S = 0.2  # for a batch; what is left of it is sent again, so that its results come while there is time
+_LONGEST_S = 0.2  # seconds for a batch; the parent sends the rest again, so results arrive before a deadline
 
 _NOTHING: Found = ((), ())
 
 
 class Runner:
-    """Runs batches of test cases and describes what they did.
+    """Runs batches of test cases and encodes their results.
 
     Args:
-        subject: what is tested.
-        recorder: counts what it does.
-        program: its statements.
-        limits: what one test case may use.
-        journal: says what runs.
-        guard: refuses actions.
-        chance: where random numbers come from.
+        subject: the subject.
+        recorder: the recorder of its probes.
+        program: the compiled statements.
+        limits: resource limits of one test case.
+        journal: records which test case is running.
+        guard: the sandbox guard, which refuses actions.
+        chance: source of the subject's random numbers.
         module: the module under test.
-        before: names of the modules that were there before it was imported.
-        infection: its code has probes for infection.
+        before: names of the modules that existed before its import.
+        infection: the code has infection probes.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class Runner:
         self._processor_s = _PROCESSOR_S
         self._chance = chance
         self._known: dict[object, int] = {}
-        self._numbers = 0  # of traces that are known
+        self._numbers = 0  # number of known traces
         self._watchdog = Watchdog(limits, journal, recorder)
         self._interval = 0.0
         self._fuel = limits.fuel
-        self._haunted = False  # something of the last test case did not die quietly
+        self._finalizer_failed = False  # a finalizer of the last test case hung or was refused
         self._functions: LiveFunctions = {}
         self._mutation: Mutation | None = None
         self._checked: dict[tuple[int, ...], WireExpectation] = {}
@@ -104,11 +104,11 @@ class Runner:
     def prepare(
         cls, reference: Reference, limits: Limits, journal: Journal, guard: Guard, *, infection: bool = False
     ) -> Runner:
-        """Import, instrument and describe the subject; with probes for infection where they are needed.
+        """Import, instrument and describe the subject. With infection probes if `infection`.
 
         Raises:
-            SubjectError: there is nothing to test, or what the import leaves cannot be described.
-            BaseException: whatever the import raises.
+            SubjectError: there is nothing to test, or the imported module cannot be described.
+            BaseException: any exception that the import raises.
         """
         source = read(reference)
         instrumented = preparation.instrumented(reference, source, infection)
@@ -137,15 +137,15 @@ class Runner:
         return cls(subject, recorder, program, limits, journal, guard, chance, module, before, infection=infection)
 
     def settle(self) -> None:
-        """The zygote's work is over: take a snapshot of all state, and get ready to share the memory with children."""
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how children end
+        """Take a snapshot of all state and prepare the memory for sharing. The last step before children are forked."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, the exit status of children would be lost
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self._around.take()
         self._signal_rules = signal_rules()
         self._functions = live_functions(self.subject.reference.path, self.recorder)
         gc.collect()
         gc.freeze()
-        gc.disable()  # objects in cycles die between test cases, not during an unlucky one
+        gc.disable()  # objects in cycles are collected between test cases, not during an arbitrary one
         with self.guard.off():
             lower(resource.RLIMIT_AS, used_memory() + self.limits.memory_mb * (1 << 20))
             lower(resource.RLIMIT_NPROC, _tasks() + _MORE_TASKS)
@@ -153,11 +153,11 @@ class Runner:
         signal.signal(signal.SIGALRM, self._watchdog.handler())
 
     def warm(self, names: list[str]) -> int:
-        """Import modules for all children to come, see `Surroundings.warm`; how many."""
+        """Import modules for all later children and return their number, see `Surroundings.warm`."""
         return self._around.warm(names)
 
     def mutate(self) -> None:
-        """Get ready to run mutants."""
+        """Prepare the process for running mutants."""
         from fitgym.worker.activation import Mutation
 
         instrumented = preparation.instrumented(self.subject.reference, self.subject.source, self._infection)
@@ -165,14 +165,14 @@ class Runner:
         gc.freeze()
 
     def make(self, number: int) -> None:
-        """Make a mutant here, for all children to come, each of which would have to make it again."""
+        """Compile a mutant here, so that later children need not compile it again."""
         if self._mutation is not None:
-            with contextlib.suppress(Exception):  # who runs it will see
+            with contextlib.suppress(Exception):  # the child that runs the mutant will report the error
                 self._mutation.make(number)
             gc.freeze()
 
     def begin(self) -> None:
-        """Get ready to run; called once in every child. What can be done once for all children is done in `settle`."""
+        """Prepare a child for running. Called once per child; work that all children share is done in `settle`."""
         isolate_signals(self._signal_rules)
         if self.program.is_async:
             self.program.open_loop()
@@ -181,38 +181,43 @@ class Runner:
         self.guard.mode = "strict"
 
     def wake(self) -> None:
-        """The first request has come: let the clock tick."""
+        """Start the timer when the first request arrives."""
         self._tick(self.limits.seconds, self.limits.idle_seconds)
 
     def _tick(self, seconds: float, idle_seconds: float) -> None:
-        """Let the clock tick as often as limits of so many seconds need."""
+        """Set the interval of the timer to fit these limits."""
         interval = min(seconds / 8, idle_seconds / 4)
         if interval != self._interval:
             self._interval = interval
             self._watchdog.allow(seconds, idle_seconds)
             signal.setitimer(signal.ITIMER_REAL, interval, interval)
-            self._around.forget_process()  # the timer is part of its snapshot
+            self._around.forget_process()  # the timer is part of the process snapshot
 
     def answer(self, request: tuple[Any, ...]) -> tuple[bytes, bool]:
-        """Run a batch.
+        """Run a batch and return the encoded answer, and whether it is the last one of this process.
 
         Args:
-            request: what to do ("run"; "observe", with chance as it comes; "expect" and "expect otherwise", with one
-                fixed stream of chance or another; "check", as "run", with all checks of a test at the end; "mutate");
-                what to record (for "check" with what each test case should show; for "mutate" instead that, and whether
-                mutants go on being run that are killed); new statements; test cases (for "mutate" each with the number
-                of a mutant); how much state is compared after each test case rather than after the batch, see
-                `fitgym.worker.surroundings`; the fuel, the seconds and the seconds of waiting that each test case may
-                use; and what is watched. Two more degrees of care: 3, no state is compared, because this process ends
-                after its first test case; -1 as 0, but if the batch has left something behind this process ends and
-                nothing is repeated, because it is known what the test cases should give.
+            request: a tuple with these items:
+
+                1. the mode: "run"; "observe" (random numbers are not fixed); "expect" and "expect otherwise" (one of
+                   two fixed random streams); "check" (like "run", followed by all checks of a test); "mutate";
+                2. the data to record. For "check" a pair of it and the expectations. For "mutate" a pair of the
+                   expectations and whether killed mutants are run on later test cases;
+                3. the new statements;
+                4. the test cases; for "mutate" pairs of a test case and the number of a mutant;
+                5. the care level: how much state is compared after each test case rather than after the batch, see
+                   `fitgym.worker.surroundings`. Two further levels: with 3 no state is compared, because this process
+                   ends after its first test case. -1 is like 0, but if the batch left state behind, this process ends
+                   and nothing is repeated, because the expected traces are known;
+                6. the fuel, the seconds and the seconds of waiting that each test case may use;
+                7. the watched state.
 
         Returns:
-            The answer as it is sent, and whether it was the last one of this process. It holds a result for each test
-            case up to the first that left something behind, or to where `_LONGEST_S` had passed; or none, when some test
-            case did but it is not known which, and then how much has to be compared to find out. Then what was found
-            changed, and the names of the modules that were imported since the last answer. If a test case has changed
-            what was recorded of others, the answer is none, so that the parent runs each of them in another process.
+            The answer has a result for each test case up to the first one that left state behind, or until `_LONGEST_S`
+            had passed. If that test case is unknown, it has no results but the care level with which to find it. It
+            also has the changed parts of the state, and the names of the modules imported since the last answer. If a
+            test case changed the records of others, the answer is an invalid message. The parent then runs each test
+            case in another process.
         """
         mode, needs, definitions, testcases, care, allowance, watched = request
         self._around.watch(watched)
@@ -220,6 +225,7 @@ class Runner:
         self._tick(*allowance[1:])
         if care < 3:
             self._around.enter(self.guard.overlay)
+        # Results and traces are sealed in nested tuples, because test cases can reach and change these lists.
         define = self.program.define
         for identifier, wire in definitions:
             define(identifier, wire)
@@ -286,7 +292,7 @@ class Runner:
             if mode == "check":
                 cells[1] = index
                 self._check(testcase, outcome)
-        except TimeUp:  # in the narrow gap after the last statement
+        except TimeUp:  # raised between the last statement and the update of the journal
             outcome = Outcome((), "timeout", [], [])
         cells[1] = IDLE
         cells[0] += 1
@@ -296,15 +302,15 @@ class Runner:
         elif guard.refused:
             failure = "blocked"
         if failure in ("timeout", "memory") or issubclass(type(outcome.error), RecursionError):
-            # How far it came is a matter of chance: of time, of memory, of how much of the code the interpreter had
-            # optimised by then (a call takes more of the stack at first).
+            # How far it came is random: it depends on time, on memory, and on how much of the code the interpreter had
+            # optimised by then (a call needs more stack at first).
             self.recorder.unlearn()
             self.recorder.begin(needs)
         result = self._described(testcase, outcome, failure, mode, fresh)
         if self.recorder.spent and not self._watchdog.timed_out:
-            self.recorder.begin(needs)  # objects need fuel to die quietly
-        late = self._bury(index, outcome)
-        self._haunted = bool(late)
+            self.recorder.begin(needs)  # finalizers that run now need fuel
+        late = self._destroy(index, outcome)
+        self._finalizer_failed = bool(late)
         if late and not failure:
             failure = late
             self.recorder.unlearn()
@@ -321,14 +327,15 @@ class Runner:
         return self._number(outcome, failure, fresh)
 
     def _check(self, testcase: tuple[int, ...], outcome: Outcome) -> None:
-        """Do what the assertions of a test do; whether they hold is not asked."""
+        """Run the assertions of a test. Their outcome is ignored."""
         from fitgym.worker.check import Checks
 
         facts, raises, position, _, _ = self._checked[testcase]
         Checks(facts, raises, position).judge(outcome.results, outcome.error)
 
-    def _bury(self, index: int, outcome: Outcome) -> Failure:
-        """Let all objects of the test case die while it still counts as running; what their finalizers did wrong."""
+    def _destroy(self, index: int, outcome: Outcome) -> Failure:
+        """Destroy all objects of the test case while it counts as running. Return the failure of their finalizers."""
+        # The journal marks this phase as running, so that the timer can interrupt finalizers of the subject.
         cells = self._cells
         cells[0] += 1
         cells[1] = index
@@ -347,7 +354,7 @@ class Runner:
         return "fuel" if self.recorder.spent else ""
 
     def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
-        """The number of this trace; one that is not known yet is appended to `fresh`."""
+        """Return the number of this trace in the process. A new trace is appended to `fresh`."""
         recorder = self.recorder
         reached, direct = recorder.snapshot()
         stops = recorder.stops()
@@ -371,16 +378,16 @@ class Runner:
     # ---------------------------------------------------------------------------------------------------- one mutant
 
     def _trials(self, expected: dict[tuple[int, ...], WireExpectation], exhaustive: bool) -> Trials:
-        """What is needed to run test cases on mutants."""
+        """Create the trials of a request for mutants."""
         from fitgym.worker.activation import Trials
 
         assert self._mutation is not None, "the zygote was told that there will be mutants"
         return Trials(self._mutation, expected, exhaustive)
 
     def _try(self, index: int, trials: Trials, testcase: tuple[int, ...], number: int) -> WireEffect | None:
-        """Run a test case on a mutant; None if another one of this batch has killed it.
+        """Run a test case on a mutant. Returns None if another test case of this batch has killed it.
 
-        A mutant that cannot be made changes nothing.
+        A mutant that cannot be compiled has no effect.
         """
         if trials.is_over(number):
             return None
@@ -419,12 +426,12 @@ class Runner:
             elif not kill:
                 difference = trials.mutation.impact(number, reached, recorder.snapshot()[0])
             recorder.fuel = self._fuel
-            recorder.begin()  # objects need fuel to die quietly
-            late = self._bury(index, outcome)
+            recorder.begin()  # finalizers that run now need fuel
+            late = self._destroy(index, outcome)
         finally:
             mutant.undo()
             recorder.fuel = self._fuel
-        self._haunted = bool(late)
+        self._finalizer_failed = bool(late)
         self._last_failure = "timeout" if self._watchdog.timed_out else outcome.failure
         if guard.refused:
             kill, failing, difference = "", (), 0.0
@@ -432,14 +439,14 @@ class Runner:
             kill, failing = "clock", ()
         elif late:
             kill, failing = "timeout", ()
-        if kill and kill not in ("clock", "memory"):  # these are tried once more in another process
+        if kill and kill not in ("clock", "memory"):  # the parent repeats these in another process
             trials.end(number)
         return kill, failing, difference
 
     # --------------------------------------------------------------------------------------------------- clean state
 
     def _is_dirty(self, index: int, care: int) -> bool:
-        """The last test case left something behind that could not be undone, or that cannot be compared in time."""
+        """Return True if the last test case left state that cannot be restored, or cannot be compared in time."""
         cells = self._cells
         cells[0] += 1
         cells[1] = index
@@ -452,14 +459,14 @@ class Runner:
             cells[0] += 1
 
     def _compare(self, care: int) -> bool:
-        if self._haunted or self._last_failure in ("timeout", "memory"):
-            return True  # it was stopped somewhere in the middle, perhaps in code of a library
+        if self._finalizer_failed or self._last_failure in ("timeout", "memory"):
+            return True  # it was interrupted at an arbitrary point, perhaps inside a library
         return self._around.is_dirty(care)
 
     # ------------------------------------------------------------------------------------------------ processor time
 
     def _limit_processor_time(self, testcases: int) -> None:
-        """A guard for the case that nobody is left to watch."""
+        """Limit the processor time of this process, in case the parent is gone and nothing else stops it."""
         needed = int(process_time() + testcases * self.limits.seconds + 60)
         if needed <= self._processor_s:
             return
@@ -471,7 +478,7 @@ class Runner:
 
 
 def _depth() -> int:
-    """Frames on the stack below the caller."""
+    """Return the number of frames on the stack, up to and including the caller's."""
     depth = 0
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -481,7 +488,7 @@ def _depth() -> int:
 
 
 def _tasks() -> int:
-    """Threads on this machine, as a generous bound for those of this user."""
+    """Return the number of threads on this machine, an upper bound for those of this user."""
     try:
         with open("/proc/loadavg", "rb") as loadavg:
             return int(loadavg.read().split()[3].partition(b"/")[2])

@@ -1,7 +1,7 @@
-"""Steps: a statement as a function from the results so far to its own result.
+"""Steps: statements as functions from the previous results to their own result.
 
-Statements arrive as the built-in values of the wire (`fitgym.messages.protocol`) and become closures from there.
-Everything that does not change is looked up beforehand: the callable, the literals, the keyword names.
+Statements arrive as built-in values of the protocol (`fitgym.messages.protocol`) and become closures here. Everything
+constant is resolved beforehand: the callable, the literals, the keyword names.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Step = Callable[[Results], Any]
 
 
 class SetupError(Exception):
-    """A statement cannot even be tried: what it names does not exist."""
+    """A statement cannot be run, because it names something that does not exist."""
 
 
 def resolve(module: str, qualname: str) -> Any:
-    """The object that a module holds under a dotted name; imports the module.
+    """Return the object with a dotted name in a module. Imports the module.
 
     Raises:
-        ImportError, AttributeError: there is none.
+        ImportError, AttributeError: there is no such object.
     """
     found: Any = importlib.import_module(module)
     for part in qualname.split("."):
@@ -61,19 +61,19 @@ def resolve(module: str, qualname: str) -> Any:
 
 
 class Arguments:
-    """How the arguments of a statement are made: what is always the same object in place, the rest for each execution.
+    """Builds the arguments of a statement. Literals are shared; all other arguments are evaluated per execution.
 
     Args:
         args, kwargs: expressions as they are sent.
 
     Attributes:
-        fixed: the positional ones, with None where they are made anew.
-        late: those, by position.
-        keywords: the keyword ones, with None where they are made anew.
-        late_keywords: those, by name.
+        fixed: the positional arguments, None for those that are evaluated.
+        late: evaluators of positional arguments, by position.
+        keywords: the keyword arguments, None for those that are evaluated.
+        late_keywords: evaluators of keyword arguments, by name.
 
     Raises:
-        SetupError: one of them names something that does not exist.
+        SetupError: an argument names something that does not exist.
     """
 
     __slots__ = ("fixed", "keywords", "late", "late_keywords")
@@ -98,11 +98,11 @@ class Arguments:
 
     @property
     def are_fixed(self) -> bool:
-        """Nothing is made anew."""
+        """True if all arguments are literals."""
         return not self.late and not self.late_keywords
 
     def build(self, results: Results) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments for the results so far, positional ones and keyword ones."""
+        """Return the positional and keyword arguments for these results."""
         args = self.fixed.copy()
         for index, make in self.late:
             args[index] = make(results)
@@ -113,17 +113,20 @@ class Arguments:
 
 
 def is_constant(expression: WireExpression) -> bool:
-    """It is made of literals only, so that its value is always the same and making it runs no code of the subject."""
+    """Return True if the expression consists of literals only.
+
+    Its value is constant and runs no code of the subject.
+    """
     if type(expression) is tuple:
         return expression[0] == "c" and all(map(is_constant, expression[2]))
     return type(expression) is str
 
 
 def maker(expression: WireExpression) -> Step:
-    """A function from the results so far to the value of the expression, made afresh where it can be changed.
+    """Return a function from the previous results to the value of the expression. Mutable values are created anew.
 
     Raises:
-        SetupError: it names something that does not exist.
+        SetupError: the expression names something that does not exist.
     """
     if type(expression) is str:
         return _constant(literal(expression))
@@ -143,7 +146,7 @@ def maker(expression: WireExpression) -> Step:
 _WORDS = {"None": None, "True": True, "False": False} | {
     f"float({quote}{text}{quote})": float(text) for text in ("nan", "inf", "-inf") for quote in "'\""
 }
-# What most literals look like; `ast` takes ten times as long to read them.
+# Fast patterns for most literals; `ast` takes ten times as long to parse them.
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,99})").fullmatch
 _REAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+(e[+-][0-9]+)?").fullmatch
 _TEXT = re.compile(r"'[^'\\\n\r\0\ud800-\udfff]*'|\"[^\"\\\n\r\0\ud800-\udfff]*\"").fullmatch
@@ -151,10 +154,10 @@ _TEXT = re.compile(r"'[^'\\\n\r\0\ud800-\udfff]*'|\"[^\"\\\n\r\0\ud800-\udfff]*\
 
 @functools.lru_cache(maxsize=10_000, typed=True)
 def literal(text: str) -> Any:
-    """The value of a literal's text.
+    """Return the value of a literal from its source text.
 
     Raises:
-        SetupError: it is not the text of a literal.
+        SetupError: the text is not a literal.
     """
     if _INTEGER(text):
         return int(text)
@@ -194,7 +197,7 @@ _CONVERSIONS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def _defining(arity: int, body: WireExpression) -> Step:
-    """A function of `arity` parameters that returns one of them or the value of an expression."""
+    """Return a step that makes a function of `arity` parameters. It returns a parameter or the value of `body`."""
     chosen = -1 - body if type(body) is int and body < 0 else -1
     make = maker(body) if chosen < 0 else None
 
@@ -218,11 +221,11 @@ def _defining(arity: int, body: WireExpression) -> Step:
 
 
 # ------------------------------------------------------------------------------------------------------------- calls
-# Each has a closure of its own for the arguments that most statements have: none, constants, a single one made anew.
+# Hot path: special closures for the most frequent arguments (none, literals, a single evaluated one).
 
 
 def failing(problem: SetupError) -> Step:
-    """A statement that cannot be tried."""
+    """Return a step that raises `problem`."""
 
     def step(results: Results) -> Any:
         raise SetupError(str(problem))
@@ -231,7 +234,7 @@ def failing(problem: SetupError) -> Step:
 
 
 def calling(target: Any, arguments: Arguments) -> Step:
-    """The call of a known object."""
+    """Return a step that calls a known object."""
     fixed, keywords, build = tuple(arguments.fixed), arguments.keywords, arguments.build
     if arguments.are_fixed and keywords:
 
@@ -259,7 +262,7 @@ def calling(target: Any, arguments: Arguments) -> Step:
 
 
 def sending(receiver: int, name: str, arguments: Arguments) -> Step:
-    """The call of a method of an earlier result."""
+    """Return a step that calls a method of an earlier result."""
     fixed, keywords, build = tuple(arguments.fixed), arguments.keywords, arguments.build
     if arguments.are_fixed and keywords:
 
@@ -288,7 +291,7 @@ def sending(receiver: int, name: str, arguments: Arguments) -> Step:
 
 
 def reading(receiver: int, name: str) -> Step:
-    """An attribute of an earlier result."""
+    """Return a step that reads an attribute of an earlier result."""
 
     def step(results: Results) -> Any:
         return getattr(results[receiver], name)
@@ -297,7 +300,7 @@ def reading(receiver: int, name: str) -> Step:
 
 
 def setting(receiver: int, name: str, arguments: Arguments) -> Step:
-    """An assignment to an attribute of an earlier result."""
+    """Return a step that assigns an attribute of an earlier result."""
     build = arguments.build
 
     def step(results: Results) -> Any:
@@ -308,10 +311,10 @@ def setting(receiver: int, name: str, arguments: Arguments) -> Step:
 
 
 def operating(receiver: int, name: str, arguments: Arguments) -> Step:
-    """An operator or built-in function applied to an earlier result.
+    """Return a step that applies an operator or a built-in function to an earlier result.
 
     Raises:
-        SetupError: nothing calls a special method of this name.
+        SetupError: no operator or built-in function calls this special method.
     """
     build = arguments.build
     if name == "__call__":
@@ -377,7 +380,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     **{f"__{name}__": getattr(builtins, name) for name in ("int", "float", "complex", "round", "reversed", "next")},
     "__iter__": iter,
     "__anext__": anext,
-    # Driving the result awaits it, iterates over it or enters it.
+    # The driver awaits the result, iterates over it or enters it.
     "__await__": _same,
     "__aiter__": _same,
     "__aenter__": _same,
@@ -385,7 +388,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code of everything that is defined inside a function."""
+    """Yield the code objects defined inside a function."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield constant
@@ -395,4 +398,4 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 CODES = frozenset(
     code for make in (failing, calling, sending, reading, setting, operating) for code in _codes(make.__code__)
 )
-"""The code of all steps: what they call is called by the test case itself."""
+"""Code objects of all steps. Calls made from them count as calls by the test case."""

@@ -1,4 +1,4 @@
-"""The zygote's work after the import: hand out children, and report how each one ended."""
+"""The supervisor: the zygote's loop after the import, which hands out children and reports how they ended."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from fitgym.worker.runner import Runner
 
 __all__ = ["Supervisor", "high"]
 
-_HIGH = 200  # descriptors of ours stand above those that code under test is likely to meet
+_HIGH = 200  # descriptors of the worker get numbers above those that the code under test is likely to use
 
 
 class Supervisor:
     """The zygote's loop: hands out fresh children, and reports how each one ended.
 
-    One child always stands by: it was forked while another one worked, got ready and waits, so that a fresh process
-    costs the parent no more than a message as long as a processor is idle. When it was forked makes no difference to what
-    it does: the zygote changes nothing but what mutants need and what was imported, and a child takes note of its
-    surroundings when it is asked first.
+    One standby child always waits. It was forked and prepared while another child worked, so a fresh process costs the
+    parent only one message while a processor is idle. The time of its fork makes no difference to its results: the
+    zygote changes only the mutants and the imported modules, and a child takes its process snapshot at its first
+    request.
 
     Args:
-        control: the socket to the parent; it hears `FORK`, `KILL`, `MUTATE`, `MAKE` and `WARM`.
+        control: the socket to the parent, which sends `FORK`, `KILL`, `MUTATE`, `MAKE` and `WARM`.
         token: starts every frame.
-        runner: what the children will run.
+        runner: runs the test cases in the children.
         home: the private folder.
     """
 
@@ -45,14 +45,14 @@ class Supervisor:
         self._home = home
         self._kept = frozenset(os.listdir(home))
         self._parent = getppid()
-        self._children: dict[int, int] = {}  # by process id the descriptor of each, -1 where the kernel gives none
+        self._children: dict[int, int] = {}  # pidfd by process id, -1 if the kernel gives none
         self._standby: tuple[int, socket.socket] | None = None
-        self._outdated = False  # the child that stands by lacks mutants
+        self._outdated = False  # the standby child was forked before the latest mutants or imports
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
 
     def serve(self) -> NoReturn:
-        """Until the parent is gone."""
+        """Serve commands until the parent has ended."""
         try:
             with self._runner.guard.off():
                 self._stand_by()
@@ -67,7 +67,7 @@ class Supervisor:
             os._exit(0)
 
     def _turn(self) -> None:
-        # Without a descriptor for a child, or for the parent's death, look again from time to time.
+        # Poll more often if some child has no pidfd. Poll at all to notice the death of the parent.
         ready = dict(self._poll.poll(20 if -1 in self._children.values() else 1000))
         if getppid() != self._parent:
             raise SystemExit
@@ -79,7 +79,7 @@ class Supervisor:
                 data = self._control.recv(COMMAND.size, socket.MSG_WAITALL)
                 if len(data) < COMMAND.size:
                     raise SystemExit
-                command, pid = COMMAND.unpack(data)  # of a child, or the number of a mutant
+                command, pid = COMMAND.unpack(data)  # or the number of a mutant, or a length
                 if command == FORK:
                     self._hand_over()
                 elif command == MUTATE:
@@ -98,7 +98,7 @@ class Supervisor:
                     self._reap(pid, 0)
 
     def _hand_over(self) -> None:
-        """Give the parent the child that stands by, and have another one take its place."""
+        """Send the standby child to the parent, and fork a new one."""
         if self._outdated and self._standby is not None:
             os.kill(self._standby[0], signal.SIGKILL)
             self._reap(self._standby[0], 0)
@@ -116,7 +116,7 @@ class Supervisor:
         self._stand_by()
 
     def _stand_by(self) -> str:
-        """Fork a child that stands by; why that is impossible, "" if it is not."""
+        """Fork a standby child. Returns the reason if that is impossible, else ""."""
         ours, theirs = socket.socketpair()
         try:
             child = os.fork()
@@ -131,7 +131,7 @@ class Supervisor:
                 for pidfd in self._children.values():
                     if pidfd >= 0:
                         os.close(pidfd)
-                _live(theirs, self._token, self._runner)
+                _run_child(theirs, self._token, self._runner)
             finally:
                 os._exit(BROKEN)
         theirs.close()
@@ -142,7 +142,7 @@ class Supervisor:
         return ""
 
     def _reap(self, child: int, options: int = os.WNOHANG) -> None:
-        """If the child has died, remove what it has left running and lying about, and report its end."""
+        """If the child has ended, kill its remaining processes, remove its files, and report its end."""
         pid, status = os.waitpid(child, options)
         if not pid:
             return
@@ -150,7 +150,7 @@ class Supervisor:
         if pidfd >= 0:
             self._poll.unregister(pidfd)
             os.close(pidfd)
-        if self._standby is not None and self._standby[0] == child:  # the parent does not know of it
+        if self._standby is not None and self._standby[0] == child:  # the parent was never told about a standby child
             self._standby[1].close()
             self._standby = None
             return
@@ -172,7 +172,7 @@ def _pidfd(pid: int) -> int:
 
 
 def _kill_orphans(spared: Collection[int]) -> None:
-    """Kill what dead children have left running; it has become a child of this process, the subreaper."""
+    """Kill the processes that dead children left running. As the subreaper, this process has adopted them."""
     deadline = time.monotonic() + 2.0
     while time.monotonic() < deadline:
         orphans = [pid for pid in _children() if pid not in spared]
@@ -186,7 +186,7 @@ def _kill_orphans(spared: Collection[int]) -> None:
 
 
 def _children() -> list[int]:
-    """Process ids of the children of this process."""
+    """Return the process ids of the children of this process."""
     try:
         with open(f"/proc/self/task/{getpid()}/children") as children:
             return [int(pid) for pid in children.read().split()]
@@ -201,8 +201,8 @@ def _children() -> list[int]:
     return found
 
 
-def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
-    """Be a child: answer requests until told to stop or until the state is beyond repair."""
+def _run_child(connection: socket.socket, token: bytes, runner: Runner) -> None:
+    """Run a child: answer requests until the socket closes or the state cannot be restored."""
     die_with_parent()
     descriptor = high(connection.fileno())
     connection.close()
@@ -230,8 +230,8 @@ def _live(connection: socket.socket, token: bytes, runner: Runner) -> None:
 
 
 def high(descriptor: int) -> int:
-    """The same descriptor under a number that code under test is unlikely to meet."""
+    """Duplicate a descriptor to a number that the code under test is unlikely to use."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
-    except OSError:  # so many are not allowed
+    except OSError:  # the limit of descriptors is lower
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)

@@ -1,8 +1,9 @@
-"""The surroundings of a test case: all state that it must find as the import of the subject left it.
+"""The surroundings of a test case: all state that must be as the import of the subject left it.
 
-The near state is that of the module under test, the far state that of the modules around it; the process has state of its
-own. How much of it is compared after each test case is said by `care`: 0 the near state, 1 the far state too, 2 the process
-too; what is watched (`fitgym.messages.watched`) is compared always. The rest is compared after each batch.
+There are three kinds of state: the near state of the module under test, the far state of the modules around it, and the
+state of the process. The care level says how much is compared after each test case: 0 the near state, 1 also the far
+state, 2 also the process. Watched parts (`fitgym.messages.watched`) are always compared after each test case. The rest
+is compared after each batch.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from fitgym.worker.state.warming import import_all, only_modules_came, roots, su
 __all__ = ["Found", "Surroundings"]
 
 Found = tuple[tuple[int, ...], tuple[int, ...]]
-"""Parts of the far state and facts about the process that were found changed."""
+"""Changed parts: numbers of parts of the far state, and numbers of facts about the process."""
 
 _NOTHING: Found = ((), ())
 
 
 class Surroundings:
-    """Compares state with a snapshot, and puts it back.
+    """Compares state with a snapshot and restores it.
 
     Args:
         module: the module under test.
-        before: names of the modules that were there before it was imported.
-        guard: refuses actions.
-        recorder: counts what the module does.
+        before: names of the modules that existed before its import.
+        guard: the sandbox guard, which refuses actions.
+        recorder: the recorder of the module's probes.
     """
 
     def __init__(self, module: types.ModuleType, before: frozenset[str], guard: Guard, recorder: Recorder) -> None:
@@ -53,7 +54,7 @@ class Surroundings:
         self._n_modules: int
 
     def take(self) -> None:
-        """Take the snapshot, in the process that all others are forked from."""
+        """Take the snapshot, in the process from which all others are forked."""
         around = preparation.neighbours(self._module, self._before)
         self._near = State([self._module], around=around, shallow=[builtins])
         self._far = State(around, preparation.shared_objects(), around=[self._module])
@@ -61,26 +62,26 @@ class Surroundings:
         self._n_modules = len(sys.modules)
 
     def watch(self, found: Found) -> None:
-        """What is compared after each test case from now on, whatever the care."""
+        """Set the parts that are compared after each test case at any care level."""
         self._far_watched, self._facts_watched = found
 
     def enter(self, overlay: Overlay | None) -> None:
-        """Take the snapshot of this process, unless there is one."""
+        """Take the snapshot of this process if there is none."""
         if self._process is None:
             self._process = Process(overlay)
 
     def forget_process(self) -> None:
-        """The runner has changed something about the process: take the snapshot of it anew."""
+        """Drop the snapshot of this process, because the runner itself has changed the process."""
         self._process = None
 
     def imported(self) -> list[str]:
-        """The names of the modules that came since the last call, in the order in which they came."""
+        """Return the names of the modules imported since the last call, in the order of import."""
         found = [name for name in sys.modules if name not in self._loaded and type(name) is str]
         self._loaded = self._loaded.union(found)
         return found
 
     def unknown_came(self) -> bool:
-        """Another module of the package was imported: no snapshot holds its state."""
+        """Return True if another module of the package was imported, whose state no snapshot holds."""
         if len(sys.modules) == self._n_modules:
             return False
         self._n_modules = len(sys.modules)
@@ -90,8 +91,8 @@ class Surroundings:
     # ------------------------------------------------------------------------------------------------- comparing
 
     def is_dirty(self, care: int) -> bool:
-        """Something was left behind that could not be put back."""
-        # In this order: what is set back without being compared, what is cheap, what costs more.
+        """Return True if state was left behind that cannot be restored."""
+        # Order: parts that are reset without a comparison, then cheap comparisons, then expensive ones.
         self._near.reset()
         self._far.reset()
         process = self._process
@@ -107,12 +108,14 @@ class Surroundings:
         return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._has_changed())
 
     def is_different(self) -> bool:
-        """After a batch: something that is not compared after each test case could not be put back."""
+        """Compare the rest after a batch. Returns True if something cannot be restored."""
         return self._has_changed() or self._is_far_dirty(undo=True)
 
     def unclear(self, care: int) -> tuple[int, Found]:
-        """After a batch: how careful to be in order to find out which test case left something behind, 0 if none did; and
-        what was found changed.
+        """Compare the rest after a batch whose test cases may have left state behind.
+
+        Returns:
+            The care level that finds the test case that did (0 if none did), and the changed parts.
         """
         assert self._process is not None
         redo, (far, facts) = 0, _NOTHING
@@ -125,7 +128,7 @@ class Surroundings:
         return redo, (far, facts)
 
     def has_grown(self) -> bool:
-        """This process takes so much memory that another one should go on."""
+        """Return True if this process uses so much memory that another one should continue."""
         return self._process is not None and self._process.grown()
 
     def _has_changed(self) -> bool:
@@ -140,13 +143,13 @@ class Surroundings:
     # ------------------------------------------------------------------------------------------------- warm state
 
     def warm(self, names: list[str]) -> int:
-        """Import modules here, for all children to come, if nothing that test cases can see changes; how many.
+        """Import modules here for all later children, if that changes nothing that test cases can see.
 
-        The snapshot is taken anew if there were any.
+        Takes a new snapshot if any module was imported. Returns the number of imported modules.
         """
         groups = roots(names)
         found = self._warmed([name for group in groups for name in group])
-        if not found and len(groups) > 1:  # some of them are to blame
+        if not found and len(groups) > 1:  # only some packages are harmful: try each separately
             found = sum(map(self._warmed, groups))
         if found:
             self.take()
@@ -155,7 +158,7 @@ class Surroundings:
         return found
 
     def _warmed(self, names: list[str]) -> int:
-        """Import modules if that is harmless; how many there were."""
+        """Import modules if that is harmless. Returns their number."""
         guard = self._guard
         with guard.off():
             if not succeeds_in_a_fork(lambda: self._is_harmless(names)):
@@ -167,7 +170,10 @@ class Surroundings:
             guard.mode = mode
 
     def _is_harmless(self, names: list[str]) -> bool:
-        """The import of modules changes no state of the subject and runs no code of it; for a process of its own."""
+        """Return True if importing the modules changes no state of the subject and runs no code of it.
+
+        Called in a fork.
+        """
         before = self._recorder.snapshot()
         self._guard.mode = "polite"
         if not import_all(names):

@@ -1,4 +1,4 @@
-"""The watchdog: a periodic timer that interrupts a test case which runs or waits for too long."""
+"""The watchdog: a periodic timer that interrupts test cases that run or wait too long."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Watchdog"]
 
 
 class Watchdog:
-    """Interrupts test cases that exceed their limits of time.
+    """Interrupts test cases that exceed their time limits.
 
     Args:
-        limits: what one test case may use.
-        journal: says which test case runs.
-        recorder: its fuel is taken away first.
+        limits: resource limits of one test case.
+        journal: records which test case is running.
+        recorder: the recorder whose fuel is taken away first.
 
     Attributes:
         timed_out: the current test case was interrupted; the runner resets it before each test case.
@@ -33,16 +33,16 @@ class Watchdog:
         self.timed_out = False
 
     def allow(self, seconds: float, idle_seconds: float) -> None:
-        """Set how long each test case may run, and how long it may wait at a stretch."""
+        """Set the running time and the uninterrupted waiting time allowed for each test case."""
         self._soft, self._hard, self._longest_idle = seconds / 2, seconds * 0.75, idle_seconds
 
     def handler(self) -> Callable[[int, types.FrameType | None], None]:
-        """The signal handler of the periodic timer.
+        """Return the signal handler of the periodic timer.
 
         An exception raised here could hit the runner between two test cases, and a bare `except` of the subject would
-        swallow it. The first tick past half the limit therefore only takes the fuel away: then every later probe raises.
-        Code that passes no probe (a regular expression, huge integers) is interrupted directly at a later tick. So is
-        code that has waited for longer than the idle limit.
+        catch it. So the first tick past half the limit only takes the fuel away: every later probe raises. Code without
+        probes (a regular expression, huge integers) is interrupted directly by a tick past three quarters of the limit.
+        Code that has waited longer than the idle limit is interrupted at once.
         """
         cells, recorder = self._cells, self._recorder
         clock, processor, waited = monotonic, process_time, _waited
@@ -56,6 +56,7 @@ class Watchdog:
                 count, since = cells[0], now
                 busy_at, used_then = now, used
             elif cells[1] != idle:
+                # Using more than a tenth of a processor counts as busy; everything else counts as waiting.
                 if used - used_then > 0.1 * (now - busy_at):
                     busy_at, used_then = now, used
                 longest_idle = self._longest_idle
@@ -69,7 +70,7 @@ class Watchdog:
 
 
 def _waited() -> float:
-    """Seconds that this process has waited for a processor."""
+    """Return the seconds that this process has waited for a processor."""
     try:
         with open("/proc/self/schedstat", "rb") as schedstat:
             return int(schedstat.read().split()[1]) / 1e9

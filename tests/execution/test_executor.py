@@ -1071,7 +1071,7 @@ def test_infection_is_recorded_where_it_is_required(tmp_path: Path) -> None:
         table = StatementTable()
         (half,) = [operation.id for operation in plain.under_test]
         testcase = table.testcase([Statement(half, -1, (Literal("9"),))])
-        with pytest.raises(ExecutionError, match="`require` it first"):
+        with pytest.raises(ExecutionError, match="call `require` with"):
             executor.run([testcase], table, frozenset({"infection"}))
         executor.require(frozenset({"infection", "direct"}))
         subject = executor.subject

@@ -148,7 +148,7 @@ def test_without_a_compiler_the_wheel_has_the_probes_in_python(tree: Path, tmp_p
             [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
         )
         assert done.stdout == answer, done.stderr
-    assert "InputError: FITGYM_SITES asks for probes in C, but they were not built" in done.stderr
+    assert "InputError: FITGYM_SITES is 'c', but the C probes cannot be used: they were not built" in done.stderr
 
 
 def test_the_sdist_holds_the_sources_in_c(tree: Path) -> None:

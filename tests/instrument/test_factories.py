@@ -46,7 +46,7 @@ def test_what_was_built_from_other_sources_is_not_used(monkeypatch: pytest.Monke
     monkeypatch.setenv("FITGYM_SITES", "")
     assert in_use() == "python"
     monkeypatch.setenv("FITGYM_SITES", "c")
-    with pytest.raises(InputError, match="asks for probes in C, but they were built from other sources"):
+    with pytest.raises(InputError, match="the C probes cannot be used: they were built from other sources"):
         in_use()
 
 

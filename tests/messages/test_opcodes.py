@@ -48,13 +48,13 @@ def _nested(depth: int) -> bytes:
         (_nested(5_000_000), "nested"),
         (b"\x80\x05" + b"]" * 20_000_000, f"more than {MOST_OBJECTS}"),
         (b"\x80\x05(" + b"\x8f" * (MOST_OBJECTS // 2) + b"t.", f"more than {MOST_OBJECTS}"),
-        (b"\x80\x05N2\x86.", "0x32 is not admitted"),
-        (b"\x80\x05Nr\xff\xff\xff\x7f.", "0x72 is not admitted"),
-        (b"\x80\x05Np2147483647\n.", "0x70 is not admitted"),
-        (b"\x80\x05\x8b\xff\xff\xff\x7f.", "0x8b is not admitted"),
-        (b"\x80\x05\x96\xff\xff\xff\xff\xff\xff\xff\x7f.", "0x96 is not admitted"),
+        (b"\x80\x05N2\x86.", "0x32 is not allowed"),
+        (b"\x80\x05Nr\xff\xff\xff\x7f.", "0x72 is not allowed"),
+        (b"\x80\x05Np2147483647\n.", "0x70 is not allowed"),
+        (b"\x80\x05\x8b\xff\xff\xff\x7f.", "0x8b is not allowed"),
+        (b"\x80\x05\x96\xff\xff\xff\xff\xff\xff\xff\x7f.", "0x96 is not allowed"),
         (b"\x80\x05B\xff\xff\xff\x7f.", "index out of range"),
-        (b"\x80\x05]\x94h\x00a.", "changed after it was used"),
+        (b"\x80\x05]\x94h\x00a.", "changed after it was referenced"),
         (b"\x80\x05N.N.", "follow the message"),
         (b"\x80\x05t.", "pop from empty"),
         (b"", "out of range"),
@@ -69,7 +69,7 @@ def test_an_expensive_pickle_is_refused(payload: bytes, why: str) -> None:
 def test_sharing_counts_as_often_as_it_is_used() -> None:
     level = b"\x80\x05N\x85\x94" + b"".join(b"h" + bytes([n]) + b"h" + bytes([n]) + b"\x86\x94" for n in range(60))
     start = time.process_time()
-    with pytest.raises(ValueError, match="objects again"):
+    with pytest.raises(ValueError, match="earlier objects"):
         check(level + b".")
     assert time.process_time() - start < 60  # reading it and hashing it takes years
 
@@ -77,5 +77,5 @@ def test_sharing_counts_as_often_as_it_is_used() -> None:
 def test_a_container_that_contains_itself_is_refused() -> None:
     loop: list[object] = []
     loop.append((loop,))
-    with pytest.raises(ValueError, match="changed after it was used"):
+    with pytest.raises(ValueError, match="changed after it was referenced"):
         check(pickle.dumps(loop, protocol=5))

@@ -1,8 +1,8 @@
-"""Turns what a closure refers to into constants of its code.
+"""Binding: turns the free variables of a closure into constants of its code.
 
-Probes are called all the time and look their lists, numbers and functions up at each call. That costs least where they are
-constants: a comparison of two integers takes 108 ns then, against 140 ns as a closure and 130 ns with default values of
-parameters (CPython 3.11).
+Probes run very often and read lists, numbers and functions at each call. Constants are the fastest to read: a
+comparison of two integers takes 108 ns, against 140 ns as a closure and 130 ns with default parameter values (CPython
+3.11).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _EXTENDED = opcode.opmap["EXTENDED_ARG"]
 
 
 def bound(closure: Callable[..., Any]) -> FunctionType:
-    """A function that does what the closure does, with the values that its free variables have now.
+    """Return a function like the closure, with the current values of its free variables as constants.
 
-    It has no free variables itself, so functions made by this can be given each other's code.
+    It has no free variables, so functions made this way can exchange their code.
 
     Args:
-        closure: a function without defaults and inner functions that assigns to none of its free variables.
+        closure: a function without defaults and inner functions that assigns none of its free variables.
     """
     function = cast(FunctionType, closure)
     code = function.__code__
@@ -40,7 +40,7 @@ def bound(closure: Callable[..., Any]) -> FunctionType:
 
 @functools.cache
 def _without_free_variables(code: CodeType) -> CodeType:
-    """The code with as many constants behind the others as it has free variables, read in their place."""
+    """Return the code with one additional constant per free variable, read instead of the variable."""
     assert not code.co_cellvars, f"'{code.co_qualname}' has inner functions"
     n_locals, n_constants = code.co_nlocals, len(code.co_consts)
     instructions = bytearray(code.co_code)

@@ -12,12 +12,14 @@ __all__ = ["block_probes"]
 
 
 def block_probes(tally: Tally, site: Site) -> Pair:
-    """The probes of a block: they count entries, burn fuel and note which exception was caught."""
+    """Return the probes of a block: they count entries, burn fuel and report caught exceptions."""
     number, function, is_entry = site.id, site.function, tally.is_entry(site.id)
     counts, direct_counts, check, enter = tally.counts, tally.direct_counts, tally.check, tally.enter
     ways, direct, indirect, is_direct = tally.ways, DIRECT, INDIRECT, tally.listener.is_direct
     stopped, exception = tally.listener.stopped, sys.exc_info
 
+    # Hot path: a probe runs at every block of the subject. It reads variables of the closure, and the burning probes
+    # call `check` only beyond the limit.
     def plain() -> None:
         counts[number] += 1
 

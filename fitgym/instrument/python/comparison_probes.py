@@ -1,4 +1,4 @@
-"""Probes of comparisons: they keep the least distance to each relation of the operands."""
+"""Probes of comparisons: record the least distance to each relation of the operands."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-"""What the comparisons do."""
+"""Functions of the comparison operators."""
 
-# What one site remembers: the number of operands and the length of strings among them.
+# Limits of the cache of one site: number of operands and length of strings.
 _MOST_OPERANDS, _LONGEST = 1000, 64
 
 
 def comparison_probes(tally: Tally, site: Site) -> Pair:
-    """The probes of `<`, `<=`, `==`, `!=`, `>`, `>=`: distances to the three relations of the operands."""
+    """Return the probes of `<`, `<=`, `==`, `!=`, `>`, `>=`: distances to the three relations of the operands."""
     number, sign, decides, passes = site.id, site.operator, site.decides, site.passes
     counts, distances, nearest, keep = tally.counts, tally.distances, tally.nearest, tally.listener.keep
     less, same, more = site.slot, site.slot + 1, site.slot + 2
@@ -40,7 +40,7 @@ def comparison_probes(tally: Tally, site: Site) -> Pair:
     on_less, on_same, on_more = compare(0, 1), compare(0, 0), compare(1, 0)
     kept_integers, kept_strings = tally.listener.kept[int], tally.listener.kept[str]
     of, integer, string, size = type, int, str, len
-    # What a string showed whose other operand is a literal.
+    # Cached results for strings whose other operand is a literal.
     seen: dict[str, tuple[bool, float, float, float]] = {}
 
     def measure(left: Any, right: Any) -> tuple[Any, tuple[float, ...]]:
@@ -53,7 +53,7 @@ def comparison_probes(tally: Tally, site: Site) -> Pair:
             truth = bool(result)
             if not passes:
                 result = truth
-        else:  # an array, an expression, a symbol: it has no truth of its own
+        else:  # an array, an expression or a symbol: the result has no truth value
             return result, NO_OUTCOME
         if tally.collect and counts[number] <= told[number]:
             keep(left)
@@ -101,7 +101,7 @@ def comparison_probes(tally: Tally, site: Site) -> Pair:
                     if gap + 1 < distances[less]:
                         distances[less] = gap + 1
                 return on_more
-            # An operand that calls itself equal may have been before, and far from both sides.
+            # An operand whose `__eq__` returned True although the operands differ may have been here before.
             if distances[same] or distances[less] > 1.0 or distances[more] > 1.0:
                 distances[same] = 0.0
                 distances[less] = min(distances[less], 1.0)

@@ -1,4 +1,4 @@
-"""Probes of conditions that are no comparison: the truth of a value, and the cases of a `match`."""
+"""Probes of conditions other than comparisons: the truth of a value, and the cases of a `match`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["case_probes", "truth_probes"]
 
 
 def truth_probes(tally: Tally, site: Site) -> Pair:
-    """The probes of a condition that is no comparison: the distances to true and to false."""
+    """Return the probes of a truth test: they record the distances to true and to false."""
     number, counts, distances, passes = site.id, tally.counts, tally.distances, site.passes
     yes, no = site.slot, site.slot + 1
     detail, note, nowhere = tally.detail, tally.note, NO_OUTCOME[:2]
@@ -68,7 +68,7 @@ def truth_probes(tally: Tally, site: Site) -> Pair:
                 distances[yes] = 1.0
         else:
             distances[yes] = 0.0
-            # Only a float is less than 1 away.
+            # Only a float or complex number can be closer than 1 to false.
             if distances[no] > 1.0 or type(value) is float or type(value) is complex:
                 distances[no] = min(distances[no], distance.truth(value, True)[1])
         return value if passes else result
@@ -106,7 +106,10 @@ def truth_probes(tally: Tally, site: Site) -> Pair:
 
 
 def case_probes(tally: Tally, site: Site) -> Pair:
-    """The probe of a `case`, twice: it is called for the pattern and once more for the guard, see `GUARD_DECIDED`."""
+    """Return the probe of a `case`, twice.
+
+    It is called for the pattern and again for the guard, see `GUARD_DECIDED`.
+    """
     number, counts, detail = site.id, tally.counts, tally.detail
     decided, matched = GUARD_DECIDED, MATCHED
 
@@ -115,7 +118,7 @@ def case_probes(tally: Tally, site: Site) -> Pair:
             tally.guard_failed = not value[0]
             return not tally.guard_failed
         if stage != matched and tally.guard_failed:
-            tally.guard_failed = False  # the pattern matched, the guard did not; nothing ran in between
+            tally.guard_failed = False  # the pattern matched, but the guard failed; no other code ran in between
             return False
         counts[number] += 1
         detail(number, (0.0, 1.0) if stage == matched else (1.0, 0.0))

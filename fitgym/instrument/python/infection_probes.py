@@ -1,4 +1,4 @@
-"""Probes of infection: at arithmetic and variables they record which mutants would have changed the result."""
+"""Probes of infection: record at arithmetic and variables which mutants would have changed the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["arithmetic_probes", "value_probes"]
 
 
 def arithmetic_probes(tally: Tally, site: Site) -> Pair:
-    """The probe of an arithmetic operator, twice: it computes the result and records the infected mutants."""
+    """Return the probe of an arithmetic operator, twice. It computes the result and records infected mutants."""
     number, counts, bits = site.id, tally.counts, tally.bits
     sign = site.operator.rstrip("=")
     apply = (APPLY if sign == site.operator else IN_PLACE)[sign]
@@ -23,7 +23,7 @@ def arithmetic_probes(tally: Tally, site: Site) -> Pair:
     def probe(left: Any, right: Any) -> Any:
         if not tally.infect:
             return apply(left, right)
-        counts[number] += 1  # nothing asks whether an expression was reached directly
+        counts[number] += 1  # direct visits of expressions are not recorded
         if bits[number] == every:
             return apply(left, right)
         try:
@@ -38,7 +38,7 @@ def arithmetic_probes(tally: Tally, site: Site) -> Pair:
 
 
 def value_probes(tally: Tally, site: Site) -> Pair:
-    """The probe of a variable or attribute, twice: it records the infected mutants and returns the value."""
+    """Return the probe of a variable or attribute, twice. It records infected mutants and returns the value."""
     number, counts, bits = site.id, tally.counts, tally.bits
     every, infected = (1 << 3 + len(site.alternatives)) - 1, infection.by_value
 

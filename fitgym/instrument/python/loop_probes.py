@@ -1,4 +1,4 @@
-"""Probes of loops: they tell whether a `for` has an iteration, without an extra call of the subject's code."""
+"""Probes of loops: record whether a `for` has an iteration, without an extra call of the subject's code."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from fitgym.subject.subject import Site
 
 __all__ = ["loop_probes"]
 
-# By identity, because a metaclass may define `__eq__` and `__hash__`.
+# By id, because a metaclass may define `__eq__` and `__hash__`.
 _VIEWS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
 _SIZED = frozenset(map(id, (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, *map(type, _VIEWS))))
-# Iterators that know how many elements are left.
+# Built-in iterators whose `__length_hint__` is exact.
 _COUNTED = frozenset(id(type(iter(each))) for each in ([], (), "", b"", range(0), set(), reversed([]), *_VIEWS))
-# Read past the metaclass. Classes that are written in Python have the flag.
+# Read from `type`, because a metaclass may override attribute access. Classes written in Python have this flag.
 _flags: Callable[[type], int] = type.__dict__["__flags__"].__get__
 _HEAP_TYPE = 1 << 9
 
 
 def loop_probes(tally: Tally, site: Site) -> Pair:
-    """The probes of a `for`: the distances to an iteration and to no iteration; they return the iterable or its iterator."""
+    """Return the probes of a `for`: distances to an iteration and to none. They return the iterable or iterator."""
     number, counts, distances, detail = site.id, tally.counts, tally.distances, tally.detail
     yes, no = site.slot, site.slot + 1
     of, size, array, pair, numbers, identity = type, len, list, tuple, range, id
@@ -68,18 +68,18 @@ def loop_probes(tally: Tally, site: Site) -> Pair:
             elements = distance.size(iterable)
             outcome(elements > 0.0, elements)
             return iterable
-        if distances[yes] > FAR:  # should it raise before its first element
+        if distances[yes] > FAR:  # in case it raises before its first element
             distances[yes] = distances[no] = FAR
         iterator: Iterator[Any] = iter(iterable)
         if _has_more(iterator):
             outcome(True)
             return iterator
-        # Asking for the iterator of an iterator may run code of the program; a class of C has nothing to say.
+        # `iter(iterator)` may run code of the program, but not for a C class.
         again = map(next, repeat(iterator)) if _flags(type(iterator)) & _HEAP_TYPE else iterator
         return chain.from_iterable(stages(again))
 
     def stages(iterator: Iterator[Any]) -> Iterator[Iterator[Any]]:
-        """Twice the iterator, first for one element: so it always runs right under the loop, whoever looks."""
+        """Yield the iterator for one element, then for the rest, so that the loop is always its direct caller."""
         entered = False
 
         def note(first: Any) -> Any:
@@ -99,7 +99,7 @@ def loop_probes(tally: Tally, site: Site) -> Pair:
         if distances[yes] > FAR:
             distances[yes] = distances[no] = FAR
         if not hasattr(type(iterable), "__aiter__"):
-            return iterable  # the loop itself complains
+            return iterable  # the loop itself raises the error
         return AsyncLoop(iterable, outcome)
 
     if site.operator == "async for":
@@ -108,13 +108,13 @@ def loop_probes(tally: Tally, site: Site) -> Pair:
 
 
 def _has_more(iterator: Iterator[Any]) -> bool:
-    """It is certain, without asking for it, that the iterator has another element."""
+    """Return True if the iterator is known to have another element, without reading it."""
     sources = _sources(iterator)
     return bool(sources) and len(set(map(id, sources))) == len(sources) and all(map(operator.length_hint, sources))
 
 
 def _sources(iterator: Any) -> list[Any]:
-    """The counted iterators that a combination of them reads, none if it reads any other."""
+    """Return the counted iterators below an iterator; empty if it also reads other iterators."""
     kind = type(iterator)
     if id(kind) in _COUNTED:
         return [iterator]

@@ -1,4 +1,4 @@
-"""Probes of membership and identity: they keep the least distance to either outcome."""
+"""Probes of membership and identity: record the least distance to either outcome."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from fitgym.subject.subject import Site
 
 __all__ = ["membership_probes"]
 
-# Types by identity, because a metaclass may define `__eq__` and `__hash__`.
+# Types by id, because a metaclass may define `__eq__` and `__hash__`.
 _LEAVES = frozenset(map(id, (int, bool, float, complex, str, bytes, type(None))))
 
-# The least distance between different strings: one character is replaced by its neighbour.
+# The least distance between different strings: one character differs by one code point.
 _LEAST = 0.5
 
-# What one site remembers: operands, the length of strings among them; containers, and their size.
+# Limits of the cache of one site: operands, length of strings; containers, size of a container.
 _MOST_OPERANDS, _LONGEST, _MOST_CONTAINERS, _LARGEST = 1000, 64, 8, 256
 
 
 def membership_probes(tally: Tally, site: Site) -> Pair:
-    """The probes of `in`, `not in`, `is`, `is not`: the distances to true and to false."""
+    """Return the probes of `in`, `not in`, `is`, `is not`: they record the distances to true and to false."""
     return _identity(tally, site) if site.operator.startswith("is") else _inclusion(tally, site)
 
 
@@ -59,12 +59,12 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
     counts, distances, detail, note = tally.counts, tally.distances, tally.detail, tally.note
     keep, kept = tally.listener.keep, tally.listener.kept
     nowhere, nearest, told = NO_OUTCOME[:2], distance.nearest, tally.told
-    # The slots of "it is in there" and "it is not".
+    # The slots of "contained" and "not contained".
     inside, outside = (site.slot, site.slot + 1) if positive else (site.slot + 1, site.slot)
     negative = not positive
     of, integer, string = type, int, str
     kept_integers, kept_strings = kept[int], kept[str]
-    # Containers that cannot change, by their identity, and for each operand how near it was.
+    # Immutable containers by id, with the distance of each operand seen.
     held: dict[int, tuple[Any, dict[Any, float]]] = {}
     held_as, identity = held.get, id
 
@@ -106,7 +106,7 @@ def _inclusion(tally: Tally, site: Site) -> Pair:
         else:
             distances[outside] = 0.0
             so_far = distances[inside]
-            # Different strings are no nearer than that.
+            # Different strings cannot be closer than `_LEAST`.
             if so_far and not (so_far <= _LEAST and kind is str):
                 distances[inside] = min(so_far, nearest(left, right))
         if (kind is str or kind is int) and (type(right) is frozenset or is_literal):

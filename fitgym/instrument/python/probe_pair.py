@@ -1,4 +1,4 @@
-"""A pair of probes in Python for one site, a quick one and a thorough one, and what all kinds of pairs share."""
+"""Probe pairs: a quick and a thorough probe in Python for one site, and the parts that all kinds share."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Pair = tuple[Probe, Probe]
 """The quick and the thorough probe of a site; both record the same."""
 
 Measure = Callable[..., tuple[Any, tuple[float, ...]]]
-"""Evaluates the operands of one visit: gives the result, and the distances in the order of the site's slots."""
+"""Evaluates the operands of one visit. Returns the result, and the distances in the order of the site's slots."""
 
 
 def thorough_probe(tally: Tally, number: int, measure: Measure) -> Probe:
-    """A probe that measures every visit.
+    """Return a probe that measures every visit.
 
     Args:
-        tally: where it writes.
-        number: of its site.
-        measure: gives the result of a visit and the distances that it showed.
+        tally: the records that it updates.
+        number: id of its site.
+        measure: returns the result and the distances of a visit.
     """
     counts, distances, detail, note = tally.counts, tally.distances, tally.detail, tally.note
     slot = tally.sites[number].slot
@@ -52,7 +52,7 @@ def thorough_probe(tally: Tally, number: int, measure: Measure) -> Probe:
 
 
 def unless_direct(tally: Tally, site: Site, quick: Probe, direct: Probe) -> Probe:
-    """A probe that calls `quick` in functions that only the subject called, and `direct` in all others."""
+    """Return a probe that calls `quick` in functions that only the subject has called, and `direct` in all others."""
     ways, function, indirect = tally.ways, site.function, INDIRECT
 
     def either(*operands: Any) -> Any:

@@ -1,9 +1,9 @@
-"""The probes in Python: what the constants in instrumented code do when they are called.
+"""The probes in Python: the functions that instrumented code calls at the sites.
 
-For each kind of site a function makes two probes that record the same. The quick probe measures common operands in place and
-skips visits that cannot lower a distance. The thorough probe distinguishes direct visits and measures each of them. Both can
-be bound (`fitgym.instrument.python.binding`), and a bound probe can take over the code of the other one. Therefore these functions
-store built-ins in local variables: binding turns the free variables of a probe into constants.
+For each kind of site a function creates two probes that record the same data. The quick probe measures common operands
+in place and skips visits that cannot lower a distance. The thorough probe distinguishes direct visits and measures each
+of them. Both can be bound (`fitgym.instrument.python.binding`), and a bound probe can take the code of the other one.
+These functions store built-ins in local variables because binding turns the free variables of a probe into constants.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROBES: dict[SiteKind, Callable[[Tally, Site], Pair]] = {
     "truth": condition_probes.truth_probes,
     "value": infection_probes.value_probes,
 }
-"""For each kind of site the function that makes its quick and its thorough probe."""
+"""The functions that create the quick and the thorough probe, by kind of site."""
 
 FILES = frozenset(
     {
@@ -48,4 +48,4 @@ FILES = frozenset(
         probe_pair.__file__,
     }
 )
-"""The source files of all probes. The recorder skips frames of these files when it looks for the caller of the subject."""
+"""Source files of the probes. The recorder skips frames of these files when it looks for the caller of the subject."""

@@ -20,17 +20,17 @@ __all__ = ["Sites"]
 class Sites(Tally):
     """The factory of probes in Python.
 
-    Where it matters whether a visit is direct, every probe is thorough; everywhere else it is quick.
+    If direct visits are recorded, every probe is thorough; otherwise it is quick.
     """
 
     def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None:
         super().__init__(sites, listener, fuel)
-        # By site the probe, and what gives it its code: the quick one and the thorough one.
+        # By site id: the probe, and the quick and thorough functions that provide its code.
         self._probes: dict[int, tuple[FunctionType, FunctionType, FunctionType]] = {}
         self._pairs: dict[tuple[int, str], tuple[FunctionType, FunctionType]] = {}
 
     def make(self, site: Site, leading: bool = False) -> Probe:
-        """The probe of a site, see `fitgym.instrument.factory.Factory.make`."""
+        """Return the probe of a site, see `fitgym.instrument.factory.Factory.make`."""
         if site.id not in self._probes:
             quick, thorough = self._pair(site, site.operator)
             self._probes[site.id] = (bound(thorough if self.direct else quick), quick, thorough)
@@ -38,7 +38,11 @@ class Sites(Tally):
         return self._leading(site, probe) if leading else probe
 
     def _leading(self, site: Site, probe: Probe) -> Probe:
-        """A probe that also counts what the condition leads to; code for this factory has calls instead, which cost less."""
+        """Return a probe that also counts the block that the condition leads to.
+
+        The rewriter uses it only for the C factory. Code for this factory calls the block probes directly, which is
+        faster.
+        """
         true, false = (self.make(self.sites[block]) if block >= 0 else None for block in site.leads)
 
         def leading(*operands: Any) -> Any:
@@ -51,18 +55,18 @@ class Sites(Tally):
         return leading
 
     def flip(self, site_id: int, operator: str) -> None:
-        """From now on a comparison answers as this operator does, see `fitgym.instrument.factory.Factory.flip`."""
+        """Make a probe evaluate another operator, see `fitgym.instrument.factory.Factory.flip`."""
         site = self.sites[site_id]
         if not are_alike(site.operator, operator):
             raise ValueError(f"site {site_id} cannot have the operator '{operator}'")
-        if site_id in self._probes:  # it is not where the compiler has dropped the code
+        if site_id in self._probes:  # the compiler may have dropped the code of the site
             quick, thorough = self._pair(site, operator)
             probe = self._probes[site_id][0]
             probe.__code__ = (thorough if self.direct else quick).__code__
             self._probes[site_id] = (probe, quick, thorough)
 
     def _pair(self, site: Site, operator: str) -> tuple[FunctionType, FunctionType]:
-        """The two probes of a site with this operator."""
+        """Return the two probes of a site with this operator."""
         key = (site.id, operator)
         if key not in self._pairs:
             quick, thorough = PROBES[site.kind](self, replace(site, operator=operator))
@@ -70,7 +74,7 @@ class Sites(Tally):
         return self._pairs[key]
 
     def begin(self, fuel: int, direct: bool, collect: bool, infect: bool) -> None:
-        """As of `Tally`; probes that know how they were called take the place of those that do not, or give it back."""
+        """Clear the records, see `Tally`. Probes get thorough code if `direct`, else quick code."""
         if direct is not self.direct:
             for probe, quick, thorough in self._probes.values():
                 probe.__code__ = (thorough if direct else quick).__code__

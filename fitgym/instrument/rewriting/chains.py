@@ -1,4 +1,4 @@
-"""Chained comparisons: expands `a < b < c`, so that each comparison has a site of its own."""
+"""Chained comparisons: expands `a < b < c`, so that each comparison has its own site."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["expand_chains"]
 
 
 def expand_chains(tree: ast.Module) -> None:
-    """Expand `a < b < c` to `a < b and b < c` in place, where a second read of `b` has no effect.
+    """Expand `a < b < c` to `a < b and b < c` in place, if a second read of `b` has no effect.
 
-    Constants and local variables of a function or comprehension can be read twice. Other chains stay as they are.
+    Constants and local variables of a function or comprehension can be read twice. Other chains are not changed.
     """
     _Chains().visit(tree)
 
 
 class _Chains(ast.NodeTransformer):
-    """The walk of `expand_chains`, which knows the local variables of the function that it is in."""
+    """The visitor of `expand_chains`. It tracks the local variables of the current function."""
 
     def __init__(self) -> None:
         self._locals: frozenset[str] = frozenset()
@@ -125,7 +125,7 @@ def _parameters(args: ast.arguments) -> list[str]:
 
 
 def _local_names(node: FunctionNode) -> frozenset[str]:
-    """Parameters and assigned names of a function, without what it shares with other scopes."""
+    """Return the parameters and assigned names of a function, without names shared with other scopes."""
     names = set(_parameters(node.args))
     shared: set[str] = set()
     open_nodes: list[ast.AST] = list(node.body)
@@ -136,7 +136,7 @@ def _local_names(node: FunctionNode) -> frozenset[str]:
         elif isinstance(inner, (ast.Global, ast.Nonlocal)):
             shared.update(inner.names)
         elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            # An inner function may rebind a name of this one between two reads.
+            # An inner function may rebind a variable of this one between two reads.
             shared.update(name for part in ast.walk(inner) if isinstance(part, ast.Nonlocal) for name in part.names)
             continue
         open_nodes.extend(ast.iter_child_nodes(inner))

@@ -1,9 +1,9 @@
-"""The sites of expressions: which conditions, comparisons, operators and variables get a probe.
+"""The sites of expressions: plans which conditions, comparisons, operators and variables get a probe.
 
-The context decides how an expression is planned:
+The plan of an expression depends on its context:
 
 - In a *test* (`if`, `while`, `assert`, a filter, a guard) the parts decide, and only their truth is used.
-- In a *value* only the operands of `and` and `or` decide, and the result must be handed on unchanged.
+- In a *value* only the operands of `and` and `or` decide, and the result must be returned unchanged.
 - Under a `not` outside a test only the truth is used, but the last part decides nothing.
 """
 
@@ -27,21 +27,21 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class ExpressionSites:
-    """The sites found so far, and the walk over expressions that adds to them. A subclass walks over statements.
+    """The sites found so far, and the walk over expressions that adds more. A subclass walks over statements.
 
     Args:
         mutants: see `fitgym.instrument.rewriting.plan.plan`.
 
     Attributes:
-        sites: by id, without the sites of infection.
-        functions: by id.
-        lines: the lines of each block, by the id of its site.
+        sites: sites by id, without infection sites.
+        functions: functions by id.
+        lines: lines of each block, by the id of its site.
         at, blocks, entries: see `fitgym.instrument.rewriting.plan.Plan`.
-        infection: nodes and sites of infection, in order of evaluation; the sites have no number yet.
+        infection: nodes with their infection sites, in order of evaluation. The sites have no id yet.
     """
 
     def __init__(self, mutants: Iterable[Mutant] | None) -> None:
-        # For each expression that has a site of infection the alternatives to its value.
+        # The alternatives to the value of each expression with an infection site, by span.
         self._changed: dict[tuple[int, ...], list[str]] | None = None if mutants is None else {}
         for mutant in mutants or ():
             if self._changed is not None and mutant.place in ("arithmetic", "value"):
@@ -59,7 +59,7 @@ class ExpressionSites:
         self._function = -1
         self._prefix = ""
         self._in_function = False
-        # A `yield` or `await` in the statement at hand may be the last thing that the function does.
+        # If the current statement has a `yield` or `await`, the function may end there.
         self._pauses = False
 
     # Sites
@@ -77,7 +77,7 @@ class ExpressionSites:
     # Scopes
 
     def _entry(self, node: ast.AST, name: str, line: int, end: int) -> int:
-        """Register a function with its entry block and make it the current one."""
+        """Add a function with its entry block and make it the current one."""
         self._function = len(self.functions)
         entry = self._site("block", line, burns=True)
         self.entries[node] = entry
@@ -138,7 +138,7 @@ class ExpressionSites:
                         self._value(child)
 
     def _test(self, node: ast.expr, *, passes: bool = False, in_loop: bool = False) -> None:
-        """Plan an expression whose truth decides where control goes; with `passes` its value is used as well."""
+        """Plan an expression whose truth decides the control flow. With `passes` its value is used too."""
         match node:
             case _ if constant_truth(node) is not None:
                 pass
@@ -157,7 +157,7 @@ class ExpressionSites:
                 self.at[node] = self._site("truth", node.lineno, passes=passes, in_loop=in_loop, span=_span(node))
 
     def _lead(self, test: ast.expr, *, true: int = -1, false: int = -1) -> None:
-        """A block begins as soon as a planned test is true, or is false, and in no other way."""
+        """Mark the blocks that start exactly when a planned test is true, or is false, as led by its conditions."""
         found = self._conditions(test, true, false)
         if found is not None:
             for site, outcome, block in found:
@@ -166,7 +166,7 @@ class ExpressionSites:
                 self.sites[site] = replace(self.sites[site], leads=tuple(leads))
 
     def _conditions(self, test: ast.expr, true: int, false: int) -> list[tuple[int, bool, int]] | None:
-        """Which condition, by its site, leads with which outcome to which of the blocks; None if there are others."""
+        """Return (site, outcome, block) for each condition that leads to a block; None if a condition has no site."""
         match test:
             case ast.UnaryOp(op=ast.Not()):
                 return self._conditions(test.operand, false, true)
@@ -182,7 +182,7 @@ class ExpressionSites:
         return None
 
     def _negated(self, node: ast.expr) -> None:
-        """Plan the operand of a `not` whose result is a value."""
+        """Plan the operand of a `not` whose result is used as a value."""
         match node:
             case ast.BoolOp():
                 for operand in node.values[:-1]:
@@ -210,7 +210,7 @@ class ExpressionSites:
     def _arithmetic(
         self, node: ast.BinOp | ast.AugAssign, left: ast.expr, operator: ast.operator, right: ast.expr, ending: str = ""
     ) -> None:
-        """Plan a binary operator whose operands may be numbers."""
+        """Plan a binary operator unless its operands cannot be numbers."""
         sign = SIGNS.get(type(operator))
         if sign is None or is_no_number(left) or is_no_number(right):
             return
@@ -222,8 +222,8 @@ class ExpressionSites:
         self.infection.append((node, site))
 
     def _read(self, node: ast.Name | ast.Attribute) -> None:
-        """Plan the use of a variable or attribute that mutants change."""
-        # In an expanded chain an operand stands twice; its value is the same both times.
+        """Plan the read of a variable or attribute that mutants change."""
+        # An operand occurs twice in an expanded chain, with the same value, so only the first gets a site.
         alternatives = (
             self._changed.pop(_span(node), None) if self._changed and isinstance(node.ctx, ast.Load) else None
         )
@@ -266,7 +266,7 @@ def _span(node: ast.expr | ast.stmt) -> tuple[int, ...]:
 
 
 def _literal(node: ast.expr) -> str:
-    """The type of a literal, "" of any other expression."""
+    """Return the type name of a literal, "" for any other expression."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return type(node).__name__.lower() if all(map(_literal, node.elts)) else ""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

@@ -1,4 +1,4 @@
-"""Imports exactly one module with probes in it; every other module is imported as ever."""
+"""The loader: imports one module with probes. All other modules are imported normally."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Hook", "load"]
 
 
 class _Loader(SourceFileLoader):
-    """Loads the instrumented code; everything else (`get_source`, resources, `__file__`) is that of the source file."""
+    """Loads the instrumented code. Everything else (`get_source`, resources, `__file__`) comes from the source file."""
 
     def __init__(self, name: str, path: str, code: CodeType) -> None:
         super().__init__(name, path)
@@ -29,12 +29,12 @@ class _Loader(SourceFileLoader):
 
 
 class Hook(MetaPathFinder):
-    """An import hook that answers for one module only; active inside a `with` block.
+    """An import hook for one module, active inside a `with` block.
 
     Args:
-        reference: the module, by its name and its source file.
-        instrumented: its source with places for probes.
-        factory: gives the probe of a site.
+        reference: the module, with its name and its source file.
+        instrumented: its instrumented source.
+        factory: returns the probe of a site.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Hook(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The specification of the instrumented module, None for every other name."""
+        """Return the specification of the instrumented module, None for every other name."""
         if fullname != self.reference.module:
             return None
         file = self.reference.path
@@ -73,18 +73,18 @@ class Hook(MetaPathFinder):
 
 
 def load(reference: Reference, instrumented: Instrumented, factory: Callable[..., object]) -> ModuleType:
-    """Import the module of `reference` with probes, afresh even if it was imported before.
+    """Import the module of `reference` with probes, even if it was imported before.
 
-    The folders of `reference.search_path` are put in front of `sys.path` (and stay there, because the module may import
-    more when its functions run).
+    The folders of `reference.search_path` are put at the front of `sys.path`. They stay there, because functions of the
+    module may import more.
 
     Raises:
-        BaseException: whatever the module raises while it is imported.
+        BaseException: any exception raised by the import.
     """
     for folder in reversed(reference.search_path):
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    # Files that were written a moment ago are found too. `importlib.invalidate_caches` would load `importlib.metadata`.
+    # Finds files that were just written. `importlib.invalidate_caches` would load `importlib.metadata`.
     sys.path_importer_cache.clear()
     with Hook(reference, instrumented, factory):
         previous = sys.modules.pop(reference.module, None)

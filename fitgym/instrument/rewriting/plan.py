@@ -1,8 +1,8 @@
-"""The plan of the probes: each predicate, loop, case and straight run of code of a module gets a numbered site.
+"""The plan of the probes: gives each predicate, loop, case and basic block of a module a numbered site.
 
-The numbers follow the order of evaluation: a ternary's condition comes before its results, the clauses of a comprehension
-before its element. So a site depends only on sites with smaller numbers, except along the back edges of loops. The sites of
-expressions are planned in `fitgym.instrument.rewriting.expression_sites`.
+The numbers follow the order of evaluation. For example, the condition of a ternary comes before its results, and the
+clauses of a comprehension before its element. So a site depends only on sites with smaller numbers, except along the
+back edges of loops. `fitgym.instrument.rewriting.expression_sites` plans the sites of expressions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fitgym.subject.subject import Function, Site
 
 __all__ = ["Plan", "plan"]
 
-# After these a new block begins, because what follows may run more or less often than what stands before.
+# A new block starts after these statements, because the code after them may run more or less often than before.
 _DIVIDING = (
     ast.Assert,
     ast.If,
@@ -35,17 +35,17 @@ _DIVIDING = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """Where the probes of one module go.
+    """The places of the probes of one module.
 
     Attributes:
-        sites: by id.
-        functions: by id; 0 is the module body. The body of a class belongs to the function around it.
+        sites: sites by id.
+        functions: functions by id; 0 is the module body. The body of a class belongs to the function around it.
         at: the site of a predicate (any expression), of a loop (`For`, `AsyncFor`) and of a `match_case`.
         blocks: the block that starts at a statement; for an `ExceptHandler`, a `match_case` and a `comprehension` the
             block of its header (the evaluation of the exception class, the attempt to match, one iteration).
         entries: the block at the start of a `Module`, `ClassDef`, `FunctionDef`, `AsyncFunctionDef` or `Lambda`.
-        infection: the site of a `BinOp`, `AugAssign`, `Name` or `Attribute` that mutants change; empty if it was not asked
-            for.
+        infection: the site of a `BinOp`, `AugAssign`, `Name` or `Attribute` that mutants change; empty without the
+            feature "infection".
     """
 
     sites: tuple[Site, ...]
@@ -56,27 +56,27 @@ class Plan:
     infection: dict[ast.AST, int]
 
     def sites_in(self, tree: ast.AST) -> Iterator[int]:
-        """The sites of a part of the module, without those of infection; whether or not the compiler drops some of it."""
+        """Yield the sites of a part of the module, without infection sites, even in code that the compiler drops."""
         for node in ast.walk(tree):
             for known in (self.at, self.blocks, self.entries):
                 if node in known:
                     yield known[node]
 
     def infected_in(self, tree: ast.AST) -> Iterator[int]:
-        """The sites of infection of a part of the module."""
+        """Yield the infection sites of a part of the module."""
         return (self.infection[node] for node in ast.walk(tree) if node in self.infection)
 
 
 def plan(tree: ast.Module, features: frozenset[str] = frozenset(), mutants: Iterable[Mutant] | None = None) -> Plan:
-    """The sites of `tree`, numbered from 0 in order of evaluation; depends on nothing but the arguments.
+    """Return the sites of `tree`, numbered from 0 in order of evaluation. Depends only on the arguments.
 
     Code that the compiler drops (after `return`, under `if False`) gets no sites.
 
     Args:
         tree: a module.
-        features: with "infection" there are sites for arithmetic as well; their numbers follow all others.
-        mutants: with "infection" there are sites for the arithmetic and the values that these change, and for no others;
-            None for all arithmetic and no values.
+        features: with "infection" arithmetic has sites too; their numbers come after all others.
+        mutants: with "infection" only the arithmetic and the values changed by these mutants have sites. None for all
+            arithmetic and no values.
     """
     planner = _Planner(mutants)
     end = max((statement.end_lineno or 1 for statement in tree.body), default=1)
@@ -94,13 +94,13 @@ def plan(tree: ast.Module, features: frozenset[str] = frozenset(), mutants: Iter
 
 
 class _Planner(ExpressionSites):
-    """One walk over a module: statements and scopes here, expressions in the base class."""
+    """The walk over a module: statements and scopes here, expressions in the base class."""
 
     def __init__(self, mutants: Iterable[Mutant] | None) -> None:
         super().__init__(mutants)
-        # For an `if` that ends only through the false outcome of one condition, that condition.
+        # Each `if` that can complete only through the false outcome of one condition, with that condition.
         self._guards: dict[ast.stmt, ast.expr] = {}
-        # One flag for each loop around the current statement: a `break` that can run leaves it.
+        # One flag per loop around the current statement: True if a reachable `break` leaves it.
         self._broken: list[bool] = []
         self._block = -1
 
@@ -130,14 +130,14 @@ class _Planner(ExpressionSites):
     def _run(
         self, body: list[ast.stmt], block: int = -1, *, alone: bool = False, catches: bool = False, burns: bool = False
     ) -> bool:
-        """Plan statements that follow each other; true if the end of the last one can be reached.
+        """Plan a sequence of statements. Returns True if the end of the last one can be reached.
 
         Args:
             body: the statements.
-            block: the block that is open already, -1 to start one at the first statement.
-            alone: every statement is a block of its own, because each one can be the last.
+            block: the open block, -1 to start one at the first statement.
+            alone: make every statement its own block, because each one can be the last to run.
             catches: the first block is the start of an `except` body.
-            burns: the first block is the start of the body of a loop.
+            burns: the first block is the start of a loop body.
         """
         guard: ast.expr | None = None
         for statement in body:
@@ -158,7 +158,7 @@ class _Planner(ExpressionSites):
         return True
 
     def _lines_of(self, statement: ast.stmt) -> list[int]:
-        """The lines of a statement that count: of its header if it is compound, the first of several."""
+        """Return the lines that count for a statement: its first line, and the lines of its decorators."""
         if isinstance(statement, (ast.Global, ast.Nonlocal)):
             return []
         if isinstance(statement, ast.AnnAssign) and statement.value is None and self._in_function:
@@ -168,7 +168,7 @@ class _Planner(ExpressionSites):
         return [statement.lineno]
 
     def _statement(self, node: ast.stmt) -> bool:
-        """Plan one statement; true if its end can be reached."""
+        """Plan one statement. Returns True if its end can be reached."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._values([*node.decorator_list, *node.args.defaults, *node.args.kw_defaults])
@@ -185,7 +185,7 @@ class _Planner(ExpressionSites):
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
                     self._values([item.context_expr, item.optional_vars])
-                # A context manager may swallow any exception of the body: what follows can always be reached.
+                # A context manager may suppress any exception of the body: the code after it can always be reached.
                 self._run(node.body, alone=True)
             case ast.Try() | ast.TryStar():
                 return self._try(node)
@@ -207,14 +207,14 @@ class _Planner(ExpressionSites):
                 self._values([node.target, node.value])
                 self._arithmetic(node, node.target, node.op, node.value, "=")
             case _ if type(node).__name__ == "TypeAlias":
-                pass  # its parts are evaluated lazily, in a scope of their own
+                pass  # its parts are evaluated lazily, in their own scope
             case _:
                 self._values(ast.iter_child_nodes(node))
         return True
 
     def _class(self, node: ast.ClassDef) -> None:
         self._values(node.decorator_list)
-        if not getattr(node, "type_params", None):  # otherwise the bases stand in an annotation scope
+        if not getattr(node, "type_params", None):  # otherwise the bases belong to an annotation scope
             self._values([*node.bases, *(keyword.value for keyword in node.keywords)])
         outer = (self._prefix, self._in_function, self._pauses, self._block)
         self._prefix = f"{self._prefix}{node.name}."

@@ -1,13 +1,13 @@
-"""Rewrites the syntax tree of a module: a call of a placeholder goes wherever the plan has a site.
+"""The rewriter: inserts a call of a placeholder into the syntax tree at each planned site.
 
     a < b           becomes   P(a, b)              x (a condition)      becomes   P(x)
-    for x in xs:    becomes   for x in P(xs):      a straight run       begins with   P()
+    for x in xs:    becomes   for x in P(xs):      a basic block        begins with   P()
     lambda: x       becomes   lambda: P() or x     case p:              becomes   case p if P(1):, then case _ if P(0):
     a + b           becomes   P(a, b)              a += b               becomes   a = P(a, b)
     x (a variable)  becomes   P(x, y, z)
 
-P is a placeholder (`fitgym.instrument.rewriting.placeholders`). The probe of a block returns None. y and z are the alternatives to x in
-mutants. Line numbers stay those of the source.
+P is a placeholder (`fitgym.instrument.rewriting.placeholders`). The probe of a block returns None. y and z are the
+alternatives to x in mutants. The line numbers of the source are kept.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from fitgym.subject.code.tables import is_table
 __all__ = ["GUARD_DECIDED", "MATCHED", "MISSED", "Rewriter"]
 
 MISSED, MATCHED, GUARD_DECIDED = 0, 1, 2
-"""The first argument of the probe of a `case`: the pattern did not match, it matched, or its guard has been evaluated.
+"""First argument of the probe of a `case`: the pattern did not match, it matched, or its guard was evaluated.
 
-The second argument then is the outcome of the guard. After a false guard the next call has MISSED, although the pattern
-matched."""
+With GUARD_DECIDED the second argument is the outcome of the guard. After a false guard the next call has MISSED,
+although the pattern matched.
+"""
 
 _START = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
-_LONG_CHAIN = 100  # of `elif`
+_LONG_CHAIN = 100  # of `elif` arms
 
 Node = TypeVar("Node", bound=ast.AST)
 
 
 class Rewriter:
-    """Builds a tree with probes. Subtrees without probes are shared with the original, which stays unchanged.
+    """Builds a tree with probes. Subtrees without probes are shared with the original, which is not changed.
 
     Args:
-        where: the sites of the original tree.
-        leading: the probe of a condition also counts the blocks in `Site.leads`; these blocks get no probe.
+        where: the plan of the original tree.
+        leading: the probe of a condition also counts the blocks in `Site.leads`. These blocks get no probe.
     """
 
     def __init__(self, where: Plan, leading: bool) -> None:
@@ -53,10 +54,10 @@ class Rewriter:
         self._sites = where.sites
         self._leading = leading
         self._led = {block for site in where.sites for block in site.leads} if leading else set()
-        self._class = ""  # the name that private names are extended by
+        self._class = ""  # class name for mangling private names
 
     def module(self, node: ast.Module) -> ast.Module:
-        """The whole module; its probe stands after the docstring and the `from __future__` imports."""
+        """Return the module with probes. Its own probe follows the docstring and the `from __future__` imports."""
         start = docstring_end(node.body)
         while start < len(node.body) and _is_future(node.body[start]):
             start += 1
@@ -65,7 +66,7 @@ class Rewriter:
         return _changed(node, body=[*node.body[:start], _probe_statement(self._entries[node], like or _START), *body])
 
     def alone(self, function: FunctionNode | ast.Lambda, classes: Sequence[str]) -> ast.Module:
-        """A module with one function, inside classes of these names."""
+        """Return a module with one function, inside classes of these names."""
         self._class = classes[-1] if classes else ""
         new = self._node(function)
         statement: ast.stmt
@@ -96,7 +97,7 @@ class Rewriter:
         return [*body[:start], _probe_statement(entry, like), *self._statements(body[start:])]
 
     def _fields(self, node: Node, **ready: Any) -> Node:
-        """The node with its children rewritten; the node itself if none of them changes."""
+        """Return the node with its children rewritten, or the node itself if no child changes."""
         changes = {name: value for name, value in ready.items() if value is not getattr(node, name)}
         for name in node._fields:
             if name in ready:
@@ -118,7 +119,7 @@ class Rewriter:
         return _changed(node, **changes) if changes else node
 
     def _node(self, node: Any) -> Any:
-        """The node with probes; of the same sort, or a call where it was an expression."""
+        """Return the node with probes. It has the same type, or is a call if it was an expression."""
         match node:
             case ast.Name() | ast.Attribute():
                 return self._read(node)
@@ -163,7 +164,7 @@ class Rewriter:
                 return new
 
     def _read(self, node: ast.Name | ast.Attribute) -> ast.expr:
-        """A variable or attribute, and what mutants put in its place."""
+        """Return a read of a variable or attribute, with its alternatives in mutants if it has an infection site."""
         new: ast.expr = node if isinstance(node, ast.Name) else self._fields(node)
         if node in self._infection:
             number = self._infection[node]
@@ -172,7 +173,7 @@ class Rewriter:
         return self._condition(node, node, new) if node in self._at else new
 
     def _condition(self, node: ast.expr, like: ast.expr, *args: ast.expr) -> ast.Call:
-        """A call of the probe of a condition."""
+        """Return a call of the probe of a condition."""
         site = self._at[node]
         call = _probe(site, like, *args)
         if self._leading and self._sites[site].leads:
@@ -180,12 +181,12 @@ class Rewriter:
         return call
 
     def _augmented(self, node: ast.AugAssign) -> ast.stmt:
-        """An augmented assignment; the parts of its target are evaluated once."""
+        """Return an augmented assignment with a probe. The parts of its target are evaluated once."""
         site, target, value = self._infection[node], node.target, self._node(node.value)
         if isinstance(target, ast.Name):
             old = ast.copy_location(ast.Name(target.id, ast.Load()), target)
             return ast.copy_location(ast.Assign([target], _probe(site, node, old, value)), node)
-        # The old value is read before the right side is evaluated; the place goes on to where the new one is stored.
+        # The old value is read before the right side is evaluated. The place is passed on to the probe that stores.
         if isinstance(target, ast.Subscript):
             parts, helper, ending = [self._node(target.value), self._node(target.slice)], ITEM, INTO_ITEM
         else:
@@ -196,9 +197,9 @@ class Rewriter:
         return ast.copy_location(ast.Expr(ast.copy_location(store, node)), node)
 
     def _flat(self, node: ast.If, arms: list[ast.If]) -> ast.Match:
-        """A long chain of `elif` as the cases of one `match`, which is no deeper than a single `if`.
+        """Return a long `elif` chain as one `match`, whose tree is no deeper than that of a single `if`.
 
-        The compiler of Python 3.12 refuses syntax trees with a depth of about 1,500.
+        The compiler of Python 3.12 rejects syntax trees with a depth of about 1,500.
         """
         cases: list[ast.match_case] = []
         for arm in arms:
@@ -214,7 +215,7 @@ class Rewriter:
         return ast.copy_location(ast.Match(nothing, cases), node)
 
     def _cases(self, node: ast.Match) -> list[ast.match_case]:
-        """The cases, with cases in between that never match and tell that the one before did not either."""
+        """Return the cases with probes. Added cases that never match report that the case before did not match."""
         cases: list[ast.match_case] = []
         before: int | None = None
         for case in node.cases:
@@ -241,7 +242,7 @@ class Rewriter:
 
 
 def _arms(node: ast.If) -> list[ast.If]:
-    """An `if` and the `elif` that follow it, in order."""
+    """Return an `if` and the `elif` arms after it, in order."""
     arms = [node]
     while len(arms[-1].orelse) == 1 and isinstance(following := arms[-1].orelse[0], ast.If):
         arms.append(following)
@@ -249,7 +250,7 @@ def _arms(node: ast.If) -> list[ast.If]:
 
 
 def _never(calls: list[ast.expr]) -> list[ast.match_case]:
-    """A case whose guard makes the calls, none of which gives a true value; nothing if there are none."""
+    """Return a case whose guard makes the calls and is never true; nothing if there are no calls."""
     if not calls:
         return []
     like = calls[0]
@@ -259,13 +260,13 @@ def _never(calls: list[ast.expr]) -> list[ast.match_case]:
 
 
 def _changed(node: Node, **changes: Any) -> Node:
-    """A copy of `node` with some fields replaced."""
+    """Return a copy of `node` with some fields replaced."""
     fields = {name: getattr(node, name) for name in node._fields if hasattr(node, name)}
     return ast.copy_location(type(node)(**{**fields, **changes}), node)
 
 
 def _constant_container(node: ast.expr, operator: ast.cmpop) -> ast.expr:
-    """The right side of a membership test as the compiler sees it: lists and sets of literals are constants."""
+    """Return the right side of a membership test as the compiler optimises it: literal lists and sets are constants."""
     if isinstance(operator, (ast.In, ast.NotIn)) and isinstance(node, (ast.List, ast.Set)):
         values = [item.value for item in node.elts if isinstance(item, ast.Constant)]
         if len(values) == len(node.elts):
@@ -275,18 +276,18 @@ def _constant_container(node: ast.expr, operator: ast.cmpop) -> ast.expr:
 
 
 def _mangled(name: str, owner: str) -> str:
-    """The name of an attribute as the compiler knows it inside the class `owner`."""
+    """Return the name of an attribute after name mangling in the class `owner`."""
     stripped = owner.lstrip("_")
     return f"_{stripped}{name}" if stripped and name.startswith("__") and not name.endswith("__") else name
 
 
 def _probe(site: int, like: ast.expr | ast.pattern | ast.stmt, *args: ast.expr) -> ast.Call:
-    """A call of the site's placeholder, located at `like`."""
+    """Return a call of the site's placeholder, located at `like`."""
     return ast.copy_location(ast.Call(placeholder(str(site), like), list(args), []), like)
 
 
 def _before(block: int, like: ast.expr, expression: ast.expr) -> ast.expr:
-    """The expression, evaluated after the probe of a block, which returns None."""
+    """Return the expression, evaluated after the probe of a block (which returns None)."""
     return ast.copy_location(ast.BoolOp(ast.Or(), [_probe(block, like), expression]), like)
 
 

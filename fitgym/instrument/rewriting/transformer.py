@@ -1,11 +1,11 @@
-"""Puts probes into the code of a module: one pass over its syntax tree, then one swap of constants.
+"""The transformer: inserts probes into the code of a module in one pass over its syntax tree.
 
-`expand_chains` expands chained comparisons, `plan` numbers the sites, `Rewriter` puts a placeholder at each site. After compilation
-`swap` exchanges the placeholders for probes. The module gains no name, nothing can be shadowed, and the line numbers are
-those of the source. Arithmetic and variables have probes only if "infection" is a feature.
+`expand_chains` expands chained comparisons, `plan` numbers the sites, and `Rewriter` puts a placeholder at each site.
+After compilation `swap` replaces the placeholders with probes. The module gets no new name, so nothing can be shadowed,
+and line numbers are those of the source. Arithmetic and variables have probes only with the feature "infection".
 
-With `leading`, the probe of `x < y` also counts the block that its outcome leads to (`Site.leads`). That block has no probe of
-its own.
+With `leading`, the probe of `x < y` also counts the block that its outcome leads to (`Site.leads`). That block has no
+probe.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instrumented:
-    """A module with places for probes.
+    """An instrumented module whose probes are still placeholders.
 
     Attributes:
-        plan: where they are.
-        tree: the syntax tree of the source without probes, chained comparisons expanded; its nodes are the keys of the
+        plan: the places of the probes.
+        tree: syntax tree of the source without probes, with expanded comparison chains. Its nodes are the keys of the
             mappings in `plan`.
-        filename: what tracebacks show.
+        filename: file name in tracebacks.
         template: the compiled code with placeholders.
         leading: conditions count the blocks that they lead to.
     """
@@ -50,29 +50,30 @@ class Instrumented:
     leading: bool = False
 
     def code(self, factory: Factory) -> CodeType:
-        """The code of the module with `factory(site id)` in the place of each probe, or `factory(site id, leading=True)`.
+        """Return the code of the module with its probes.
 
-        The factory may be asked several times for one site and must then give the same object, which must be hashable.
+        The factory may be called several times for one site. It must then return the same object, which must be
+        hashable.
 
         Args:
-            factory: makes the probes.
+            factory: returns the probe: `factory(site id)`, or `factory(site id, leading=True)`.
         """
         return swap(self.template, factory)
 
     def code_of(self, function: FunctionNode | ast.Lambda, classes: Sequence[str], factory: Factory) -> CodeType:
-        """The code of a module that holds one function of the tree and nothing else, with probes as in `code`.
+        """Return the code of a module that contains only one function of the tree, with probes as in `code`.
 
-        Parts of the function may have been exchanged since; what is new in it gets no probes. Probes for infection are left
-        out: they read other variables, which need not be bound any more where a statement is missing. Its decorators are
-        left out, because none of them is part of its code.
+        Parts of the function may have been replaced before; new parts get no probes. There are no infection probes:
+        they read other variables, which may be unbound if a statement is missing. There are no decorators, because they
+        are not part of the function's code.
 
         Args:
-            function: a function of the tree that stands in no other one.
+            function: a function of the tree that is not inside another function.
             classes: names of the classes around it, outermost first.
             factory: as in `code`.
 
         Raises:
-            SyntaxError: what was put in makes no valid function.
+            SyntaxError: the function is invalid after the replacement.
         """
         with warnings.catch_warnings(), deep_trees():
             warnings.simplefilter("ignore")
@@ -91,21 +92,21 @@ def instrument(
     leading: bool = False,
     mutants: Iterable[Mutant] | None = None,
 ) -> Instrumented:
-    """Instrument the source of one module; nothing is executed.
+    """Instrument the source of one module. Executes nothing.
 
     Args:
-        source: its text.
-        filename: what tracebacks show.
-        features: with "infection" there are probes for arithmetic; other names are for others.
-        leading: blocks that a condition leads to (`Site.leads`) have no probe; that of the condition counts them.
-        mutants: with "infection" there are probes where these change arithmetic and values, and nowhere else.
+        source: the source text.
+        filename: file name in tracebacks.
+        features: with "infection" arithmetic has probes; other names are ignored.
+        leading: blocks that a condition leads to (`Site.leads`) have no probe; the probe of the condition counts them.
+        mutants: with "infection" only the arithmetic and the values changed by these mutants have probes.
 
     Raises:
         SyntaxError: the source is not valid Python.
     """
-    # Before Python 3.12 the compiler, too, goes by the limit of Python's own stack.
+    # Before Python 3.12 the recursion limit also applies to the compiler.
     with warnings.catch_warnings(), deep_trees(), without_collection():
-        # The compiler remarks that a string is called, and once more what it said about the source itself.
+        # The compiler warns about calls of strings, and repeats its warnings about the source.
         warnings.simplefilter("ignore")
         tree = ast.parse(source, filename)
         expand_chains(tree)

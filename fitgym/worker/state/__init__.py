@@ -1,4 +1,4 @@
-"""State of the subject and of the process: how changes made by a test case are found and undone.
+"""State of the subject and of the process: finds and undoes the changes made by a test case.
 
-Only `fitgym.worker` calls it.
+Only `fitgym.worker` uses it.
 """

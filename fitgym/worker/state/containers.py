@@ -1,4 +1,4 @@
-"""Containers: how each built-in container is compared with a saved copy, and how its content is put back.
+"""Containers: compares each built-in container with a saved copy, and restores its content.
 
 No function here runs code of a subclass: all of them call the methods of the built-in base class.
 """
@@ -26,36 +26,36 @@ __all__ = [
 ]
 
 Fix = Callable[[Any, Any], bool]
-"""Puts the saved content back into the living container; False if that cannot be done exactly."""
+"""Restores the saved content of a container in place. Returns False if that cannot be done exactly."""
 
 EMPTY = object()
-"""Stands for the content of an empty slot or cell, and for a missing name."""
+"""Represents the content of an empty slot or cell, or a missing name."""
 
 
 def comparable(thing: Any, base: type) -> Any:
-    """The object to compare in place of a container: itself, if comparing it runs no code of a subclass."""
+    """Return the container if comparing it runs no code of a subclass, else a wrapper that compares as `base`."""
     return thing if type(thing).__eq__ is base.__eq__ else _Base(thing, base)
 
 
 def differs(live: Any, saved: Any) -> bool:
-    """Whether the container is unequal to its saved copy; an `__eq__` that raises counts as unequal."""
+    """Return True if the container differs from its saved copy. An `__eq__` that raises counts as a difference."""
     try:
         return bool(live != saved)
-    except BaseException:  # an `__eq__` of the subject refuses
+    except BaseException:  # an `__eq__` of the subject raises
         return True
 
 
 def is_reordered(live: Any, saved: Any, fix: Fix) -> bool:
-    """Whether a dictionary holds its keys in another order than the saved copy; False for other containers."""
+    """Return True if a dictionary has its keys in another order than the saved copy; False for other containers."""
     return fix is fix_dict and list(dict.__iter__(_target(live))) != list(saved)
 
 
 def is_copied_exactly(thing: Any, copy: set[Any]) -> bool:
-    """Every item of a set has the same place in a copy, and so in itself when it is filled from that again.
+    """Return True if every item of a set has the same place in its copy, and after refilling the set from the copy.
 
-    The order of iteration depends on the history of a set. An empty set takes the table of another one as it is, hashes
-    included, if its own comes out at the same size; most sets of literals and all small ones have such a size. (Where
-    the import has removed items, what is added later may come in another order.)
+    The iteration order of a set depends on its history. An empty set copies the hash table of another set, including
+    the hashes, if its own table would have the same size. This holds for most sets of literals and for all small sets.
+    If the import has removed items, items that are added later may come in another order.
     """
     return set.__sizeof__(thing) == set.__sizeof__(copy) and all(
         map(operator.is_, set.__iter__(thing), set.__iter__(copy))
@@ -63,13 +63,13 @@ def is_copied_exactly(thing: Any, copy: set[Any]) -> bool:
 
 
 def fix_namespace(live: dict[str, object], saved: dict[str, object]) -> bool:
-    """Restore a dictionary of names without rebinding what is unchanged."""
+    """Restore a dictionary of names. Unchanged names are not rebound."""
     for name in [name for name in live if name not in saved]:
         del live[name]
     for name, value in saved.items():
         if live.get(name, EMPTY) is not value:
             live[name] = value
-    if list(live) != list(saved):  # a name was deleted in between
+    if list(live) != list(saved):  # a name was deleted and added again, so its position differs
         live.clear()
         live.update(saved)
     return True
@@ -86,7 +86,7 @@ def fix_class(cls: type, live: Mapping[str, object], saved: dict[str, object]) -
 
 
 def no_fix(live: Any, saved: Any) -> bool:
-    """For containers that cannot be restored exactly."""
+    """Report that a container cannot be restored exactly."""
     return False
 
 
@@ -128,7 +128,7 @@ def fix_deque(live: Any, saved: Any) -> bool:
 
 
 def fix_set(live: Any, saved: set[Any]) -> bool:
-    """Also of use for a set that holds what it held: where items came and went, others are added in another order."""
+    """Restore a set. Also needed if its items are equal: removed items change the order in which new items come."""
     target = _target(live)
     set.clear(target)
     set.update(target, saved)
@@ -140,7 +140,7 @@ def _target(live: Any) -> Any:
 
 
 class _Base:
-    """Compares a container whose class redefines equality as its built-in base class would."""
+    """Compares a container with the equality of its built-in base class instead of its own."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -152,7 +152,7 @@ class _Base:
         return self.base.__eq__(self.thing, other) is True
 
 
-# Each with a copy that runs no code of a subclass. The first that fits counts.
+# Each class with a copy function that runs no code of a subclass. The first match counts.
 CONTAINERS: tuple[tuple[type, Callable[[Any], Any], Fix], ...] = (
     (
         collections.OrderedDict,

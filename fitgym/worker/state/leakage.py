@@ -1,13 +1,13 @@
-"""Leaks: state of the code under test that a test case has changed, and how to put it back.
+"""Leaks: detects state of the code under test that a test case has changed, and restores it.
 
-A test case must find the state that the import left, whatever ran before it. After each test case the near state is
-compared with a snapshot: the globals of the module under test and all that can be reached from them, down to containers,
-attributes of objects and classes, closures and caches. Containers are compared item by item, and items that are the same
-object count as equal. Most changes are undone in place, which takes microseconds; what cannot be undone exactly (an
-iterator, a thread, an open file) asks for a fresh process instead.
+A test case must start from the state that the import left, whatever ran before it. After each test case the near state
+is compared with a snapshot. The near state is the globals of the module under test and everything reachable from them:
+containers, attributes of objects and classes, closures and caches. Containers are compared item by item, and identical
+objects count as equal. Most changes are undone in place, which takes microseconds. Changes that cannot be undone
+exactly (an iterator, a thread, an open file) require a fresh process.
 
-To compare the far state after each test case would cost too much. It is the state of the other modules of the package,
-and that of the process (`fitgym.worker.state.process`). The runner compares it after each batch.
+The far state is the state of the other modules of the package, and of the process (`fitgym.worker.state.process`).
+Comparing it after each test case would cost too much, so the runner compares it after each batch.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from fitgym.worker.state.containers import (
 __all__ = ["State"]
 
 _MAX_OBJECTS = 20_000
-"""Objects that one snapshot looks at."""
+"""Maximal number of objects in one snapshot."""
 
 _ATOMS = frozenset(
     {int, float, complex, str, bytes, bool, type(None), type(...), range, slice, object}
     | {types.ModuleType, types.CodeType, types.BuiltinFunctionType, types.WrapperDescriptorType}
     | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, types.FrameType}
 )
-# Behind functions that stand in for others; each test case begins with them anew.
+# Replacements for library functions (random numbers, clock, ids); each test case resets them.
 _OURS = (Addresses, Chance, Clock, Pids, Uuids)
 _LRU = type(functools.lru_cache(lambda: None))
 _LOCK = type(_thread.allocate_lock())
@@ -69,13 +69,14 @@ Write = Callable[[object], None]
 
 
 class State:
-    """A snapshot of everything that can be changed through some modules.
+    """A snapshot of all state that is reachable from some modules.
 
     Args:
-        modules: whose globals are the roots; classes and functions are followed only if one of these defines them.
-        also: further objects to look at.
-        around: modules that belong to them and are watched elsewhere, so that their objects are not those of a library.
-        shallow: modules of which only the globals are put back, and what these hold is not followed.
+        modules: modules whose globals are the roots. Classes and functions are followed only if one of these defines
+            them.
+        also: further objects to include.
+        around: related modules that another snapshot watches, so that their objects do not count as library objects.
+        shallow: modules whose globals are restored, without following the values.
     """
 
     def __init__(
@@ -89,22 +90,21 @@ class State:
         self._names = frozenset(module.__name__ for module in roots)
         self._owned = self._names | {module.__name__ for module in around} | sys.stdlib_module_names
         self._live: list[Any] = []  # containers ...
-        self._saved: list[Any] = []  # ... their contents, one call compares all ...
-        self._fixes: list[Fix] = []  # ... and how to put them back
-        self._reads: list[Read] = []  # state that has to be asked for ...
+        self._saved: list[Any] = []  # ... their contents; one comparison covers all ...
+        self._fixes: list[Fix] = []  # ... and the functions that restore them
+        self._reads: list[Read] = []  # state that has to be read ...
         self._values: list[object] = []
         self._writes: list[Write | None] = []
-        self._gets: list[
-            Get
-        ] = []  # ... some of it by calls into C alone, which fail when there is nothing any more ...
+        # ... some of it by C descriptors, which raise if the value is gone ...
+        self._gets: list[Get] = []
         self._holders: list[object] = []
         self._held: list[object] = []
-        self._asked: list[Read] = []  # ... and the rest
+        self._asked: list[Read] = []  # ... the rest by Python functions
         self._answers: list[object] = []
         self._caches: list[Any] = []
         self._generators: list[tuple[Any, object]] = []
         self._seen: set[int] = set()
-        self._keep: list[object] = []  # so that no identity in `_seen` is used again
+        self._keep: list[object] = []  # keeps the objects, so that no id in `_seen` is reused
         queue: collections.deque[object] = collections.deque()
         for module in roots:
             self._container(vars(module), dict(vars(module)), fix_namespace)
@@ -124,37 +124,38 @@ class State:
         self.reset()
 
     def reset(self) -> None:
-        """Empty the caches and reseed the generators, which is cheaper than to compare them."""
+        """Clear the caches and reseed the generators, which is cheaper than comparing them."""
         for cache in self._caches:
             cache.cache_clear()
         for generator, state in self._generators:
             reseed(generator, state)
 
     def changed(self) -> bool:
-        """Something is not as it was; caches and random generators are left to `reset`."""
+        """Return True if any state differs from the snapshot. Caches and random generators are handled by `reset`."""
         try:
+            # Hot path, called after each test case: one comparison of two lists covers all containers.
             if self._live != self._saved:
                 return True
             if self._gets and list(map(operator.call, self._gets, self._holders)) != self._held:
                 return True
             return bool(self._asked) and [read() for read in self._asked] != self._answers
-        except BaseException:  # an `__eq__` of the subject refuses, or something was deleted: not what it was
+        except BaseException:  # an `__eq__` of the subject raises, or a value was deleted: both count as a change
             return True
 
     def changes(self) -> tuple[int, ...]:
-        """Which parts are not as they were: containers by their number from 0 up, what has to be asked for from -1 down."""
+        """Return the changed parts: containers by their number (from 0 up), values that are read from -1 down."""
         asked = [-1 - number for number in range(len(self._reads))]
         return tuple(part for part in (*range(len(self._live)), *asked) if self.changed_at([part]))
 
     def changed_at(self, parts: Iterable[int]) -> bool:
-        """Some of these parts are not as they were."""
+        """Return True if any of these parts differs from the snapshot."""
         try:
             return any(map(self._differs_at, parts))
         except BaseException:  # as in `changed`
             return True
 
     def restore_at(self, parts: Iterable[int]) -> bool:
-        """Put these parts back; False if one of them could not be."""
+        """Restore these parts. Returns False if one of them cannot be restored."""
         try:
             if not all(map(self._restore_part, parts)):
                 return False
@@ -169,7 +170,7 @@ class State:
         return bool(live != saved) or is_reordered(live, saved, self._fixes[part])
 
     def _restore_part(self, part: int) -> bool:
-        """Put one part back unless it is as it was; False if that is impossible."""
+        """Restore one part if it has changed. Returns False if that is impossible."""
         if part < 0:
             read, value, write = self._reads[-1 - part], self._values[-1 - part], self._writes[-1 - part]
             if read() == value:
@@ -182,15 +183,18 @@ class State:
         return as_it_was or fix(live, saved)
 
     def part(self, number: int) -> tuple[object, object]:
-        """A container as it is and as it was."""
+        """Return a container and its saved content."""
         return self._live[number], self._saved[number]
 
     def reordered(self) -> bool:
-        """A dictionary holds the same items in another order. Slower than `changed`, which does not look at that."""
+        """Return True if a dictionary has its items in another order.
+
+        Slower than `changed`, which ignores the order.
+        """
         return any(map(is_reordered, self._live, self._saved, self._fixes))
 
     def restore(self) -> bool:
-        """Put everything back; False if something could not be, and then only a fresh process is clean."""
+        """Restore everything. Returns False if something cannot be restored; then only a fresh process is clean."""
         try:
             if not all(map(self._restore_part, (*range(len(self._live)), *range(-1, -1 - len(self._reads), -1)))):
                 return False
@@ -214,7 +218,7 @@ class State:
         self._answers.append(value)
 
     def _probe_member(self, member: Any, holder: object, write: Write | None = None) -> object:
-        """Save what a descriptor reads from an object; that, or `EMPTY`."""
+        """Save the value that a descriptor reads from an object. Returns the value or `EMPTY`."""
         read = functools.partial(_member_state, member, holder)
         value = read()
         if value is EMPTY:
@@ -229,17 +233,17 @@ class State:
         return value
 
     def _look(self, thing: Any) -> Iterable[object]:
-        """Save one object's own state; what to look at next."""
+        """Save the state of one object. Returns the objects that it refers to."""
         try:
             return self._look_at(thing)
-        except Exception:  # an object that cannot be looked at is taken as it is
+        except Exception:  # an object that cannot be inspected is not tracked
             return ()
 
     def _look_at(self, thing: Any) -> Iterable[object]:
         cls = type(thing)
         if cls in _OURS:
             return ()
-        if thing is sys.modules:  # somebody who holds it may count or drop modules, and they cannot be put back
+        if thing is sys.modules:  # the holder may count or remove modules, and these cannot be restored
             self._container(thing, dict(thing), no_fix)
             return ()
         if issubclass(cls, type):
@@ -285,7 +289,7 @@ class State:
         if attributes:
             self._container(attributes, dict(attributes), fix_namespace)
             found.extend(attributes.values())
-        if attributes and function.__module__ in self._names:  # a wrapper that may exchange what it runs
+        if attributes and function.__module__ in self._names:  # a wrapper that may replace its own code
             self._probe_member(_CODE, function, functools.partial(setattr, function, "__code__"))
         for cell in function.__closure__ or ():
             found.append(cell.cell_contents)
@@ -296,7 +300,7 @@ class State:
     def _look_at_object(self, thing: Any) -> Iterable[object]:
         cls = type(thing)
         found: list[object] = [cls]
-        # What hangs together inside an object of a library is not known here, so part of it is never put back alone.
+        # The invariants inside a library object are unknown here, so parts of it are never restored alone.
         owned = cls.__module__ in self._owned or str(cls.__module__).partition(".")[0] in self._owned
         for base, copy, fix in CONTAINERS:
             if issubclass(cls, base):
@@ -324,7 +328,7 @@ class State:
 
 
 def _namespace(thing: object) -> dict[str, object] | None:
-    """The instance dictionary, None if there is none; runs no code of the subject."""
+    """Return the instance dictionary, None if there is none. Runs no code of the subject."""
     if isinstance(thing, types.ModuleType):
         return None
     try:
@@ -335,7 +339,7 @@ def _namespace(thing: object) -> dict[str, object] | None:
 
 
 def _slots(cls: type) -> list[Any]:
-    """The slots that a class written in Python declares, as descriptors."""
+    """Return the descriptors of the slots that a Python class declares."""
     found = []
     for owner in cls.__mro__[:-1]:
         if "__slots__" in vars(owner):

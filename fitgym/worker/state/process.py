@@ -1,14 +1,14 @@
-"""The process: state that belongs to the whole process rather than to the subject.
+"""The process: state of the whole process rather than of the subject.
 
-It includes the environment, the working folder and its files, signal handlers, threads and builtins. To compare it costs
-too much after every test case, so that happens once after each batch. What was found changed once is compared after each
-test case from then on, and put back where that is possible exactly.
+Examples are the environment, the working folder with its files, signal handlers, threads and builtins. Comparing it
+costs too much after every test case, so it is compared once after each batch. A part that was found changed once is
+compared after each test case from then on, and restored where that is possible exactly.
 """
 
 from __future__ import annotations
 
-import _locale  # looking at the state must import nothing: a subject may keep `sys.modules`
-import _signal  # type: ignore[import-not-found]  # what `signal` wraps
+import _locale  # imported early, because taking the snapshot must import nothing: a subject may hold `sys.modules`
+import _signal  # type: ignore[import-not-found]  # the C module behind `signal`
 import _thread
 import builtins
 import gc
@@ -29,11 +29,11 @@ __all__ = ["Process"]
 
 
 class _Fact(NamedTuple):
-    """One part of the state.
+    """One part of the process state.
 
     Attributes:
-        read: what it is now.
-        write: puts an earlier value back, None if nothing does.
+        read: returns the current value.
+        write: restores an earlier value; None if that is impossible.
     """
 
     read: Callable[[], Any]
@@ -41,10 +41,10 @@ class _Fact(NamedTuple):
 
 
 class Process:
-    """A snapshot of what belongs to the process rather than to the subject, the files in its working folder included.
+    """A snapshot of the state of the process, including the files in its working folder.
 
     Args:
-        overlay: what the subject has written beside itself, None if nothing.
+        overlay: the overlay with the files that the subject writes next to itself; None if it writes none.
         memory_slack: bytes by which the address space may grow before that counts as a change.
     """
 
@@ -53,13 +53,16 @@ class Process:
         self._threads = _thread._count()
         self._slack = memory_slack
         self._folder = os.getcwd()
-        self._modules = dict(sys.modules)  # more may come, none may go
+        self._modules = dict(sys.modules)  # more modules may be added, none may be removed
         self._memory = _address_space()
         self._facts = self._described()
         self._values = [fact.read() for fact in self._facts]
 
     def threads_left(self, patience: float = 0.02) -> bool:
-        """Threads are alive that were not; those about to end are waited for, `patience` seconds at most."""
+        """Return True if more threads are alive than before.
+
+        Waits up to `patience` seconds for threads that are about to end.
+        """
         if _thread._count() <= self._threads:
             return False
         deadline = time.monotonic() + patience
@@ -70,36 +73,36 @@ class Process:
         return True
 
     def changed(self) -> bool:
-        """Something is not as it was; how much memory there is does not count, see `grown`."""
+        """Return True if any state differs from the snapshot. Memory is checked by `grown`."""
         try:
             return bool(self.changes()) or self.left_processes()
-        except BaseException:  # the subject has exchanged what this needs itself
+        except BaseException:  # the subject has replaced a function that the comparison needs
             return True
 
     def changes(self) -> tuple[int, ...]:
-        """The numbers of the facts that are not as they were, for `changed_at` and `restore_at`."""
+        """Return the numbers of the changed facts, for `changed_at` and `restore_at`."""
         return tuple(number for number in range(len(self._facts)) if self.changed_at([number]))
 
     def left_processes(self) -> bool:
-        """A process is left, which cannot be put back."""
+        """Return True if a child process is left, which cannot be undone."""
         try:
             return _has_children()
         except BaseException:
             return True
 
     def grown(self) -> bool:
-        """So much more memory is in use, after an import for example, that the limit may come too soon."""
+        """Return True if memory has grown so much, for example by an import, that its limit comes too early."""
         return _address_space() > self._memory + self._slack
 
     def changed_at(self, facts: Iterable[int]) -> bool:
-        """Some of these facts are not as they were."""
+        """Return True if any of these facts differs from the snapshot."""
         try:
             return any(self._facts[number].read() != self._values[number] for number in facts)
         except BaseException:
             return True
 
     def restore_at(self, facts: Iterable[int]) -> bool:
-        """Put these facts back; False if one of them could not be."""
+        """Restore these facts. Returns False if one of them cannot be restored."""
         try:
             for number in facts:
                 read, write = self._facts[number]
@@ -112,7 +115,7 @@ class Process:
         return not self.changed_at(facts)
 
     def _empty(self, names: list[str]) -> None:
-        """Remove from the working folder what came; what went does not come back."""
+        """Remove new files from the working folder. Deleted files are not restored."""
         tidy(self._folder, names)
 
     def _described(self) -> list[_Fact]:
@@ -147,7 +150,7 @@ class Process:
             _Fact(lambda: list(warnings.filters), _set_filters),
             attribute(warnings, "showwarning"),
             _Fact(lambda: vars(builtins).copy()),
-            # `signal` makes enumerations of them, which takes 100 us
+            # `signal.getsignal` converts handlers to enumerations, which takes 100 us
             _Fact(lambda: list(map(_signal.getsignal, _SIGNALS)), _set_signals),
             _Fact(lambda: [_timer(which) for which in _TIMERS]),
             _Fact(
@@ -181,7 +184,10 @@ def _address_space() -> int:
 
 
 def _decimal_context() -> tuple[Any, ...] | None:
-    """Precision and rules, None if decimal is not loaded; the flags change with every inexact result and are left out."""
+    """Return precision and rules of `decimal`, None if it is not loaded.
+
+    The flags are left out, because every inexact result changes them.
+    """
     decimal = sys.modules.get("decimal")
     if decimal is None:
         return None
@@ -219,7 +225,7 @@ def _set_signals(value: list[Any]) -> None:
 
 
 def _timer(which: int) -> tuple[bool, float]:
-    """Whether a timer is armed, and its interval."""
+    """Return whether a timer is armed, and its interval."""
     remaining, interval = signal.getitimer(which)
     return remaining > 0, interval
 

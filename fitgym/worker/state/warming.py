@@ -1,9 +1,9 @@
-"""Warming: modules that test cases import while they run are imported once, in the process that all are forked from.
+"""Warming: imports modules that test cases import at run time once, in the process from which others are forked.
 
-A function may import something heavy in its body. Whoever runs it in a fresh process pays for the import each time. What
-is imported beforehand must not change what a test case sees, apart from `sys.modules`: a module is taken only if its
-import leaves the state of the subject and of its package as it was, and runs no code of the module under test. That is
-tried out in a fork, so that a module which changes something has changed nothing here.
+A function may import a large module in its body. Every fresh process that runs it pays for the import again. An early
+import must not change what a test case sees, apart from `sys.modules`. So a module is accepted only if its import
+leaves the state of the subject and of its package unchanged, and runs no code of the module under test. This is tested
+in a fork, so that a rejected module changes nothing here.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterable
 
 __all__ = ["import_all", "only_modules_came", "roots", "succeeds_in_a_fork"]
 
-_MOST_SECONDS = 20.0  # of one trial
+_MOST_SECONDS = 20.0  # time limit of one attempt in a fork
 
 
 def roots(names: Iterable[str]) -> list[list[str]]:
-    """Names of modules that are not imported yet, in the order given, grouped by their top-level package."""
+    """Return the names of modules that are not imported yet, in the given order, grouped by top-level package."""
     groups: dict[str, list[str]] = {}
     for name in names:
         top = name.partition(".")[0]
@@ -33,7 +33,7 @@ def roots(names: Iterable[str]) -> list[list[str]]:
 
 
 def import_all(names: Iterable[str]) -> int:
-    """Import the modules that can be imported; how many there were."""
+    """Import the modules that can be imported. Returns their number."""
     found = 0
     for name in names:
         with contextlib.suppress(BaseException):
@@ -43,8 +43,9 @@ def import_all(names: Iterable[str]) -> int:
 
 
 def only_modules_came(live: object, saved: object) -> bool:
-    """The two namespaces differ in nothing but what the import of a module adds: itself to its package, its loggers to
-    those of the process.
+    """Return True if two namespaces differ only by what an import adds.
+
+    An import adds the module to its package and its loggers to the logger dictionary.
     """
     if not isinstance(live, dict) or not isinstance(saved, dict):
         return False
@@ -55,7 +56,7 @@ def only_modules_came(live: object, saved: object) -> bool:
 
 
 def succeeds_in_a_fork(act: Callable[[], bool]) -> bool:
-    """Whether `act` returns true, found out in a fork of this process, 20 s at most."""
+    """Run `act` in a fork of this process, for 20 s at most. Returns True if it returns true there."""
     pid = os.fork()
     if pid == 0:
         status = 1
