@@ -19,7 +19,7 @@ TORCH_SOURCE ?=
 .PHONY: help demo test nightly lint types format docs bench hostile speed notebooks clean
 
 help:
-	@echo "make demo    UCB and the goal's own fitness function, at the same budget, on a standard-library module"
+	@echo "make demo    tests for a module of the standard library, what they are worth, and a page that plays the search"
 	@echo "make test    the tests of fitgym itself       make nightly  the slow tests too"
 	@echo "make lint    ruff: rules and format        make format   apply both"
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"

@@ -1,10 +1,11 @@
 """How the documentation is built: `make docs`, or `sphinx-build docs site`.
 
-What people wrote is in the .md files of this folder. What the code says is made into pages while building, by
-`extensions/pages.py`; nothing of it is kept.
+The .md files of this folder are written by hand. `extensions/pages.py` makes the other pages from the code during the
+build; they are not committed.
 """
 
 import sys
+import tomllib
 from pathlib import Path
 
 import fitgym
@@ -26,7 +27,9 @@ extensions = [
     "formulas",
     "navigation",
     "pages",
+    "pictures",
     "questions",
+    "replays",
 ]
 exclude_patterns = ["extensions"]
 
@@ -49,9 +52,21 @@ html_theme = "furo"
 html_title = f"fitgym {release}"
 html_static_path = ["static"]
 html_css_files = ["fitgym.css"]
+html_favicon = "static/favicon.svg"
+html_js_files = [("ranking.js", {"defer": "defer"})]
 html_search_scorer = str(HERE / "static" / "scorer.js")
+html_theme_options = {}
 html_copy_source = False
 html_show_sphinx = False
 highlight_language = "none"  # what is set in is mostly formulas
 pygments_style = "tango"
 pygments_dark_style = "monokai"
+
+# Each page links to its source where pyproject.toml names the repository.
+_urls = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"].get("urls", {})
+if "Repository" in _urls:
+    html_theme_options |= {
+        "source_repository": _urls["Repository"],
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }

@@ -87,7 +87,7 @@ class Artificial(RecordedEnv):
     * `population`: the number of individuals.
     * `generations_per_step`: the number of generations per decision.
     * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
-      for the terminal, after every step; or None.
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## References
     Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 4.1: the problems.
@@ -169,9 +169,9 @@ class Artificial(RecordedEnv):
         return self._observation(), reward, self._over(engine), False, self._info()
 
     def render(self) -> Any:
-        """Return a line or a picture of the running search, depending on the render mode; None for "human"."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         if self.render_mode is None or self.engine is None:
             return None
         done = ", ".join(f"{kind} {int(self.engine.covered(kind).sum())}/{self.groups[kind]}" for kind in self.kinds)

@@ -21,7 +21,7 @@ from fitgym.envs.feature_set import FeatureSet
 from fitgym.envs.features.base import Moment, View
 from fitgym.envs.parts import Part
 from fitgym.envs.recorded import Observation, RecordedEnv, signature
-from fitgym.errors import BudgetError, InputError, ResetNeeded
+from fitgym.errors import InputError, ResetNeeded
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor, Limits
 from fitgym.goals.base import Goal
@@ -104,7 +104,7 @@ class SearchEnv(RecordedEnv):
       "ignore" does not.
     * `timeout_s`: time limit of one test case in seconds.
     * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
-      for the terminal, after every step; or None.
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
     * `executor`: an executor of this subject that has already been started.
     """
 
@@ -124,7 +124,7 @@ class SearchEnv(RecordedEnv):
     ) -> None:
         self.options = read(self.Options, options, type(self).__name__)
         self.subject_name = subject
-        self.budget = _budget(self.options.budget)
+        self.budget = None if self.options.budget is None else Budget.counted(self.options.budget)
         self.goal = self._goal()
         if self.options.functions is not None:
             self.goal.combine(self.options.functions)
@@ -279,8 +279,16 @@ class SearchEnv(RecordedEnv):
 
             self._footprint = Footprint(self.engine.subject)
             setting = f"goal {self.pursued} · {self._given()} · seed {self.seed}"
-            episode = Episode(self.subject_name, setting, self._parts(), (), self._footprint.listing)
-            self._display.begin(episode.then(self._seen(""), self._footprint.runs(self.engine)))
+            episode = Episode(
+                self.subject_name,
+                setting,
+                self._parts(),
+                (),
+                self._footprint.listing,
+                goal=self.pursued,
+                reward=self.options.reward,
+            )
+            self._display.begin(episode.then(*self._footprint.look(self.engine, self._seen(""), episode)))
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
@@ -311,13 +319,14 @@ class SearchEnv(RecordedEnv):
         self._ended = terminated or truncated
         if self._display is not None and self._footprint is not None:
             ended = "" if not self._ended else "goal reached" if terminated and not spent else "budget spent"
-            self._display.follow(self._seen(chosen.label), self._footprint.runs(self.engine), ended)
+            seen = self._footprint.look(self.engine, self._seen(chosen.label), self._display.episode)
+            self._display.follow(*seen, ended)
         return self._observation(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
-        """Return a line or a picture of the running search, depending on the render mode; None for "human"."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         if self.render_mode is None or self.engine is None:
             return None
         coverage = ", ".join(f"{name} {c}/{n}" for name, (c, n) in self.engine.coverage().items())
@@ -499,18 +508,3 @@ class SearchEnv(RecordedEnv):
             "crashes": len(self.engine.crashes),
             "action_mask": self.action_masks(),
         }
-
-
-def _budget(text: str | None) -> Budget | None:
-    """Parse the budget of an episode.
-
-    Raises:
-        BudgetError: the text cannot be parsed, or it counts seconds.
-    """
-    budget = None if text is None else Budget.parse(text)
-    if budget is not None and not budget.deterministic:
-        raise BudgetError(
-            f"budget '{text}' counts seconds, so no run could be repeated: give an environment generations "
-            "(200g) or executions (20000x)"
-        )
-    return budget

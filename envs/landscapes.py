@@ -73,7 +73,7 @@ class LandscapesEnv(RecordedEnv):
     * `split`: "train", "validation", "test", or a range of tasks such as "400-499"; see `fitgym.envs.tasks`.
     * `task`: one task for all episodes.
     * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; or None.
+      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
 
     `gymnasium.make_vec` makes `LandscapesVector`, in which all episodes are rows of the same arrays. With the same seeds it
     has the same episodes.
@@ -146,7 +146,7 @@ class LandscapesEnv(RecordedEnv):
     def render(self) -> Any:
         """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         if self.render_mode is None:
             return None
         covered = " ".join(map(str, self._state.covered[0]))

@@ -70,7 +70,7 @@ class LeadingOnes(RecordedEnv):
     * `horizon`: decisions of an episode.
     * `tries`: flips of a decision.
     * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; or None.
+      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## References
     Biedenkapp, Dang, Krejca, Hutter and Doerr 2022, Theory-Inspired Parameter Control Benchmarks for Dynamic Algorithm
@@ -148,7 +148,7 @@ class LeadingOnes(RecordedEnv):
     def render(self) -> Any:
         """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         bits = "".join("1" if bit else "0" for bit in self._bits)
         return None if self.render_mode is None else f"step {self._step} of {self.options.horizon}: {bits}"
 

@@ -122,7 +122,7 @@ class ProjectBudget(RecordedEnv):
     * `task`: one task for all episodes.
     * `timeout_s`: seconds that one test case may take.
     * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; or None.
+      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## Version History
     * v0: initial version.
@@ -234,7 +234,7 @@ class ProjectBudget(RecordedEnv):
     def render(self) -> Any:
         """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         if self.render_mode is None:
             return None
         modules = ", ".join(

@@ -81,7 +81,7 @@ class Toy(RecordedEnv):
     * `horizon`: H, at least 2.
     * `noise`: standard deviation of the reward, at least 0.
     * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; or None.
+      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## Optimum
     `fitgym.envs.toy.optimum(horizon)` is the best return and the best action for each state, by backward induction.
@@ -163,7 +163,7 @@ class Toy(RecordedEnv):
     def render(self) -> Any:
         """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
         if self._display is not None:
-            return self._display.picture()
+            return self._display.view()
         if self.render_mode is None:
             return None
         uses = ", ".join(f"{name} {n}" for name, n in zip(ACTIONS, self._uses, strict=True))

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Two ways to look for exceptions in a module of the standard library, at the same budget, side by side.
+"""A demonstration in about half a minute: tests for a module of the standard library, and what they are worth.
 
-On the left UCB chooses, every three generations, which fitness functions guide the search. On the right the goal's own
-fitness function, the count of exceptions, guides it alone. Both suites are then run with pytest and measured with
-coverage.py, apart from fitgym, and the numbers are put beside those of the record.
+A search writes a pytest suite. The suite then runs in a fresh interpreter without fitgym, where coverage.py measures it.
+The demonstration prints one of the tests, writes a page that plays the search step by step, and says what to try next.
 
     python examples/demo.py [SUBJECT] [BUDGET] [SEED]
 """
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import os
@@ -20,157 +20,143 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.syntax import Syntax
 from rich.table import Table
 
 import fitgym
 from fitgym.commands.live import LiveView
 from fitgym.errors import InputError
+from fitgym.player.page import write_page
+from fitgym.run.replay import replay
+from fitgym.run.setting import GENERATED_GOAL
 
-# A few hundred branches and many ways to fail. UCB tries each of its 64 combinations once before it chooses, which takes
-# some 12,000 executions.
-SUBJECT, BUDGET, SEED = "ipaddress", "20000x", 0
-AGENTS = {"ucb": "UCB chooses", "fixed:exception": "exception count alone"}
+# A module that neither pytest nor coverage.py imports, so that its first import is measured too.
+SUBJECT, BUDGET, SEED = "html.parser", "3000x", 0
 OUTPUT = Path("demo_output")
-SHOWN = 6  # exceptions that only one of them found
-KINDS = ("declared", "explicit", "implicit")
+
+Counts = tuple[int, int]
+"""Covered and total."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """One run and what came out when its suite was run again.
+class Coverage:
+    """What coverage.py counts in the file of the subject."""
 
-    Attributes:
-        record: the run record.
-        suite: the exported file.
-        verdict: pytest's last line, without the time.
-        passed: pytest's exit code was 0.
-        branches: covered and total, as coverage.py counts them for the exported file.
-    """
-
-    record: dict[str, Any]
-    suite: Path
-    verdict: str
-    passed: bool
-    branches: tuple[int, int]
+    lines: Counts
+    branches: Counts
 
 
-def attempt(subject: str, agent: str, budget: str, seed: int) -> Outcome:
-    """Generate a suite with one agent, run it and measure it."""
-    folder = OUTPUT / agent.replace(":", "_")
-    with LiveView(subject, "exceptions", agent) as view:
-        run = fitgym.generate(
-            subject,
-            goal="exceptions",
-            agent=agent,
-            budget=budget,
-            seed=seed,
-            output=folder,
-            json=folder / "record.json",
-            progress=view,
-        )
-    if run.interrupted:
-        raise KeyboardInterrupt
-    if run.suite_path is None:
-        raise SystemExit(f"no suite for {subject} with {agent}: {run.summary()}")
-    verdict, passed = run_pytest(run.suite_path)
-    return Outcome(run.record, run.suite_path, verdict, passed, measure(subject, run.suite_path))
-
-
-def run_pytest(suite: Path) -> tuple[str, bool]:
-    """Run the suite as anyone would; pytest's verdict and whether all passed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", suite.name]
-    done = subprocess.run(command, cwd=suite.parent, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    verdict = (done.stdout.strip().splitlines() or ["nothing was run"])[-1]
-    return verdict.rpartition(" in ")[0] or verdict, done.returncode == 0  # without the time
-
-
-def measure(subject: str, suite: Path) -> tuple[int, int]:
-    """Branches of the subject's file that the suite covers, and all of them, by coverage.py."""
+def coverage(subject: str, *command: str) -> tuple[Coverage, subprocess.CompletedProcess[str]]:
+    """Run a command of Python under coverage.py in a fresh interpreter; what it covers, and how it ended."""
     spec = importlib.util.find_spec(subject.partition(":")[0])
     assert spec is not None and spec.origin is not None
-    data, report = suite.parent / ".coverage", suite.parent / "coverage.json"
-    coverage = [sys.executable, "-m", "coverage"]
-    measured = ["run", "--branch", f"--include={spec.origin}", f"--data-file={data.name}"]
-    written = ["json", f"--data-file={data.name}", "-o", report.name]
-    environment = os.environ | {"COVERAGE_RCFILE": os.devnull}
-    for command in ([*measured, "-m", "pytest", "-q", "-p", "no:cacheprovider", suite.name], written):
-        subprocess.run([*coverage, *command], cwd=suite.parent, env=environment, capture_output=True, check=False)
+    data, report = OUTPUT / ".coverage", OUTPUT / "coverage.json"
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "coverage", *arguments],
+            cwd=OUTPUT,
+            env=os.environ | {"COVERAGE_RCFILE": os.devnull, "COVERAGE_FILE": data.name},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+
+    done = run("run", "--branch", f"--include={spec.origin}", *command)
+    run("json", "-o", report.name)
     totals = json.loads(report.read_text("utf-8"))["totals"]
     data.unlink()
     report.unlink()
-    return totals["covered_branches"], totals["num_branches"]
+    lines = totals["covered_lines"], totals["num_statements"]
+    branches = totals["covered_branches"], totals["num_branches"]
+    return Coverage(lines, branches), done
 
 
-def side_by_side(outcomes: dict[str, Outcome]) -> Table:
-    """What both reached, one column each."""
-    table = Table(title="What they reached", title_justify="left", title_style="bold", pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for agent in outcomes:
-        table.add_column(f"{AGENTS[agent]}\n[dim]--agent {agent}[/dim]", justify="right")
+def results(imported: Coverage, suite: Coverage, record: dict[str, Any]) -> Table:
+    """What the suite covers, beside a program that only imports the subject."""
+    table = Table(pad_edge=False, box=None, padding=(0, 3, 0, 0))
+    for heading in ("", "import alone", "with the generated tests"):
+        table.add_column(heading, justify="right" if heading else "left")
 
-    def share(covered: int, total: int) -> str:
-        return f"{covered}/{total} ({covered / max(total, 1):.1%})"
+    def share(counts: Counts) -> str:
+        return f"{counts[0]} of {counts[1]} ({counts[0] / max(1, counts[1]):.0%})"
 
-    each = list(outcomes.values())
-    table.add_row("[bold]exceptions", *[f"[bold]{len(o.record['exceptions'])}" for o in each])
-    kinds = {kind: sum(e["kind"] == kind for o in each for e in o.record["exceptions"]) for kind in KINDS}
-    for kind in (kind for kind, count in kinds.items() if count):
-        table.add_row(f"  {kind}", *[str(sum(e["kind"] == kind for e in o.record["exceptions"])) for o in each])
-    table.add_row("tests, statements", *[f"{o.record['tests']}, {o.record['statements']}" for o in each])
-    table.add_row("pytest", *[o.verdict for o in each])
-    table.add_row("branches, recorded", *[share(*recorded(o)) for o in each])
-    table.add_row("branches, measured", *[share(*o.branches) for o in each])
-    table.add_row("decisions, actions", *[f"{o.record['steps']}, {len(set(o.record['actions']))}" for o in each])
-    table.add_row("generations", *[str(o.record["generations"]) for o in each])
-    table.add_row("seconds", *[f"{o.record['seconds']['search'] + o.record['seconds']['finish']:.1f}" for o in each])
+    table.add_row("lines", share(imported.lines), f"[bold]{share(suite.lines)}")
+    table.add_row("branches", share(imported.branches), f"[bold]{share(suite.branches)}")
+    mutants = record["mutants"]
+    killed = share((mutants["killed"], mutants["total"])) if mutants else "not measured: no time left"
+    table.add_row("mutants killed", "0", f"[bold]{killed}")
     return table
 
 
+def example(source: str) -> str:
+    """A test of the suite to print: of those with short lines and at most ten of them, the longest."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    lines = source.splitlines()
+    texts = ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in functions if node.name.startswith("test_")]
+    short = [one for one in texts if one.count("\n") < 10 and max(map(len, one.splitlines())) <= 72]
+    return max(short or texts, key=lambda text: text.count("\n"))
+
+
 def main() -> int:
-    """0 if both suites pass and coverage is what was recorded, 1 otherwise, 2 for a subject that cannot be used."""
+    """0 if the suite passes and covers what the record says, 1 otherwise, 2 for a subject that cannot be used."""
     subject, budget, seed = (*sys.argv[1:], *(SUBJECT, BUDGET, str(SEED))[len(sys.argv) - 1 :])[:3]
-    console = Console()
-    console.print(f"[bold]{subject}[/bold]: find many distinct exceptions, budget {budget} each, seed {seed}.")
-    console.print("● marks the fitness functions that guide the search at the moment.\n", style="dim")
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]1. A search writes tests for {subject}[/bold] (budget {budget}, seed {seed})\n")
     try:
-        outcomes = {agent: attempt(subject, agent, budget, int(seed)) for agent in AGENTS}
+        with LiveView(subject, GENERATED_GOAL, "default") as view:
+            run = fitgym.generate(
+                subject, budget=budget, seed=int(seed), output=OUTPUT, json=OUTPUT / "record.json", progress=view
+            )
     except InputError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("demo: interrupted", file=sys.stderr)
         return 130
-    console.print()
-    console.print(side_by_side(outcomes))
-    console.print("branches of the exported suite, by coverage.py: as recorded, and measured again\n", style="dim")
-    only = {agent: found(outcomes[agent]) for agent in AGENTS}
-    for agent, other in zip(AGENTS, reversed(AGENTS), strict=True):
-        names = sorted(only[agent] - only[other])
-        if names:
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            console.print(f"[bold]only {AGENTS[agent]}[/bold]: {', '.join(names[:SHOWN])}{more}", highlight=False)
-    console.print("\nThe suites, to read:")
-    for outcome in outcomes.values():
-        console.print(f"  {outcome.suite}", highlight=False)
-    summary = {
-        agent: {"record": o.record, "pytest": o.verdict, "branches": o.branches} for agent, o in outcomes.items()
-    }
-    (OUTPUT / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", "utf-8")
-    honest = all(recorded(o) == o.branches for o in outcomes.values())
-    if not honest:
-        console.print("[red]coverage.py disagrees with a record[/red]")
-    return 0 if honest and all(o.passed for o in outcomes.values()) else 1
+    if run.suite_path is None or run.interrupted:
+        print(f"demo: there is no finished suite for {subject}: {run.summary()}", file=sys.stderr)
+        return 130 if run.interrupted else 2
 
+    (OUTPUT / "only_import.py").write_text(f"import {subject.partition(':')[0]}\n", "utf-8")
+    imported, _ = coverage(subject, "only_import.py")
+    suite, done = coverage(subject, "-m", "pytest", "-q", "-p", "no:cacheprovider", run.suite_path.name)
+    verdict = (done.stdout.strip().splitlines() or ["nothing was run"])[-1]
+    console.print(
+        f"\n[bold]2. What the {run.record['tests']} tests are worth[/bold], in a fresh interpreter without fitgym\n"
+    )
+    console.print(results(imported, suite, run.record))
+    console.print(f"\npytest says: {verdict}", style="dim")
+    console.print("A mutant is a small mistake put into the code. A test kills it by failing.", style="dim")
 
-def recorded(outcome: Outcome) -> tuple[int, int]:
-    """The branches of the record, covered and total."""
-    branches = outcome.record["measured"]["branches"]
-    return branches["covered"], branches["total"]
+    console.print("\n[bold]3. One of the tests[/bold]\n")
+    console.print(Syntax(example(run.source), "python", theme="ansi_dark", background_color="default"))
 
+    console.print("\n[bold]4. Watch the search[/bold]\n")
+    repeated = replay(run.record, watch=True)
+    page = OUTPUT / "replay.html"
+    if repeated.episode is not None:
+        write_page(repeated.episode, page)
+    console.print(f"Open {page} in a browser. It plays the {repeated.steps} steps of the search:")
+    console.print("the lines that light up, the test that each step found, and what guided the search.")
 
-def found(outcome: Outcome) -> set[str]:
-    """The exceptions of a run, as text."""
-    return {f"{e['type']} in {e['function']}" for e in outcome.record["exceptions"]}
+    console.print("\n[bold]5. What next?[/bold]\n")
+    for command, what in (
+        (f"less {run.suite_path}", "the whole suite"),
+        (f"fitgym play {subject}", "choose the fitness functions yourself, against agents"),
+        ("fitgym generate --budget 60s", "tests for your project, run in its root folder"),
+        ("jupyter lab notebooks", "lessons: how the search works, how agents learn"),
+    ):
+        console.print(f"  {command:<38} [dim]{what}[/dim]")
+
+    recorded = run.record["measured"]["branches"]
+    differences = list(repeated.differences)
+    if (recorded["covered"], recorded["total"]) != suite.branches:
+        differences.append(f"the record says {recorded['covered']} of {recorded['total']} branches")
+    if differences:
+        console.print(f"\n[red]The record is not confirmed[/red]: {'; '.join(differences)}")
+        return 1
+    return done.returncode
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `report`, `replay`, `validate`, `cost`, `list`, `doctor`, `study`, and `course`."""
+"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `report`, `replay`, `play`, `validate`, `cost`, `list`, `doctor`, `study`, and `course`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from fitgym.commands.diff import DIFF_EXAMPLES, diff
 from fitgym.commands.generate import GENERATE_EXAMPLES, generate
 from fitgym.commands.headroom import HEADROOM_EXAMPLES, headroom
 from fitgym.commands.init import INIT_EXAMPLES, init
+from fitgym.commands.play import PLAY_EXAMPLES, play
+from fitgym.commands.replay import REPLAY_EXAMPLES, replay
 from fitgym.commands.report import REPORT_EXAMPLES, report
 from fitgym.commands.studies import study
 from fitgym.commands.update import UPDATE_EXAMPLES, update
@@ -35,6 +37,7 @@ START = """First steps:
   fitgym generate textwrap            a suite for a module, in a minute
   fitgym generate --jobs 2            suites for the project in this folder
   fitgym report                       what its tests cover and miss
+  fitgym play textwrap                choose the fitness functions yourself
   fitgym list                         what there is to choose from
   fitgym COMMAND --help               with examples
   fitgym --install-completion         the tab key completes commands and options
@@ -70,42 +73,9 @@ app.command(course)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
+app.command(replay, help_epilogue=REPLAY_EXAMPLES)
+app.command(play, help_epilogue=PLAY_EXAMPLES)
 app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
-
-REPLAY_EXAMPLES = """Examples:
-  fitgym generate textwrap --budget 100g --json record.json
-  fitgym replay record.json
-  fitgym replay record.json --suite generated_tests
-"""
-
-
-@app.command(help_epilogue=REPLAY_EXAMPLES)
-def replay(record: Path, /, *, path: Path | None = None, suite: Path | None = None) -> int:
-    """Repeat a recorded run, decision by decision, and compare every reward.
-
-    Parameters
-    ----------
-    record
-        The file that fitgym generate --json has written.
-    path
-        A folder that is searched first for the subject.
-    suite
-        The exported suite, or the folder that it is in; it is run in a fresh interpreter.
-    """
-    from fitgym.run.record import read
-    from fitgym.run.replay import replay as run
-
-    found = run(read(record), path=None if path is None else str(path), suite=suite)
-    for note in found.notes:
-        sys.stderr.write(f"fitgym: {note}\n")
-    for difference in found.differences:
-        sys.stdout.write(f"{difference}\n")
-    if found.differences:
-        return FINDING
-    tests = "" if found.tests is None else f", {found.tests} tests pass"
-    sys.stdout.write(f"{found.steps} steps, every reward is as recorded{tests}\n")
-    return DONE
-
 
 VALIDATE_EXAMPLES = """Examples:
   fitgym validate results/mio-small

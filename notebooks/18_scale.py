@@ -1,16 +1,11 @@
 # %% [markdown]
 # # 18 What changes when a study runs on a cluster?
 #
-# A study is hundreds of runs that know nothing of each other. On one core they take a night, on a cluster minutes. Only the
-# time should change. This notebook runs the same study in this process and on a Ray cluster, a small one: two workers
-# on this machine. `--address` is all that a real one needs more.
-
-# %% [markdown]
-# **Predict first.** Forty short runs, a tenth of a second or so each.
+# A study consists of hundreds of runs that know nothing of each other. On one core they take a night, on a cluster minutes. Only the time
+# should change, and no result.
 #
-# 1. How much faster are two Ray workers than one process, the start of the cluster included? Twice, equal, slower?
-# 2. Runs end in another order than they were asked for. Will the *results* be equal to those of one process, digit for digit?
-# 3. What if a worker dies in the middle?
+# **Time:** 20 minutes. **You need:** lesson 16 and `pip install -e '.[ray]'`. **You will be able to:** run a study on a Ray cluster, estimate
+# whether it pays, and show that the results are the same.
 
 # %% tags=["setup"]
 import logging
@@ -19,28 +14,40 @@ import tempfile
 import time
 import warnings
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from packaging.version import Version
 
+from fitgym.course import Question, exercise, predict, quiz
 from fitgym.study import campaign
 from fitgym.study.plan import Plan
 from fitgym.study.results import Results
 from fitgym.study.store import Store
 
-assert Version(version("fitgym")) >= Version("0.1"), "too old: pip install -e '.[notebooks]'"
-assert find_spec("ray"), "this notebook needs Ray: pip install -e '.[ray]'"
-os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}  # all on this machine
-logging.disable(logging.INFO)  # Ray speaks of itself
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}  # this machine only
+logging.disable(logging.INFO)  # of Ray
 warnings.filterwarnings("ignore", message="IProgress not found")
 import ray
 
-FAST = "FITGYM_FAST" in os.environ  # fewer repetitions, the same lesson: this is how it is tested
+FAST = "FITGYM_FAST" in os.environ  # fewer repetitions of the same lesson
 plt.style.use("lesson.mplstyle")
+SERIAL, RAY = "#0072B2", "#D55E00"
 print(f"fitgym {version('fitgym')}, ray {version('ray')}, {'fast' if FAST else 'full'} mode")
+
+# %% [markdown]
+# ## One study, twice
+#
+# The study compares MOSA and WTS on two artificial problems. Each run takes a few hundredths of a second. It is made in this process, and then
+# on a small Ray cluster: two workers on this machine. For a real cluster, add only its address.
+
+# %%
+even = predict("How many such runs does it take until two Ray workers pay?", None, unit="runs")
+equal = predict("Are the results equal, digit for digit?", None, choices=("yes", "no"))
+even
+
+# %%
+equal
 
 # %%
 plan = Plan.of(
@@ -48,7 +55,7 @@ plan = Plan.of(
         "name": "spread",
         "trial": "artificial",
         "subjects": ["gradient:30", "gradient:10+infeasible:20"],
-        "seeds": 10 if FAST else 100,
+        "seeds": 10 if FAST else 40,
         "budget": "1000x",
         "arms": [{"name": "MOSA", "search": "mosa"}, {"name": "WTS", "search": "whole_suite"}],
     }
@@ -64,49 +71,85 @@ def run(executor, began):
         ended.append(time.monotonic() - began)
 
     campaign.run(plan, folder, executor=executor, watch=watch)
-    return ended
+    return np.array(ended)
 
 
 # %%
-ended = {"serial": run("serial", time.monotonic())}
+serial = run("serial", time.monotonic())
 began = time.monotonic()
 ray.init(num_cpus=2, log_to_driver=False)  # or address="ray://head:10001"
-start = time.monotonic() - began
-ended["ray"] = run("ray", began)
+on_ray = run("ray", began)
 ray.shutdown()
+n_runs = len(plan.cells())
+
 fig, ax = plt.subplots(figsize=(8, 2.8))
-for executor, seconds in ended.items():
-    ax.step(seconds, range(1, len(seconds) + 1), where="post", label=executor)
-ax.set(xlabel="seconds", ylabel="runs that have ended", xlim=(0, None))
+for label, seconds, color in (("one process", serial, SERIAL), ("Ray, two workers", on_ray, RAY)):
+    ax.step([0, *seconds], range(len(seconds) + 1), where="post", label=label, color=color)
+ax.set(xlabel="seconds", ylabel="runs that have ended", xlim=(0, None), ylim=(0, None))
+faster = "Ray" if on_ray[-1] < serial[-1] else "one process"
+ax.set_title(f"{n_runs} runs: {faster} is done first; Ray begins after {on_ray[0]:.1f} s")
 ax.legend()
 plt.show()
-print({executor: f"{seconds[-1]:.1f} s" for executor, seconds in ended.items()})
+print(f"one process {serial[-1]:.1f} s, Ray {on_ray[-1]:.1f} s")
 
 # %% [markdown]
-# For a study this small a cluster does not pay: it takes seconds until the first run has ended on it. What can be gained has a
-# limit (Amdahl): if starting takes $S$ and the runs take $T$ on one core, then $n$ workers take at least $S + T / n$.
+# Ray needs some seconds to start its processes and to import fitgym in each of them. After that it makes the runs at a higher rate. So the
+# question is not *whether* a cluster is faster, but *from which size of a study on*.
+#
+# ## When does it pay?
+#
+# Let starting take $S$ seconds and all runs $T$ on one core. Then $n$ workers need at least $S + T / n$ seconds. Both numbers were just
+# measured, so the break-even can be computed.
 
 # %%
-work = ended["serial"][-1]
-workers = np.arange(1, 65)
-fig, ax = plt.subplots(figsize=(8, 2.8))
-for times, label in (
+one = serial[-1] / n_runs  # seconds for a run in one process
+start = on_ray[0]
+two = one / 2  # with two workers at their best
+break_even = start / (one - two)
+
+runs = np.linspace(0, 2.5 * break_even, 100)
+fig, ax = plt.subplots(figsize=(8, 3))
+ax.plot(runs, runs * one, color=SERIAL, label="one process")
+ax.plot(runs, start + runs * two, color=RAY, label="Ray, two workers at their best")
+ax.axvline(break_even, color="k", linestyle=":", linewidth=1)
+even.draw(ax, axis="x")
+ax.set(xlabel="runs of the study", ylabel="seconds", xlim=(0, runs[-1]), ylim=(0, None))
+ax.set_title(f"On this machine two workers pay from {break_even:.0f} runs on")
+ax.legend()
+plt.show()
+even.compare(break_even, tolerance=0.5)
+
+# %% [markdown]
+# The number depends on the machine and on what else it is doing, so yours is another one. The rule does not: a cluster pays if the
+# runs take many times as long as its start. Real runs of a study take seconds to minutes instead of hundredths.
+#
+# ## How far does it go?
+#
+# The start cannot be divided among workers. So there is a limit to the speed-up, $(S + T) / S$, however many workers there are (Amdahl 1967).
+
+# %%
+work = serial[-1]
+workers = np.arange(1, 257)
+fig, ax = plt.subplots(figsize=(8, 3))
+for factor, label in (
     (1, "this study"),
-    (100, "a hundred times as long"),
-    (10_000, "ten thousand times"),
+    (100, "100 times as long"),
+    (10_000, "10,000 times as long"),
 ):
-    ax.plot(workers, times * work / (start + times * work / workers), label=label)
-ax.plot(workers, workers, "k:", label="the limit")
+    total = factor * work
+    ax.plot(workers, (start + total) / (start + total / workers), label=label)
+ax.plot(workers, workers, "k:", label="no start at all")
 ax.set(xlabel="workers", ylabel="speed-up at most", xscale="log", yscale="log")
-ax.set_xticks([1, 4, 16, 64], [1, 4, 16, 64])
+ax.set_xticks([1, 4, 16, 64, 256], [1, 4, 16, 64, 256])
+ax.set_yticks([1, 4, 16, 64, 256], [1, 4, 16, 64, 256])
+ax.set_title("Only long studies use many workers")
 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %% [markdown]
 # ## The same numbers
 #
-# A run depends on its settings and its seed: nothing is drawn from a shared generator, nothing depends on the order. So
-# everything but the times is equal.
+# A run depends on its settings and its seed. Nothing is drawn from a shared generator, and nothing depends on the order in which runs end.
 
 
 # %%
@@ -116,22 +159,24 @@ def records(executor):
     return [{**record, "seconds": {}} for record in found]
 
 
-assert records("serial") == records("ray")
+same = "yes" if records("serial") == records("ray") else "no"
 results = Results(plan, records("ray"))
 for arm, values in results.metric.items():
-    print(
-        f"{arm:5}",
-        *[
-            f"{100 * share:.0f} % of {s}"
-            for s, share in zip(plan.subjects, values.mean(axis=1), strict=True)
-        ],
-    )
+    shares = [
+        f"{100 * share:.0f} % of {s}"
+        for s, share in zip(plan.subjects, values.mean(axis=1), strict=True)
+    ]
+    print(f"{arm:5}", *shares)
+equal.compare(same)
+
+# %% tags=["hidden"]
+assert same == "yes"
 
 # %% [markdown]
 # ## When something dies
 #
-# Each run writes its own record. A study that was cut off goes on with the runs that have none, on any executor. Here ten
-# records get lost on the cluster, and this process makes up for them.
+# Each run writes its own record. A study that was interrupted continues with the runs that have no record, on any executor. Here ten records
+# of the cluster are deleted, and this process makes the runs again.
 
 # %%
 lost = sorted(Path(temporary.name, "ray", "records").rglob("*.json*"))[:10]
@@ -139,9 +184,12 @@ for file in lost:
     file.unlink()
 made = []
 status = campaign.run(plan, Path(temporary.name, "ray"), executor="serial", watch=made.append)
-print(f"{len(made)} runs made again, {status.done} done, {status.open} open")
-assert len(made) == len(lost) == 10 and status.open == 0
-assert records("serial") == records("ray"), "and again all numbers are the same"
+restored = records("serial") == records("ray")
+print(f"{len(made)} runs made again, {status.open} open, results as before: {restored}")
+
+# %% tags=["hidden"]
+assert len(made) == len(lost) == 10 and status.open == 0 and restored
+temporary.cleanup()
 
 # %% [markdown]
 # On the command line:
@@ -151,64 +199,107 @@ assert records("serial") == records("ray"), "and again all numbers are the same"
 # fitgym study resume results/mio
 # ```
 #
-# A node that is lost takes its runs with it, and they are made again elsewhere; nodes need no common file system, because
-# a task brings its record back. With SLURM: `--executor slurm`.
+# If a node is lost, its runs are made again elsewhere. Nodes need no common file system, because a task returns its record. With SLURM, use
+# `--executor slurm`.
 
 # %% [markdown]
-# ## Exercise
+# ## Exercises
 #
-# Starting a cluster takes 20 s; a study takes two hours on one core. How many workers does it take to have it done in five
-# minutes? (All runs are short beside that.)
+# **1. `workers_needed`.** Starting a cluster takes 20 s. A study takes two hours on one core, in many short runs. How many workers does it
+# take at least to finish within five minutes?
 
 # %% tags=["exercise"]
-answer = ...  # a whole number of workers, the smallest that does it
+workers_needed = ...  # a whole number
 
 
-# %% tags=["checker"] jupyter={"source_hidden": true}
-def check(answer):
-    if answer is ...:
-        return print("Your turn: set `answer` above, run that cell, then this one.")
-
-    def minutes(workers):
-        return (20 + 2 * 3600 / workers) / 60
-
-    print(f"{answer} workers take at least {minutes(answer):.2f} minutes")
-    assert minutes(answer) <= 5, "too late: the start is part of it"
-    assert minutes(answer - 1) > 5, "fewer would do"
-    print("Right.")
+# %% tags=["check"]
+def check_workers_needed(answer):
+    minutes = (20 + 7200 / answer) / 60
+    if minutes > 5:
+        return f"{answer} workers take {minutes:.2f} minutes. The start is part of it."
+    if (20 + 7200 / (answer - 1)) / 60 <= 5:
+        return f"{answer} workers do it, but fewer would do it as well."
+    return None
 
 
-check(answer)
+exercise(
+    "workers_needed", workers_needed, check_workers_needed, hint="280 s are left for the work."
+)
 
-# %% [markdown] tags=["solution"]
-# <details>
-# <summary>Solution</summary>
-#
-# ```python
-# answer = 26
-# ```
-#
-# 280 s are left for 7200 s of work: 25.7.
-#
-# </details>
-# <details>
-# <summary>A tempting answer that fails</summary>
-#
-# ```python
-# answer = 24
-# ```
-#
-# Two hours by five minutes: right, if starting were free.
-#
-# </details>
+# %% [markdown]
+# **2. `speed_up`.** Write the largest speed-up as a function of the start (seconds), the work (seconds on one core) and the number of workers. The
+# start is needed with one worker too.
+
+# %% tags=["exercise"]
+speed_up = ...  # your function of (start, work, workers)
+
+
+# %% tags=["check"]
+def check_speed_up(answer):
+    for start, work, workers, expected in ((0, 60, 4, 4.0), (10, 90, 9, 5.0), (10, 90, 1, 1.0)):
+        got = answer(start, work, workers)
+        if not np.isclose(got, expected):
+            return f"Start {start}, work {work}, {workers} workers: {expected:g}; yours is {got:g}."
+    return None
+
+
+exercise(
+    "speed_up", speed_up, check_speed_up, hint="Time with one worker divided by time with many."
+)
+
+# %% [markdown]
+# **3. `finish`.** A long run that starts last keeps one worker busy while all others wait. Write a function of a list of durations and a number of
+# workers: the longest run starts first, and each next one goes to the worker that is free first. It returns when all are done.
+
+# %% tags=["exercise"]
+finish = ...  # your function of (durations, workers)
+
+
+# %% tags=["check"]
+def check_finish(answer):
+    cases = (([4, 4, 8], 2, 8), ([1, 1, 1, 1, 4], 2, 4), ([3, 3, 2, 2, 2], 2, 7), ([5], 3, 5))
+    for durations, workers, expected in cases:
+        got = answer(list(durations), workers)
+        if got != expected:
+            return f"{durations} on {workers} workers end at {expected}; yours at {got:g}."
+    return None
+
+
+exercise("finish", finish, check_finish, hint="Keep a list of the times at which workers are free.")
+
+# %% [markdown]
+# ## Quiz
+
+# %%
+quiz(
+    Question(
+        "Why are the results equal on any number of workers?",
+        ("Ray sorts them", "Each run has its own seed and shares nothing", "They are only similar"),
+        1,
+        "No run can influence another one, so their order does not matter.",
+    ),
+    Question(
+        "Ten workers share two cores. The budget of a run is ten seconds. What happens?",
+        ("The study is faster", "Runs get less search for their seconds", "Nothing"),
+        1,
+        "Budgets in executions are not affected, only budgets in seconds.",
+    ),
+    Question(
+        "The start takes 10 s, the runs 90 s on one core. What is the largest speed-up?",
+        ("10", "90", "There is none"),
+        0,
+        "(10 + 90) / 10: with any number of workers at least the start remains.",
+    ),
+)
 
 # %% [markdown]
 # ## What could fool you here
 #
-# * **More workers than cores.** They share what there is, budgets in *seconds* then buy less search, and a comparison by seconds
-#   is void. Budgets in executions are not touched by it.
-# * **Times of a loaded machine.** The picture above is of one moment on one machine. That is why nothing about times is
-#   asserted here, only about results.
-# * **Equal results need equal code.** A cluster with another version of fitgym or Python gives other numbers. Records say which
-#   version made them, and the report lists them.
-# * **The last run.** A long run that starts last keeps one worker busy and all others idle: the bound above is a bound.
+# * **More workers than cores.** They share the cores. Budgets in *seconds* then buy less search, and a comparison by seconds is void.
+# * **Times of a busy machine.** The pictures show one moment on one machine. Nothing about times is a claim of this lesson.
+# * **Equal results need equal code.** Another version of fitgym or Python may give other numbers. Records name the version that made them.
+# * **The model is optimistic.** It assumes that work is divided perfectly, and that two workers make exactly twice as many runs.
+#
+# ## Next
+#
+# This was the last lesson. Take a question of your own, write it as a study file, and let a cluster answer it. `studies/README.md` shows how.

@@ -225,6 +225,8 @@ def executed(notebook: NotebookNode, *, fast: bool = True, **options: Any) -> No
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT_S,
+        startup_timeout=CELL_TIMEOUT_S,  # on a busy machine a kernel takes a while to start and to send its last output
+        iopub_timeout=60,
         kernel_name="python3",
         coalesce_streams=True,
         record_timing=False,

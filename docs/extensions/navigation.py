@@ -1,7 +1,7 @@
-"""The navigation beside each page: the sections, and the pages of the section that the reader is in.
+"""The navigation beside each page: the groups and their sections, and the pages of the current section.
 
-Sphinx would copy the tables of contents of all pages, with all classes and methods, for each of them anew: of five
-hundred pages, the sources included, that takes minutes, and the result is longer than most pages.
+Sphinx would copy the tables of contents of all pages into each page. With five hundred pages that takes minutes, and the
+copy is longer than most pages.
 """
 
 from __future__ import annotations
@@ -17,15 +17,22 @@ from sphinx.environment import BuildEnvironment
 
 __all__ = ["tree"]
 
+Entry = tuple[str | None, str]
+"""Title, where it is not that of the page, and name of a page."""
+
 
 def tree(app: Sphinx, page: str) -> str:
-    """The navigation as seen from a page, as nested lists of links."""
+    """The navigation as seen from a page: nested lists of links, in the groups that the root page names."""
     ancestors = _ancestors(app.env, page)
-    return _list(app, app.config.root_doc, page, ancestors, 1)
+    groups = []
+    for caption, entries in _groups(app.env, app.config.root_doc):
+        heading = f'<p class="caption" role="heading"><span class="caption-text">{escape(caption)}</span></p>'
+        groups.append((heading if caption else "") + _list(app, entries, page, ancestors, 1))
+    return "".join(groups)
 
 
 def _ancestors(env: BuildEnvironment, page: str) -> set[str]:
-    """The page and those that it lies under."""
+    """The page and the pages above it."""
     parents = {child: parent for parent in env.toctree_includes for child in env.toctree_includes[parent]}
     found = set[str]()
     while page in parents and page not in found:
@@ -34,21 +41,26 @@ def _ancestors(env: BuildEnvironment, page: str) -> set[str]:
     return found
 
 
-def _list(app: Sphinx, parent: str, page: str, ancestors: set[str], level: int) -> str:
+def _list(app: Sphinx, entries: list[Entry], page: str, ancestors: set[str], level: int) -> str:
     items = [
         f'<li class="toctree-l{level}{" current" if name in ancestors else ""}">'
         f'<a class="reference internal{" current" if name == page else ""}" href="{_address(app, page, name)}">'
         f"{escape(title or app.env.titles[name].astext())}</a>"
-        f"{_list(app, name, page, ancestors, level + 1) if name in ancestors else ''}</li>"
-        for title, name in _entries(app.env, parent)
+        f"{_below(app, name, page, ancestors, level + 1) if name in ancestors else ''}</li>"
+        for title, name in entries
     ]
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
-def _entries(env: BuildEnvironment, parent: str) -> Iterator[tuple[str | None, str]]:
-    """Title, where there is one of its own, and name of the pages that lie under a page."""
+def _below(app: Sphinx, parent: str, page: str, ancestors: set[str], level: int) -> str:
+    entries = [entry for _, group in _groups(app.env, parent) for entry in group]
+    return _list(app, entries, page, ancestors, level)
+
+
+def _groups(env: BuildEnvironment, parent: str) -> Iterator[tuple[str, list[Entry]]]:
+    """Caption and entries of each table of contents on a page."""
     for toctree in env.tocs[parent].findall(addnodes.toctree):
-        yield from toctree["entries"]
+        yield toctree.get("caption") or "", list(toctree["entries"])
 
 
 def _address(app: Sphinx, page: str, name: str) -> str:

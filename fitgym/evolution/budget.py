@@ -48,6 +48,21 @@ class Budget:
             raise BudgetError(f"budget '{text}' must be a whole number of {noun}")
         return cls(amount, unit)
 
+    @classmethod
+    def counted(cls, text: str) -> Budget:
+        """The budget of an environment, `20000x` or `200g`.
+
+        Raises:
+            BudgetError: the text is anything else.
+        """
+        budget = cls.parse(text)
+        if not budget.deterministic:
+            raise BudgetError(
+                f"budget '{text}' counts seconds, so no run could be repeated: give an environment generations "
+                "(200g) or executions (20000x)"
+            )
+        return budget
+
     @property
     def deterministic(self) -> bool:
         """The unit counts events, not time."""

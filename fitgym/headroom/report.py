@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fitgym.headroom.ladder import MEASURES, Ladder, Rung
+from fitgym.rendering.palette import CYCLE
 from fitgym.study.figures import Drawing
 from fitgym.suite.text.export import write
 
@@ -65,8 +66,8 @@ def figure(ladder: Ladder) -> Drawing:
 
     def draw(axis: Any) -> None:
         for height, (_, found) in enumerate(shown):
-            axis.plot((found.low, found.high), (height, height), color="#0072B2", linewidth=2)
-            axis.plot(found.value, height, "o", color="#0072B2")
+            axis.plot((found.low, found.high), (height, height), color=CYCLE[0], linewidth=2)
+            axis.plot(found.value, height, "o", color=CYCLE[0])
         axis.set_yticks(range(len(shown)), [name for name, _ in shown])
         axis.set_ylim(-0.6, len(shown) - 0.4)
         axis.set_xlabel("value at the end of an episode, mean and 95 % interval")

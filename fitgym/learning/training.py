@@ -357,7 +357,9 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
-    inner = make(replace(request.setting, subject=subjects[0] if subjects else ""))
+    # The folder of a corpus counts for its first subject too, with which the environment is made.
+    options = {**request.setting.options, "path": path} if subjects else request.setting.options
+    inner = make(replace(request.setting, subject=subjects[0] if subjects else "", options=options))
     env: _Env = _Numbered(AcrossSubjects(inner, subjects, path) if subjects else inner, number)
     return NormalizeReward(env) if request.normalise and issubclass(kind(request.setting.agent), Deep) else env
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MODES", "Display", "display"]
 
-MODES = ("ansi", "human", "rgb_array")
+MODES = ("ansi", "human", "rgb_array", "episode")
 
 
 class Display:
@@ -26,7 +26,8 @@ class Display:
     on one terminal would be none that can be read.
 
     Args:
-        mode: "human", which shows every step on the terminal, or "rgb_array", which draws when it is asked to.
+        mode: "human" shows every step on the terminal, "rgb_array" draws a picture on request, "episode" only keeps the
+            episode.
 
     Attributes:
         episode: so far, None before the first.
@@ -54,8 +55,10 @@ class Display:
         if self._terminal is not None:
             self._terminal.show(self.episode)
 
-    def picture(self) -> NDArray[np.uint8] | None:
-        """The picture for "rgb_array", once an episode has begun."""
+    def view(self) -> NDArray[np.uint8] | Episode | None:
+        """What `render` returns once an episode has begun: a picture for "rgb_array", the value for "episode"."""
+        if self.mode == "episode":
+            return self.episode
         if self.mode != "rgb_array" or self.episode is None:
             return None
         from fitgym.rendering.picture import picture

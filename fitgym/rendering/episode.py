@@ -9,7 +9,26 @@ from dataclasses import dataclass, field, replace
 
 from fitgym.immutable import immutable
 
-__all__ = ["Episode", "Listing", "Step"]
+__all__ = ["Episode", "Find", "Listing", "Step"]
+
+
+@immutable
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A test case that a step found.
+
+    Attributes:
+        code: the test case as Python, without imports.
+        lines: numbers of the lines that it runs and no earlier test case ran.
+        raised: the exception that ends it and no earlier test case raised, with its function, such as
+            `ValueError in wrap`; "" if there is none.
+        line: number of the line that raised it, 0 if it is unknown.
+    """
+
+    code: str
+    lines: tuple[int, ...] = ()
+    raised: str = ""
+    line: int = 0
 
 
 @immutable
@@ -27,6 +46,7 @@ class Step:
         near: how near what is not covered has come on the mean over all targets, in [0, 1], where that is known.
         spent: share of the budget that is used up, in [0, 1].
         clock: how far the run is, as text, such as "generation 12".
+        finds: test cases that it found, those with the most new lines first.
     """
 
     choice: str
@@ -37,6 +57,7 @@ class Step:
     value: float = 0.0
     spent: float = 0.0
     clock: str = ""
+    finds: tuple[Find, ...] = ()
 
 
 @immutable
@@ -76,6 +97,8 @@ class Episode:
         runs: by line, how many of the test cases that the search keeps run it.
         since: by line, the step in which it was first seen to run.
         ended: why the episode is over, "" while it is not.
+        goal: what the value of a step counts, "" if it has no name.
+        reward: which reward the agent gets, such as "growth"; "" if there is one only.
     """
 
     title: str
@@ -86,6 +109,8 @@ class Episode:
     runs: Mapping[int, int] = field(default_factory=dict)
     since: Mapping[int, int] = field(default_factory=dict)
     ended: str = ""
+    goal: str = ""
+    reward: str = ""
 
     def then(self, step: Step, runs: Mapping[int, int] | None = None, ended: str = "") -> Episode:
         """The episode after one more step.
@@ -116,6 +141,32 @@ class Episode:
         return frozenset(line for line, step in self.since.items() if step == last) if last else frozenset()
 
     @property
+    def raised(self) -> dict[int, str]:
+        """By line, the exception that was last found to be raised there."""
+        return {find.line: find.raised for step in self.steps for find in step.finds if find.line}
+
+    @property
+    def exceptions(self) -> frozenset[str]:
+        """The exceptions that were found so far."""
+        return frozenset(find.raised for step in self.steps for find in step.finds if find.raised)
+
+    def at(self, number: int) -> Episode:
+        """The episode as it stood after a step; what later test cases run is unknown then.
+
+        Args:
+            number: of the step; 0 is the beginning.
+        """
+        since = {line: step for line, step in self.since.items() if step <= number}
+        over = number >= len(self.steps) - 1
+        return replace(
+            self,
+            steps=self.steps[: number + 1],
+            since=since,
+            runs={line: runs for line, runs in self.runs.items() if line in since},
+            ended=self.ended if over else "",
+        )
+
+    @property
     def rows(self) -> tuple[str, ...]:
         """What has a history: the options, then what else has targets."""
         return tuple(dict.fromkeys((*self.options, *self.steps[-1].covered)))
@@ -131,17 +182,32 @@ class Episode:
     def shown(self, height: int) -> range:
         """The numbers of `height` lines of the listing (or all) that show where the search last got on.
 
-        These are around the largest group of lines that ran for the first time in one step, the last in which any did.
+        The part that is shown moves as seldom as it can: only if a step has new lines and none of them is in it. Then it
+        moves to their largest group. Where the agent's step found an exception, the line that raised it counts instead.
         """
         assert self.listing is not None
         first, end = self.listing.first, self.listing.first + len(self.listing.lines)
-        last = max(self.since.values(), default=0)
-        found = sorted(line for line, step in self.since.items() if step == last) or [first]
-        groups = (found[place : bisect_left(found, line + height)] for place, line in enumerate(found))
-        group = max(groups, key=len)
-        start = (group[0] + group[-1] + 1 - height) // 2
-        start = max(first, min(start, end - height))
+        by_step: dict[int, list[int]] = {}
+        for line, number in sorted(self.since.items()):
+            by_step.setdefault(number, []).append(line)
+        for number, step in enumerate(self.choices, 1):
+            if raised := sorted({find.line for find in step.finds if first <= find.line < end}):
+                by_step[number] = raised
+        start = None
+        for _, found in sorted(by_step.items()):
+            if start is not None and any(start <= line < start + height for line in found):
+                continue
+            groups = (found[place : bisect_left(found, line + height)] for place, line in enumerate(found))
+            group = max(groups, key=len)
+            start = max(first, min((group[0] + group[-1] + 1 - height) // 2, end - height))
+        start = first if start is None else start
         return range(start, min(end, start + height))
+
+    @property
+    def last_finds(self) -> tuple[int, tuple[Find, ...]]:
+        """The last step that found tests, and these; 0 and none before any."""
+        found = [(number, step.finds) for number, step in enumerate(self.steps) if step.finds]
+        return found[-1] if found else (0, ())
 
     def told(self) -> str:
         """What the last step came to, in one sentence."""

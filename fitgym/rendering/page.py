@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
+from fitgym.rendering.palette import css
+
 __all__ = ["page"]
 
 
@@ -13,7 +15,7 @@ def page(package: str, template: str, **values: Any) -> str:
 
     Args:
         package: the package with the template. What it includes is looked for there, then in `fitgym.rendering`, which
-            has `page.css` and `sort.js`.
+            has `page.css`, with the colours of the palette, and `sort.js`.
         template: the name of the file.
         values: what the template uses, by name.
 
@@ -26,7 +28,7 @@ def page(package: str, template: str, **values: Any) -> str:
     def load(name: str) -> str | None:
         for folder in (resources.files(package), resources.files("fitgym.rendering")):
             if (folder / name).is_file():
-                return (folder / name).read_text("utf-8")
+                return (css() if name == "page.css" else "") + (folder / name).read_text("utf-8")
         return None
 
     environment = Environment(

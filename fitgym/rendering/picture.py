@@ -1,4 +1,4 @@
-"""The picture of an episode: 800 by 600 pixels, its source as a heat map, choices, coverage and rewards over time."""
+"""The picture of an episode: 800 by 600 pixels, its source as a heat map, tests, choices, coverage and rewards."""
 
 from __future__ import annotations
 
@@ -11,44 +11,49 @@ from PIL import Image, ImageDraw
 
 from fitgym.rendering.episode import Episode, Listing, Step
 from fitgym.rendering.lettering import Colour, plain, write
+from fitgym.rendering.palette import rgb
 
-__all__ = ["CHOSEN", "HEAT", "HEIGHT", "NEW", "WIDTH", "line_at", "picture"]
+__all__ = ["CHOSEN", "COVERED", "HEAT", "HEIGHT", "NEW", "RAISED", "WIDTH", "line_at", "picture"]
 
 WIDTH, HEIGHT = 800, 600
 
 Box = tuple[int, int, int, int]
 """Left, upper, right and lower edge, the last two outside."""
 
-# Of Okabe and Ito: told apart by the colour-blind, and in grey as three steps from light to dark and a darker one.
-NEW: Colour = (230, 159, 0)
+NEW: Colour = rgb("new")
 HEAT: tuple[Colour, ...] = ((222, 238, 249), (188, 220, 241), (153, 203, 234))
-"""Lines that few, some and many test cases run."""
-CHOSEN: Colour = (213, 94, 0)
-_COVERED: Colour = (100, 172, 219)
+"""Lines that few, some and many test cases run: in grey three steps from light to dark."""
+CHOSEN: Colour = rgb("chosen")
+COVERED: Colour = rgb("covered")
+RAISED: Colour = rgb("raised")
 _MISSED: Colour = (84, 88, 94)
 _UNCHOSEN: Colour = (150, 153, 158)
-_NEAR: Colour = (188, 220, 241)
+_NEAR: Colour = rgb("near")
 _INK: Colour = (20, 24, 31)
-_GREY: Colour = (118, 122, 128)
+_GREY: Colour = (104, 109, 116)
 _FAINT: Colour = (232, 234, 237)
 _WHITE: Colour = (255, 255, 255)
 
 _FEW, _SOME = 1, 9  # test cases, at most
 _MARGIN = 10
 _TOP, _BOTTOM = 54, 564  # of what stands between heading and sentence
-_MIDDLE = 452  # where the source ends
-_GUTTER = 92  # where the lines of the source begin
-_MAP = 46  # where the map of the whole file ends
-_LINE = 14  # pixels from line to line
-_LINES = (_BOTTOM - 24 - _TOP - 18) // _LINE  # of the source that are shown
+_MIDDLE = 510  # where the source ends
+_GUTTER = 86  # where the lines of the source begin
+_MAP = 42  # where the map of the whole file ends
+_SIZE = 10  # of the letters of code: 70 to a line
+_LINE = 13  # pixels from line to line
+_CODE = 7  # lines of the test that was found
+_TEST = _BOTTOM - _CODE * _LINE - 20  # where the test begins
+_LEGEND = _TEST - 24
+_LINES = (_LEGEND - 8 - _TOP - 18) // _LINE  # of the source that are shown
 _ROOM = 350  # pixels for the rows, before rewards begin
 
 
 def picture(episode: Episode) -> NDArray[np.uint8]:
     """The picture of an episode as it stands, shape `(600, 800, 3)`. Equal episodes give equal pictures.
 
-    Left the source, if there is one: a map of the whole file and the lines around what ran last for the first time.
-    Right a row for each option with its targets: how many were covered in the course of the budget, and when it was
+    Left the source, if there is one: a map of the whole file, the lines around what ran last for the first time, where
+    exceptions were raised, and below the test that was found last. Right a row for each option with its targets: how many were covered in the course of the budget, and when it was
     chosen; below, the rewards.
     """
     image = Image.new("RGB", (WIDTH, HEIGHT), _WHITE)
@@ -58,6 +63,7 @@ def picture(episode: Episode) -> NDArray[np.uint8]:
     if episode.listing is not None:
         _source(draw, episode, episode.listing)
         _map(image, episode, episode.listing)
+        _found(draw, episode)
         left = _MIDDLE + 2 * _MARGIN
     bottom = _rows(draw, episode, (left, _TOP, WIDTH - _MARGIN, _TOP + _ROOM))
     _rewards(draw, episode, (left, bottom + 12, WIDTH - _MARGIN, _BOTTOM))
@@ -83,11 +89,12 @@ def _heading(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
     step = episode.steps[-1]
     draw.rectangle((0, 0, WIDTH, 43), fill=_INK)
     write(draw, (_MARGIN, 5), episode.title, _WHITE, 16, bold=True, room=430)
-    write(draw, (_MARGIN, 26), episode.setting, _FAINT, 11, room=560)
+    write(draw, (_MARGIN, 26), episode.setting, _FAINT, 11, room=430)
     write(draw, (WIDTH - _MARGIN, 8), f"step {len(episode.choices)}, {step.clock}", _WHITE, 12, right=True)
-    write(
-        draw, (WIDTH - _MARGIN, 26), f"goal value {step.value:.4g}, return {episode.total:.4g}", _FAINT, 11, right=True
-    )
+    goal = episode.goal.replace("_", " ") or "value"
+    reward = f"{episode.reward} reward" if episode.reward else "reward"
+    figures = f"{goal}: {step.value:.4g}, {reward} so far: {episode.total:.4g}"
+    write(draw, (WIDTH - _MARGIN, 26), figures, _FAINT, 11, right=True)
 
 
 def _sentence(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
@@ -99,6 +106,7 @@ def _sentence(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
 
 def _source(draw: ImageDraw.ImageDraw, episode: Episode, listing: Listing) -> None:
     shown, new = episode.shown(_LINES), episode.new
+    raised = episode.raised
     lines = {number: plain(listing.lines[number - listing.first]) for number in shown}
     indent = min((len(text) - len(text.lstrip()) for text in lines.values() if text.strip()), default=0)
     function = listing.function(min(new.intersection(shown), default=shown[len(shown) // 2]))
@@ -113,9 +121,52 @@ def _source(draw: ImageDraw.ImageDraw, episode: Episode, listing: Listing) -> No
             draw.rectangle((left - 4, top, right - 1, bottom - 1), fill=colour)
         elif counts:
             draw.rectangle((left - 4, top + 1, left - 3, bottom - 2), fill=_INK)
-        write(draw, (left - 8, top), f"{number}{'+' if number in new else ' '}", ink, right=True, bold=number in new)
-        write(draw, (left, top), text[indent:], ink, room=right - left, bold=number in new)
-    _legend(draw, _BOTTOM - 15)
+        mark = "!" if number in raised else "+" if number in new else " "
+        write(draw, (left - 7, top), f"{number}{mark}", ink, _SIZE, right=True, bold=number in new)
+        write(draw, (left, top), text[indent:], ink, _SIZE, room=right - left, bold=number in new)
+        if number in raised:
+            _flag(draw, raised[number].partition(" ")[0], (right, top))
+    _legend(draw, _LEGEND)
+
+
+def _flag(draw: ImageDraw.ImageDraw, exception: str, place: tuple[int, int]) -> None:
+    """The exception that a line raised, at the end of the line."""
+    right, top = place
+    text = f" {exception} "
+    draw.rectangle((right - 6 * len(text), top, right - 1, top + _LINE - 1), fill=RAISED)
+    write(draw, (right, top), text, _WHITE, _SIZE, right=True)
+
+
+def _found(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
+    """The first test of the last step that found any: with what it added, and its last lines."""
+    step, finds = episode.last_finds
+    now = step == len(episode.choices)
+    when = "the first population" if not step else "this step" if now else f"step {step}"
+    if not finds:
+        write(draw, (_MARGIN, _TEST), "no test yet", _GREY)
+        return
+    find = max(finds, key=lambda one: bool(one.raised))  # an exception says more than lines
+    added = [f"raises {find.raised}"] if find.raised else []
+    added += [f"{len(find.lines)} new {'line' if len(find.lines) == 1 else 'lines'}"] if find.lines else []
+    heading = f"Test found in {when}: {', '.join(added)}"
+    write(draw, (_MARGIN, _TEST), heading, _INK, bold=now, room=_MIDDLE - _MARGIN)
+    lines = [plain(line) for line in find.code.split("\n")]
+    draw.rectangle((_MARGIN, _TEST + 16, _MARGIN + 2, _BOTTOM - 3), fill=RAISED if find.raised else NEW)
+    for place, line in enumerate(_excerpt(lines)):
+        at = (_MARGIN + 10, _TEST + 17 + place * _LINE)
+        write(draw, at, line, _INK, _SIZE, room=_MIDDLE - _MARGIN - 10)
+
+
+def _excerpt(lines: Sequence[str]) -> list[str]:
+    """As many lines of a test as there is room for; the last statement begins in them, because it is what counts."""
+    last = max(place for place, line in enumerate(lines) if place == 0 or line[:1] not in ("", " ", ")", "]", "}"))
+    start = min(last, max(0, len(lines) - _CODE))
+    shown = list(lines[start : start + _CODE])
+    if start and start < last:
+        shown[0] = "…"
+    if start + _CODE < len(lines):
+        shown[-1] = "    …"
+    return shown
 
 
 def _legend(draw: ImageDraw.ImageDraw, top: int) -> None:
@@ -139,12 +190,12 @@ def _map(image: Image.Image, episode: Episode, listing: Listing) -> None:
     new = listing.code & episode.new
     for number in new:
         kinds[number - listing.first] = 3
-    room = _BOTTOM - 24 - _TOP
+    room = _LEGEND - 8 - _TOP
     high = min(room, 3 * len(kinds))
     edges = np.linspace(0, len(kinds), high + 1)
     first = np.minimum(edges[:-1].astype(np.intp), len(kinds) - 1)
     last = np.maximum(first + 1, np.ceil(edges[1:]).astype(np.intp))
-    colours = np.array([_FAINT, _MISSED, _COVERED, NEW], np.uint8)
+    colours = np.array([_FAINT, _MISSED, COVERED, NEW], np.uint8)
     pixels = np.full((high, ink.shape[1], 3), 255, np.uint8)
     for y, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
         line = start + int(kinds[start:end].argmax())
@@ -164,7 +215,7 @@ def _rows(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> int:
     left, top, right, bottom = box
     x = left
     for label, colour, there in (
-        ("covered", _COVERED, episode.steps[-1].covered),
+        ("covered", COVERED, episode.steps[-1].covered),
         ("near", _NEAR, episode.steps[-1].near),
         ("chosen", CHOSEN, True),
     ):
@@ -199,10 +250,14 @@ def _history(
     floor = bottom - 5 if is_option and has_targets else bottom if has_targets else top
     draw.rectangle((left, top, right - 1, bottom - 1), fill=_FAINT)
     history = [step.covered.get(name, (0, 0)) for step in episode.steps]
-    whole = max(1, *(covered if known is None else known for covered, known in history))
-    for step, (covered, _), (x, end) in zip(episode.steps, history, spans, strict=True):
-        share = covered / whole
-        for height, colour in ((max(share, step.near.get(name, 0.0)), _NEAR), (share, _COVERED)):
+    last = 0
+    for step, (covered, known), (x, end) in zip(episode.steps, history, spans, strict=True):
+        # Of an open number there is no share: a mark stands where it grew.
+        share = covered / known if known else 0.0
+        if known is None and covered > last:
+            draw.rectangle((x, floor - 5, max(x + 2, end - 2), floor - 2), fill=COVERED)
+        last = covered
+        for height, colour in ((max(share, step.near.get(name, 0.0)), _NEAR), (share, COVERED)):
             if has_targets and height > 0:
                 y = floor - max(1, round(height * (floor - top)))
                 draw.rectangle((x, y, end - 1, floor - 1), fill=colour)

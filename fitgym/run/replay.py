@@ -11,6 +11,7 @@ from typing import Any
 from fitgym import __version__
 from fitgym.errors import InputError
 from fitgym.evolution.budget import Budget
+from fitgym.rendering.episode import Episode
 from fitgym.run.environment import make
 from fitgym.run.schema import check
 from fitgym.run.setting import Setting
@@ -30,15 +31,19 @@ class Replay:
         differences: a sentence for each number that differs from the record.
         notes: a sentence for each thing that could not be compared.
         tests: number of tests of the suite that passed in a fresh interpreter; None without a suite.
+        episode: what was repeated, for a player; None unless it was asked for.
     """
 
     steps: int
     differences: tuple[str, ...]
     notes: tuple[str, ...] = ()
     tests: int | None = None
+    episode: Episode | None = None
 
 
-def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path | None = None) -> Replay:
+def replay(
+    record: dict[str, Any], *, path: str | None = None, suite: str | Path | None = None, watch: bool = False
+) -> Replay:
     """Repeat a run from its record: the same environment, subject, seed and actions.
 
     Every reward must equal the recorded one to the last bit. So must the generations and the goal's value of a run with
@@ -50,6 +55,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
         path: a folder to look in first for the subject.
         suite: the exported file or its folder; run in a fresh interpreter, where every test must pass. Without one the
             text in the record is run, if there is any.
+        watch: keep the episode.
 
     Raises:
         InputError: the record lacks something, it is of a run that subtracted existing tests, or the suite is not there.
@@ -62,7 +68,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
     if timed:
         notes.append(f"the budget was {setting.budget}: the step that the clock cut off cannot be compared")
         actions, rewards = actions[:-1], rewards[:-1]
-    env = make(setting)
+    env = make(setting, render_mode="episode" if watch else None)
     inner: Any = env.unwrapped
     try:
         _, info = env.reset(seed=setting.seed)
@@ -77,6 +83,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
         else:
             if not timed:
                 differences += _end(info, record)
+        episode = inner.render() if watch else None
     finally:
         env.close()
     tests = None
@@ -84,7 +91,7 @@ def replay(record: dict[str, Any], *, path: str | None = None, suite: str | Path
     if text:
         tests, failures = rerun(record, path, text)
         differences += failures
-    return Replay(len(actions), tuple(differences), tuple(notes), tests)
+    return Replay(len(actions), tuple(differences), tuple(notes), tests, episode)
 
 
 def setting_of(record: Mapping[str, Any], path: str | None = None) -> Setting:

@@ -204,7 +204,11 @@ def parsed(text: str, source: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as problem:
-        several = "; `fitgym validate` repeats a file with a record in each line" if problem.msg == "Extra data" else ""
+        several = (
+            "; `fitgym validate` repeats a file with a record in each line, `fitgym replay --number 1` the first"
+            if problem.msg == "Extra data"
+            else ""
+        )
         raise InputError(f"{source} cannot be read: {problem}{several}") from None
     except RecursionError:
         raise InputError(f"{source} cannot be read: it is nested too deep") from None

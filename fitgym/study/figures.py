@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fitgym.rendering.palette import CYCLE
 from fitgym.study.results import GRID, PHASES, Results
 from fitgym.study.statistics import Ranks, normalised
 
@@ -18,8 +19,6 @@ __all__ = ["FIGURES", "Drawing", "figures", "ranks_figure"]
 Floats = NDArray[np.float64]
 
 _INK = "#010203"  # stands for the colour of text, and is exchanged for it
-# Okabe and Ito: told apart by the colour-blind too, and legible on white and on black.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8c8c00", "#7f7f7f")
 _MOST = 10
 
 
@@ -107,7 +106,7 @@ def reached(results: Results) -> Drawing | None:
 
     def lines(axis: Any) -> None:
         for number, (arm, reach) in enumerate(found.items()):
-            axis.step(GRID, reach.curve, where="post", color=_COLOURS[number % len(_COLOURS)], label=arm, linewidth=1.6)
+            axis.step(GRID, reach.curve, where="post", color=CYCLE[number % len(CYCLE)], label=arm, linewidth=1.6)
         axis.axhline(0.5, color=_INK, linewidth=0.6, linestyle=":")
         axis.set_xlabel("share of the run")
         axis.set_ylabel(f"runs at the level of {results.plan.baseline or 'the median'}")
@@ -135,7 +134,7 @@ def curves(name: str) -> Callable[[Results], Drawing | None]:
 
         def lines(axis: Any) -> None:
             for number, (arm, curve) in enumerate(found.items()):
-                colour = _COLOURS[number % len(_COLOURS)]
+                colour = CYCLE[number % len(CYCLE)]
                 axis.plot(GRID, curve.middle, color=colour, label=arm, linewidth=1.6)
                 axis.fill_between(GRID, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
             axis.set_xlabel("share of the run")
@@ -157,7 +156,7 @@ def chosen(results: Results) -> Drawing | None:
         for axis, arm in zip(axes, arms, strict=True):
             most = results.choices[arm].times.most_common(_MOST)
             every = results.choices[arm].times.total()
-            axis.barh([name for name, _ in most], [count / every for _, count in most], color=_COLOURS[0])
+            axis.barh([name for name, _ in most], [count / every for _, count in most], color=CYCLE[0])
             axis.invert_yaxis()
             axis.set_title(arm, loc="left")
             axis.set_xlabel("share of all choices")
@@ -237,7 +236,7 @@ def _boxes(axis: Any, arms: tuple[str, ...], values: list[Floats], label: str) -
         [found for _, found in there],
         orientation="horizontal",
         tick_labels=[arm for arm, _ in there],
-        medianprops={"color": _COLOURS[4], "linewidth": 2},
+        medianprops={"color": CYCLE[4], "linewidth": 2},
         flierprops={"marker": ".", "markersize": 3, "markeredgecolor": _INK},
         **style,
     )

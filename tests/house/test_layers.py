@@ -58,6 +58,7 @@ ROOMS = {
     "fitgym.learning": 9,
     "fitgym.headroom": 9,
     "fitgym.project": 9,
+    "fitgym.player": 9,
     "fitgym.commands": 10,
     "fitgym.cli": 10,
     "fitgym.__main__": 10,

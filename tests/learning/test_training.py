@@ -114,6 +114,17 @@ def test_a_subject_that_cannot_be_used_is_written_down(tmp_path: Path) -> None:
     assert bundle["unusable"] == trained.unusable and set(trained.unusable) == {"no_such_module", "broken"}
 
 
+def test_the_folder_of_a_corpus_counts_for_its_subjects(tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "parcels.py").write_text(
+        "def price(weight: int) -> int:\n    return weight if weight > 9 else 9\n"
+    )
+    corpus = 'path = "code"\n[[subject]]\nsubject = "parcels"\nsplit = "train"\n'
+    (tmp_path / "mine.toml").write_text(corpus)
+    train(request(tmp_path, subjects=f"{tmp_path / 'mine.toml'}:train", steps=2))
+    assert json.loads((tmp_path / "policy" / "bundle.json").read_text())["environment"]["subjects"] == ["parcels"]
+
+
 def checkpoints(folder: Path) -> list[str]:
     return sorted((path.name for path in (folder / "policy" / "checkpoints").iterdir()), key=int)
 

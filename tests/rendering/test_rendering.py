@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fitgym.rendering.episode import Episode, Listing, Step
-from fitgym.rendering.picture import CHOSEN, HEAT, HEIGHT, NEW, WIDTH, line_at, picture
+from fitgym.rendering.episode import Episode, Find, Listing, Step
+from fitgym.rendering.picture import CHOSEN, COVERED, HEAT, HEIGHT, NEW, RAISED, WIDTH, line_at, picture
 from fitgym.rendering.terminal import Terminal, panel
 
 SOURCE = ("def sign(x):", "    if x < 0:", "        return -1", "", "    # the rest", "    return 1")
 LISTING = Listing(SOURCE, 1, frozenset({1, 2, 3, 6}), ((1, 6, "sign"),))
 
 
-BARS = ((520, (118, 122, 128)), (650, CHOSEN))  # inside the bars of two steps: from the left, and their colours
+BARS = ((570, (104, 109, 116)), (660, CHOSEN))  # inside the bars of two steps: from the left, and their colours
 
 
 def step(choice="", *active, **changes):
@@ -62,6 +62,28 @@ def test_the_largest_group_of_new_lines_is_shown():
     assert episode.then(step("branch")).shown(11) == range(698, 709)  # nothing new: stay
     assert episode.then(step("branch"), {1000: 1}).shown(11) == range(990, 1001)
     assert episode.shown(2000) == range(1, 1001)
+
+
+def test_the_part_that_is_shown_stays_while_new_lines_are_in_it():
+    listing = Listing(tuple(f"x = {n}" for n in range(1000)), 1, frozenset(range(1, 1001)))
+    episode = begun(listing, runs=dict.fromkeys(range(500, 510), 1))
+    shown = episode.shown(40)
+    near = episode.then(step("branch"), {shown[-1]: 1, 900: 1, 901: 1, 902: 1})
+    assert near.shown(40) == shown
+    assert near.then(step("branch"), {20: 1}).shown(40) == range(1, 41)
+
+
+def test_the_line_that_raised_a_new_exception_is_shown():
+    listing = Listing(tuple(f"x = {n}" for n in range(1000)), 1, frozenset(range(1, 1001)))
+    finds = (Find("f()", (90, 91)), Find("g()", (), "ValueError in g", 700))
+    episode = begun(listing, runs={5: 1}).then(step("branch", finds=finds), {5: 1, 90: 1, 91: 1})
+    assert 700 in episode.shown(40) and 90 not in episode.shown(40)
+
+
+def test_the_last_tests_that_were_found_are_known():
+    found = (Find("f(1)", (6,)),)
+    episode = begun().then(step("branch", finds=found), {6: 1}).then(step("branch"), {6: 1})
+    assert begun().last_finds == (0, ()) and episode.last_finds == (1, found)
 
 
 def test_what_happened_is_told_in_a_sentence():
@@ -111,6 +133,32 @@ def test_a_line_that_is_not_covered_has_a_bar_before_it_and_one_that_is_no_code_
     assert max(bars[3][0]) < 50 and bars[5] == [(255, 255, 255)]
 
 
+def test_a_line_that_raised_has_the_exception_at_its_end():
+    find = Find("sign('a')", (), "TypeError in sign", 2)
+    episode = begun().then(step("branch", "branch", finds=(find,)), {1: 1, 2: 1})
+    _, top, right, bottom = line_at(episode, 2)
+    assert RAISED in colours(picture(episode), (right - 60, top, right, bottom))
+    assert not holds(picture(begun()), RAISED)
+
+
+def test_the_test_that_was_found_stands_below_the_source():
+    def below(code):
+        return picture(begun().then(step("branch", finds=(Find(code, (6,)),)), {6: 1}))[460:564, 30:500]
+
+    assert (below("sign(1)") != below("sign(2)")).any()
+    assert (below("sign(1)\n" * 20) != 255).any()
+
+
+def test_an_open_number_has_marks_where_it_grew_and_no_share():
+    def painted(*found):
+        episode = begun(options=("exception",))
+        for number, count in enumerate(found, 1):
+            episode = episode.then(step("exception", covered={"exception": (count, None)}, spent=0.1 + number / 10))
+        return int((picture(episode)[72:420, 530:790] == COVERED).all(axis=2).sum())
+
+    assert painted(1) < painted(1, 2) == painted(1, 2, 2) == painted(1, 90)
+
+
 def test_lines_of_a_long_module_are_where_the_picture_says():
     listing = Listing(tuple(f"    x = {n}" for n in range(3000)), 1, frozenset(range(1, 3001)))
     episode = begun(listing, runs={5: 1}).then(step("branch", "branch"), {5: 1, 1500: 1})
@@ -121,8 +169,8 @@ def test_lines_of_a_long_module_are_where_the_picture_says():
 
 
 def test_what_was_chosen_is_marked_and_what_guided_before_was_not_chosen():
-    assert not any(colour == CHOSEN for colour in colours(picture(begun()), (472, 72, 790, 420)))
-    row = (472, 72, 790, 140)
+    assert not any(colour == CHOSEN for colour in colours(picture(begun()), (530, 72, 790, 420)))
+    row = (530, 72, 790, 140)
     for chosen, other in (("branch", False), ("exception", True)):
         frame = picture(begun().then(step(chosen, chosen, spent=0.5)))
         assert (CHOSEN not in colours(frame, row)) is other
@@ -131,7 +179,7 @@ def test_what_was_chosen_is_marked_and_what_guided_before_was_not_chosen():
 def test_the_more_is_covered_the_more_is_painted():
     def painted(covered):
         frame = picture(begun().then(step("branch", covered={"branch": (covered, 100)}, spent=0.9)))
-        return int((frame[72:420, 472:790] == (100, 172, 219)).all(axis=2).sum())
+        return int((frame[72:420, 530:790] == COVERED).all(axis=2).sum())
 
     assert painted(10) < painted(50) < painted(90)
 

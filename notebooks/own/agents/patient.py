@@ -1,4 +1,4 @@
-"""Stay while it pays."""
+"""Stay with an action while it pays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fitgym.agents.base import Agent, Transition
 
 
 class Patient(Agent):
-    """Keeps its action until that has paid nothing for `patience` steps, then goes on to the next one."""
+    """Keeps its action until it has paid nothing for `patience` steps, then takes the next one."""
 
     learns = True
 

@@ -1,8 +1,9 @@
-"""Run again: the bodies of loops, executed at least twice by one test case."""
+"""Run again: the bodies of loops, executed ten times by one test case."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from fitgym.fitness.base import Fitness, Floats, Target
 from fitgym.instrument.trace import Trace
 from fitgym.subject.subject import Subject
 
+ROUNDS: Final = 10
+
 
 class Again(Fitness):
-    """How close traces came to running the body of every loop twice.
+    """How close traces came to running the body of every loop ten times.
 
-    d(t, x) = 1 if t never ran the body x, 1/2 if it ran it once, 0 if it ran it twice or more often.
+    d(t, x) = 1 - min(n, 10) / 10 if the test case t ran the body x n times.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -26,6 +29,6 @@ class Again(Fitness):
         self._bodies = [body.id for body in bodies]
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """1, 1/2 or 0, shape `(len(traces), n_columns)`."""
+        """Between 0 and 1, shape `(len(traces), n_columns)`."""
         counts = recorded_counts(self.subject, traces)[:, self._bodies]
-        return 1.0 - np.minimum(counts, 2) / 2
+        return 1.0 - np.minimum(counts, ROUNDS) / ROUNDS

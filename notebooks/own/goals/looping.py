@@ -7,7 +7,7 @@ from fitgym.goals.base import Goal
 
 
 class Looping(Goal):
-    """Run the body of every loop at least twice; the value is the share of those that were."""
+    """Run the body of every loop ten times; the value is the share of the bodies for which a test case does."""
 
     fitness = "again"
     kept = ("again", "line")
