@@ -179,7 +179,7 @@ class Artificial(RecordedEnv):
         return f"{self.engine.evaluations} of {self.budget} evaluations, active {active}, covered {done}"
 
     def close(self) -> None:
-        """End what is shown on the terminal; harmless when called twice."""
+        """End the display on the terminal; a second call does nothing."""
         if self._display is not None:
             self._display.close()
 
@@ -188,7 +188,7 @@ class Artificial(RecordedEnv):
         return self.actions.mask()
 
     def fork(self) -> Artificial:
-        """An independent copy in the same state."""
+        """Return an independent copy in the same state."""
         return copy.deepcopy(self)
 
     def reseed(self, seed: int) -> None:
@@ -203,12 +203,12 @@ class Artificial(RecordedEnv):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features."""
+        """The names of the action catalogue and of the features."""
         return {"catalogue": self.actions.title, "features": "artificial-v1"}
 
     @property
     def default_agent(self) -> str:
-        """The agent when the user names none."""
+        """The agent that is used if the user names none."""
         return "factored_ucb" if isinstance(self.action_space, spaces.MultiBinary) else "ucb"
 
     @property
@@ -240,7 +240,7 @@ class Artificial(RecordedEnv):
         return np.array(seen, dtype=np.float32)
 
     def _seen(self, choice: str) -> Step:
-        """What there is to be shown of the step that was made."""
+        """The last step in the form that displays show."""
         assert self.engine is not None
         engine = self.engine
         return Step(
