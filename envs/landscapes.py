@@ -178,8 +178,7 @@ class LandscapesEnv(RecordedEnv):
 
     @property
     def rules(self) -> dict[str, Any]:
-        """Baseline rules by name: stay with a part until several slices in a row made no progress, then take another.
-        """
+        """Baseline rules by name: stay with a part for several slices without progress, then take another one."""
         return {
             f"patient_{patience}_{otherwise}": functools.partial(self._patient, patience, otherwise)
             for patience in (1, 2, 3)
