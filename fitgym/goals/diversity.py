@@ -17,7 +17,7 @@ class Diversity(Goal):
     is the best under the active functions, so its own div can fall; the value cannot. The rewards are
 
         paper     f(T) before - f(T) now, with f(T) = 1 / (1 + div(T)) of the best suite: the change of the fitness
-        score, positive for an improvement
+                  score, positive for an improvement
         released  div of the best suite itself, as in the code released with the paper
 
     The paper's reward is below 0.001 as soon as div exceeds 1000, which takes only a few test cases; `growth` and
