@@ -431,7 +431,7 @@ class SearchEnv(RecordedEnv):
         """
         if not share_worker:
             return copy.deepcopy(self)
-        twin = copy.deepcopy(self, {id(self._executor): self._executor})
+        twin = copy.deepcopy(self, {id(self._executor): self._executor})  # the memo shares the executor
         if self.engine is not None and twin.engine is not None:
             self.executor.continue_as(self.engine.table, twin.engine.table)
         return twin

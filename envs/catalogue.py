@@ -29,7 +29,7 @@ def parse_action(text: str, functions: Sequence[str]) -> Action:
     parts = tuple(dict.fromkeys(part.strip() for part in text.split("+") if part.strip()))
     unknown = [part for part in parts if part not in functions]
     if unknown or not parts:
-        wrong = f"'{unknown[0]}' is not one of its fitness functions" if unknown else "it names no fitness function"
+        wrong = f"there is no fitness function '{unknown[0]}'" if unknown else "it names no fitness function"
         raise InputError(f"action '{text}' cannot be used: {wrong} (there are: {', '.join(functions)})")
     return parts
 
@@ -104,5 +104,5 @@ def _demand(kind: str, functions: Sequence[str], *names: str) -> None:
     missing = [name for name in names if name not in functions]
     if missing:
         raise InputError(
-            f"catalogue '{kind}' combines '{missing[0]}', which is not one of the goal's (there are: {', '.join(functions)})"
+            f"catalogue '{kind}' combines '{missing[0]}', which is not a function of the goal (there are: {', '.join(functions)})"
         )

@@ -54,7 +54,7 @@ class FitnessSelection(SearchEnv):
         super().__init__(subject, **options)
         if self.options.populations == "per-action" and not isinstance(self.actions, Listed):
             raise InputError(
-                f"actions '{self.options.actions}' have no populations of their own: use a catalogue, or shared ones"
+                f"actions '{self.options.actions}' cannot have populations 'per-action': use a catalogue, or 'shared'"
             )
 
     def _actions(self) -> ActionSpace:

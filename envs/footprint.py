@@ -83,8 +83,9 @@ class Footprint:
         """
         found: dict[TestCase, set[int]] = {}
         left = dict(new)
+        # Greedy set cover: each find adds the most lines that the previous ones do not run.
         while left and len(found) < _FINDS:
-            best = max(left, key=lambda testcase: len(left[testcase]))  # the first of equal ones
+            best = max(left, key=lambda testcase: len(left[testcase]))  # the first if several are equal
             found[best] = lines = left[best]
             left = {testcase: rest for testcase, others in left.items() if (rest := others - lines)}
         raised: dict[str, TestCase] = {}

@@ -215,7 +215,7 @@ class LeadingOnes(RecordedEnv):
             return
         chosen = self._luck.choice(self.options.bits, size=k, replace=False)
         self._bits[chosen] ^= True
-        if self.fitness < before:
+        if self.fitness < before:  # undo: flipping the same bits again restores them
             self._bits[chosen] ^= True
 
     def _observation(self) -> Observation:

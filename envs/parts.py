@@ -135,7 +135,7 @@ class Parts:
                 (self.seen[number].spent, self._offered[number], number) if number < self.whole else (0, 0, 0)
             )
         )
-        return (found * OFFERS)[:OFFERS]
+        return (found * OFFERS)[:OFFERS]  # repeated if there are fewer parts than offers
 
     def _measure(self, engine: Queries) -> None:
         covered = engine.covered("branch")

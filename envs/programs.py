@@ -158,7 +158,7 @@ class Programs(Focus):
             seed = self._next_seed()
         else:
             self._base = -1
-        chance = seeding.np_random(seed % LARGEST)[0]
+        chance = seeding.np_random(seed % LARGEST)[0]  # the same for the seeds of `_next_seed` in a row
         self.task = drawn(self.options.split, chance) if given is None else task_of(given)
         self.program = generate(self.task, LEVELS[self.options.level])
         self.subject_name = f"program {self.task}"

@@ -267,6 +267,7 @@ class ProjectBudget(RecordedEnv):
         With `subjects`, the copies share the searches, because a search runs the same in all copies. The searches end
         when the environment that started them is closed.
         """
+        # The memo gives the copy an empty dict, so that closing the copy leaves the original's workers running.
         return copy.deepcopy(self, {id(self._executors): {}})
 
     # ------------------------------------------------------------------ baselines

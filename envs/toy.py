@@ -116,7 +116,7 @@ class Toy(RecordedEnv):
         self._display = display(render_mode)
         self.action_space = spaces.Discrete(len(ACTIONS))
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
-        self._step = horizon  # no episode has begun
+        self._step = horizon  # as after an episode, so that `step` requires a reset
         self._uses = [0] * len(ACTIONS)
         self._value = 0.0
         self._taken: list[int] = []
@@ -284,6 +284,7 @@ def optimum(horizon: int = 40) -> tuple[float, NDArray[np.int8]]:
     values = np.zeros(shape)
     policy = np.zeros((horizon, horizon + 1, horizon + 1, _MOST_GROUND + 1), np.int8)
     for step in reversed(range(horizon)):
+        # The value after an action: that of the state with one more use of it.
         later = np.zeros((len(ACTIONS), *shape))
         later[[STEADY, RISING]] = values
         later[FADING, :-1] = values[1:]

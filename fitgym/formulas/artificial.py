@@ -23,8 +23,8 @@ KINDS: Final = ("gradient", "plateau", "deceptive", "infeasible")
 LARGEST: Final = 1000
 """r: x is a whole number from 0 to r."""
 
-_EXPONENTS = 11  # of the steps of a mutation: 2^0 to 2^10
-_OTHER_TARGET = 0.01  # probability that a mutation changes everything
+_EXPONENTS = 11  # number of step sizes of a mutation: 2^0 to 2^10
+_OTHER_TARGET = 0.01  # probability that a mutation draws target and number anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class ArtificialEngine:
         self.least = np.ones(len(problem))
         self._best: dict[int, TestCase] = {}
         self._closed = np.zeros(len(problem), dtype=bool)
-        self._known: dict[TestCase, None] = {}  # what living suites are made of
+        self._known: dict[TestCase, None] = {}  # the test cases of the current suites
         self.activate(problem.kinds if fitness is None else fitness)
         algorithm, options = parse_search(search)
         options.setdefault("population", population)
@@ -229,7 +229,7 @@ class ArtificialEngine:
         self.generation += 1
         proposed = self.search.ask()
         new = [t for one in proposed for t in one.testcases if len(one) == 1 or t not in self._known]
-        if not new:  # offspring that are copies still take their time
+        if not new:  # otherwise a search that only proposes copies would never end
             self.evaluations += 1
         affordable = new[: self.budget - self.evaluations]
         self.evaluations += len(affordable)
@@ -251,7 +251,7 @@ class ArtificialEngine:
             self.step()
         return self
 
-    # -------------------------------------------------------------------------------------- what the search sees of it
+    # -------------------------------------------------------------------------------------- interface to the search
 
     def covered(self, name: str) -> NDArray[np.bool_]:
         """Return the mask of covered targets of a group, shape `(n_targets,)`."""

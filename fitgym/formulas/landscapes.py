@@ -49,10 +49,10 @@ ACTIONS: Final = ("stay", "first", "second", "third", "nearest", "promising", "w
 FEATURES: Final = ("covered", "distance", "gain", "approach", "spent", "idle", "size", "nesting", "ahead")
 """The features of the part that each action points to, as in `fitgym.envs.features.parts`."""
 
-_TESTS = 20.0  # test cases of a slice
-_SHARED = 2.0  # most test cases for one part bring others nearer too, when the whole is searched
-_NEARER = 0.055  # by which the logarithm of a gap falls for each
-_COVERS = 0.95  # probability that one covers no particular branch of an open treasure
+_TESTS = 20.0  # test cases in a slice
+_SHARED = 2.0  # slices that `whole` is worth, because its test cases approach several parts
+_NEARER = 0.055  # mean fall of the logarithm of a gap per test case
+_COVERS = 0.95  # probability that a test case misses a particular branch of an open treasure
 _SCALE = 250.0
 _MOST_DEPTH = 4
 _FAR = np.log1p(1e6)
@@ -68,12 +68,12 @@ class _Layout:
 
     dead: Mask
     depth: Whole
-    levels: Floats  # (n, PARTS, _MOST_DEPTH), of levels that there are not: -1
+    levels: Floats  # (n, PARTS, _MOST_DEPTH); -1 for missing levels
     shift: Floats
-    treasure: Whole  # branches
+    treasure: Whole  # number of branches
     decoys: Whole
     ahead: Whole
-    start: Floats  # the gap at first
+    start: Floats  # the gap at the start, without luck
     size: Whole
     possible: Whole
 
@@ -172,6 +172,7 @@ class Landscapes:
         """Act in some of the episodes only; the others stay unchanged and get reward 0."""
         if moves.all():
             return self.act(actions)
+        # `act` works on all rows, so the other episodes are saved before it and restored after it.
         kept = self._saved(~moves)
         rewards = self.act(actions)
         self._restore(~moves, kept)
@@ -189,6 +190,7 @@ class Landscapes:
             shares[whole] = visible / np.maximum(1.0, visible.sum(axis=1, keepdims=True))
         tests = np.minimum(_TESTS, np.where(whole[:, None], _SHARED, 1.0) * _TESTS * shares)
         self.step += 1
+        # -ln(u) of a uniform u is exponential with mean 1; the maximum avoids ln(0).
         self._gap *= np.exp(_NEARER * tests * np.log(np.maximum(1e-12, self._luck(1))))
         everyone = np.ones(self.n, dtype=bool)
         self._open(everyone)
@@ -210,6 +212,7 @@ class Landscapes:
         none = ~open_.any(axis=1)
         spent, idle, approach = (self._seen[name][:, :PARTS] for name in ("spent", "idle", "approach"))
         numbers = np.arange(PARTS)
+        # Each sum below packs a lexicographic order into one number: for offers slices, then offers so far, then number.
         offers = np.argsort(
             np.where(others, spent * 1e6 + self._offered * 1e3 + numbers, np.inf), axis=1, kind="stable"
         )
@@ -248,7 +251,7 @@ class Landscapes:
         remaining = 1.0 - self.step[:, None] / SLICES
         return np.concatenate([pointed, choice, remaining], axis=1).astype(np.float32)
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ private
 
     def _saved(self, which: Mask) -> list[NDArray[np.generic]]:
         return [values[which].copy() for values in self._changing()]
@@ -334,6 +337,7 @@ class Landscapes:
 
 def _layout(tasks: NDArray[np.uint64]) -> _Layout:
     """Generate the landscapes of some tasks."""
+    # Purposes from 100 on, because `_luck` uses the small ones.
     draws = iter([_uniform(tasks, np.zeros_like(tasks), purpose) for purpose in range(100, 110)])
 
     def whole(low: int, high: int) -> Whole:
@@ -366,7 +370,7 @@ def _uniform(seeds: NDArray[np.uint64], steps: NDArray[np.uint64], purpose: int)
     The hash is the mixing function of SplitMix64.
     """
     parts = np.arange(1, PARTS + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # the products wrap around at 2^64, as intended
         mixed = seeds[:, None] * np.uint64(0x9E3779B97F4A7C15) + steps[:, None] * np.uint64(0xD1B54A32D192ED03)
         mixed = mixed + parts[None, :] * np.uint64(0x8CB92BA72F3D8DD7) + np.uint64(purpose * 0x2545F491 + 1)
         mixed ^= mixed >> np.uint64(30)

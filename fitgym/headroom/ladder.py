@@ -33,7 +33,7 @@ MEASURES = ("final", "area")
 """The measures of an episode."""
 
 _RESAMPLES = 2000
-_KEPT = 8  # schedules that meet all training tasks
+_KEPT = 8  # schedules that play on all training tasks
 _SWITCHES = (0.25, 0.5, 0.75)  # shares of an episode at which a schedule changes its action
 
 Progress = Callable[[str], None]
@@ -342,8 +342,7 @@ def _tasks(request: Request) -> tuple[list[Task], list[Task]]:
 
 
 def _scheduled(run: _Measuring, constants: Sequence[Policy], seeds: Sequence[int]) -> tuple[Schedule, float]:
-    """Find the best schedule of up to three phases by successive halving, with its mean final value on training tasks.
-    """
+    """Find the best schedule of up to three phases by successive halving; also return its mean final value."""
     horizon, labels = run.steps, run.labels
     ends = sorted({max(1, round(share * horizon)) for share in _SWITCHES})
     pairs = [

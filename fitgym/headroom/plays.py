@@ -104,6 +104,7 @@ def _played(setting: Setting, plays: Sequence[Play]) -> list[Value]:
 
 def _value(env: Any, play: Play) -> Value:
     inner = env.unwrapped
+    # Another stream than that of the environment, which gets the seed alone.
     chance = np.random.default_rng((play.seed, 1))
     observation, info = env.reset(seed=play.seed)
     earned, done = 0.0, False

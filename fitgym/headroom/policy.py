@@ -15,7 +15,7 @@ __all__ = ["Constant", "Greedy", "Policy", "Rollout", "Ruled", "Schedule", "Told
 
 Chance = np.random.Generator
 
-_SURE = 2.0  # standard errors by which a candidate must be above the base policy
+_SURE = 2.0  # number of standard errors by which a candidate must exceed the base policy
 
 
 class Policy(Protocol):
@@ -170,7 +170,7 @@ class Rollout:
         """See `Policy`."""
         if step % self.every == 0 or self._followed is None:
             found = self._best(env, observation, info, step, chance)
-            if isinstance(found, Constant):  # an action is taken once
+            if isinstance(found, Constant):  # take the action once, then follow the base policy
                 self._followed = self.base
                 return found.action
             self._followed = found
@@ -222,7 +222,9 @@ def twin(env: Any) -> Any:
     try:
         return copy.deepcopy(env)
     except (TypeError, copy.Error) as problem:
-        raise InputError(f"{type(env).__name__} cannot be copied, so nobody can look ahead in it: {problem}") from None
+        raise InputError(
+            f"{type(env).__name__} cannot be copied, so no policy can look ahead in it: {problem}"
+        ) from None
 
 
 def _copy(env: Any, seed: int) -> Any:

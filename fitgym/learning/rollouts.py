@@ -66,7 +66,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         self._makers = list(makers)
         self._patience_s = patience_s
         self._pending: dict[int, Any] = {}
-        self._unbegun: set[int] = set()  # environments that were made again and have no episode yet
+        self._unbegun: set[int] = set()  # restarted environments without an episode
         self._actors: list[Any] = []
         self.lost = [0] * len(self._makers)
         with ExitStack() as stack:
@@ -177,7 +177,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         try:
             return [pickle.loads(answer) for answer in self._answer(list(asked), timeout_s)]
         except self._ray.exceptions.RayError:
-            pass  # at least one environment was lost; below each answer is fetched by itself
+            pass  # at least one environment was lost; fetch each result separately to find out which
         found = []
         for number, one in zip(numbers, asked, strict=True):
             try:
@@ -195,7 +195,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         except errors.GetTimeoutError:
             raise ExecutionError(
                 f"the cluster had no free core for an environment within {timeout_s:g} s: use fewer environments, add "
-                "nodes, or end what else runs on it"
+                "nodes, or end other jobs on it"
             ) from None
         except errors.RayTaskError as problem:
             raise problem.cause from None

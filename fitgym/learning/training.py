@@ -58,7 +58,7 @@ __all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
 Progress = Callable[["Episode"], None]
 _Env = gymnasium.Env[Any, Any]
 
-_PROGRESS = "progress.json"  # of a checkpoint: what was asked for, and the episodes until then
+_PROGRESS = "progress.json"  # in a checkpoint: the request, and the episodes so far
 BUDGET = "100g"
 """The default budget of an episode on a subject."""
 
@@ -173,9 +173,9 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     usable, unusable, path = _subjects(request)
     earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
-    # Whoever goes on does not want to see the same episodes again.
     before = () if earlier is None else _gone_on_from(earlier, request)
     own = request.setting.seed
+    # A resumed training needs another seed than the interrupted one, or its first episodes would be repeated.
     seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
     env = _environments(request, makers)
@@ -228,8 +228,8 @@ def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
     for name in {**theirs, **ours}:
         if theirs.get(name) != (asked := ours.get(name)):
             raise InputError(
-                f"checkpoint '{checkpoint}' was made with {name} '{theirs.get(name)}', not with '{asked}': ask for the "
-                "same, or train anew in another folder"
+                f"checkpoint '{checkpoint}' was made with {name} '{theirs.get(name)}', not with '{asked}': use the "
+                "same value, or train in another folder"
             )
     return tuple(Episode(**episode) for episode in saved["episodes"])
 
@@ -308,8 +308,9 @@ class _Watcher:
             self._save(agent)
 
     def _save(self, agent: Agent) -> None:
-        """Save a checkpoint. Its folder gets the final name only when complete, so that no training resumes from half
-        of one.
+        """Save a checkpoint.
+
+        Its folder gets the final name only when it is complete, so that no training resumes from half of one.
         """
         folder = self._checkpoints / str(self._steps)
         agent.made = self._made.after(len(self.episodes) - self._earlier)
@@ -361,7 +362,7 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
-    # The folder of a corpus counts for its first subject too, with which the environment is made.
+    # The environment is made with the first subject, which may be in the folder of the corpus, too.
     options = {**request.setting.options, "path": path} if subjects else request.setting.options
     inner = make(replace(request.setting, subject=subjects[0] if subjects else "", options=options))
     env: _Env = _Numbered(AcrossSubjects(inner, subjects, path) if subjects else inner, number)
@@ -446,7 +447,7 @@ def _check(request: Training) -> None:
     cls = kind(setting.agent)
     deep = issubclass(cls, Deep)
     if not (cls.learns or deep):
-        raise InputError(f"agent '{setting.agent}' learns nothing: it is used as it is")
+        raise InputError(f"agent '{setting.agent}' does not learn: use it without training")
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")

@@ -34,19 +34,19 @@ _GREY: Colour = (104, 109, 116)
 _FAINT: Colour = (232, 234, 237)
 _WHITE: Colour = (255, 255, 255)
 
-_FEW, _SOME = 1, 9  # test cases, at most
+_FEW, _SOME = 1, 9  # maximum numbers of test cases for the first two colours of HEAT
 _MARGIN = 10
-_TOP, _BOTTOM = 54, 564  # of what stands between heading and sentence
-_MIDDLE = 510  # where the source ends
-_GUTTER = 86  # where the lines of the source begin
-_MAP = 42  # where the map of the whole file ends
-_SIZE = 10  # of the letters of code: 70 to a line
-_LINE = 13  # pixels from line to line
-_CODE = 7  # lines of the test that was found
-_TEST = _BOTTOM - _CODE * _LINE - 20  # where the test begins
+_TOP, _BOTTOM = 54, 564  # edges of the area between heading and sentence
+_MIDDLE = 510  # right edge of the source
+_GUTTER = 86  # left edge of the source
+_MAP = 42  # right edge of the map of the whole file
+_SIZE = 10  # font size of code, which allows 70 letters in a line
+_LINE = 13  # line height in pixels
+_CODE = 7  # lines of code of the found test
+_TEST = _BOTTOM - _CODE * _LINE - 20  # upper edge of the found test
 _LEGEND = _TEST - 24
-_LINES = (_LEGEND - 8 - _TOP - 18) // _LINE  # of the source that are shown
-_ROOM = 350  # pixels for the rows, before rewards begin
+_LINES = (_LEGEND - 8 - _TOP - 18) // _LINE  # number of source lines in the window
+_ROOM = 350  # height of the rows in pixels; the rewards are below
 
 
 def picture(episode: Episode) -> NDArray[np.uint8]:
@@ -82,7 +82,7 @@ def _place(number: int, shown: range) -> Box:
     return _GUTTER, top, _MIDDLE, top + _LINE
 
 
-# ---------------------------------------------------------------------------------------------------------- the parts
+# ---------------------------------------------------------------------------------------------------------- sections
 
 
 def _heading(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
@@ -145,7 +145,7 @@ def _found(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
     if not finds:
         write(draw, (_MARGIN, _TEST), "no test yet", _GREY)
         return
-    find = max(finds, key=lambda one: bool(one.raised))  # an exception says more than lines
+    find = max(finds, key=lambda one: bool(one.raised))  # prefer tests with a new exception
     added = [f"raises {find.raised}"] if find.raised else []
     added += [f"{len(find.lines)} new {'line' if len(find.lines) == 1 else 'lines'}"] if find.lines else []
     heading = f"Test found in {when}: {', '.join(added)}"
@@ -183,7 +183,8 @@ def _legend(draw: ImageDraw.ImageDraw, top: int) -> None:
 def _map(image: Image.Image, episode: Episode, listing: Listing) -> None:
     """Draw a small map of the file: lines with their lengths and colours, and a frame around the window."""
     ink = _shape(listing)
-    kinds = np.zeros(len(listing.lines), np.uint8)  # the more it says, the larger
+    # 0 no code, 1 not covered, 2 covered, 3 new: a row of pixels for several lines shows the largest.
+    kinds = np.zeros(len(listing.lines), np.uint8)
     kinds[[number - listing.first for number in listing.code]] = 1
     for number in listing.code & episode.since.keys():
         kinds[number - listing.first] = 2
@@ -252,7 +253,7 @@ def _history(
     history = [step.covered.get(name, (0, 0)) for step in episode.steps]
     last = 0
     for step, (covered, known), (x, end) in zip(episode.steps, history, spans, strict=True):
-        # Of an open number there is no share: a mark stands where it grew.
+        # Without a total there is no share: a mark shows where the number of covered targets grew.
         share = covered / known if known else 0.0
         if known is None and covered > last:
             draw.rectangle((x, floor - 5, max(x + 2, end - 2), floor - 2), fill=COVERED)
@@ -287,7 +288,7 @@ def _rewards(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> None:
     write(draw, (right, bottom + 2), "end of budget" if episode.steps[-1].spent else "later", _GREY, right=True)
 
 
-# ------------------------------------------------------------------------------------------------------ small things
+# ------------------------------------------------------------------------------------------------------ helpers
 
 
 def _spans(episode: Episode, left: int, right: int) -> list[tuple[int, int]]:

@@ -13,9 +13,9 @@ from fitgym.rendering.episode import Episode, Listing
 
 __all__ = ["Terminal"]
 
-_STEPS = 40  # of the last steps, as many as are shown
+_STEPS = 40  # number of latest steps to show
 _BARS = " ▁▂▃▄▅▆▇█"
-_FEWEST, _MOST = 5, 24  # lines of source
+_FEWEST, _MOST = 5, 24  # minimum and maximum number of source lines
 
 
 class Terminal:
@@ -33,7 +33,7 @@ class Terminal:
         self.console = console or Console(stderr=True)
         self._live: Live | None = None
         if self.console.is_terminal:
-            # Redrawn by whoever steps, not by a thread, which a fork of the process would not survive.
+            # Each step redraws the panel. A refresh thread would not survive a fork of the process.
             self._live = Live(console=self.console, auto_refresh=False)
             self._live.start()
             self._stop = weakref.finalize(self, self._live.stop)

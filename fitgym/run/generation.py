@@ -270,7 +270,7 @@ class _Job:
             }
             try:
                 finished = self._finish(interrupted)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt:  # the first one makes finishing quick, the second one ends the run
                 if interrupted:
                     raise
                 interrupted = True

@@ -24,7 +24,7 @@ __all__ = ["Levers", "check_agent"]
 
 _LEVERS = 5
 _SEEN = 3
-_AGAIN = 20  # steps of a run that is compared with another one
+_AGAIN = 20  # steps of the runs that are compared
 
 
 class Levers(gymnasium.Env[NDArray[np.float32], Any]):
@@ -137,7 +137,7 @@ def _check_in(pupil: _Pupil) -> None:
         _check_seed(pupil, folder)
         _check_refusals(pupil, folder)
         changed = _difference(shared, {key: state for key, state in _shared_chance().items() if key in shared})
-        assert not changed, f"{pupil.name} changes the generator that everybody shares: {changed}"
+        assert not changed, f"{pupil.name} changes a shared random generator: {changed}"
 
 
 class _Pupil:
@@ -204,11 +204,12 @@ def _saved(agent: Agent, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.suffix == ".npz":  # the bytes hold the time of day
+        if path.suffix == ".npz":  # its bytes contain the time of writing
             with np.load(path, allow_pickle=False) as stored:
                 arrays = {key: stored[key] for key in stored.files}
             for key, array in arrays.items():
-                found[f"{name}:{key}"] = array.dtype.str, array.shape, array.tobytes()  # equal where not a number too
+                # Bytes rather than values, because NaN differs from itself.
+                found[f"{name}:{key}"] = array.dtype.str, array.shape, array.tobytes()
         elif path.is_file():
             found[name] = path.read_bytes()
     return found
@@ -269,7 +270,7 @@ def _check_masks(pupil: _Pupil) -> None:
                 chosen, _ = agent.predict(observation, deterministic=deterministic, action_masks=mask)
                 assert _obeys(space, chosen, mask), f"{name}: predict gave {chosen}, which the action mask forbids"
     if isinstance(space, Box):
-        return  # masks are ignored, whatever they are
+        return  # masks are ignored
     observation, size = _observations(1)[0], len(_mask(space, rng))
     for useless in ([False] * size, [True] * (size - 1)):
         for what in ("act", "predict"):
@@ -311,7 +312,7 @@ def _check_predict(pupil: _Pupil, folder: Path) -> None:
     _predicted(disturbed, False)
     assert disturbed.n_updates == undisturbed.n_updates, f"{name}: predict counts as an update"
     drawn = _saved(disturbed, folder / "drawn")
-    drawn["agent.json"] = before["agent.json"]  # it may have drawn from its generator
+    drawn["agent.json"] = before["agent.json"]  # contains the generator, from which predict may draw
     changed = _difference(before, drawn)
     assert not changed, f"{name}: a prediction that draws changed {changed}"
     after = pupil.run(disturbed)
@@ -343,15 +344,15 @@ def _check_seed(pupil: _Pupil, folder: Path) -> None:
     (first, learnt), (second, again) = runs
     assert first == second, f"{pupil.name}: the same seed gave {first} and then {second}"
     changed = _difference(learnt, again)
-    assert not changed, f"{pupil.name}: the same seed and actions left another {changed}"
+    assert not changed, f"{pupil.name}: the same seed and actions gave a different {changed}"
 
 
 def _check_refusals(pupil: _Pupil, folder: Path) -> None:
     agent, env = pupil.taught(), pupil.levers(_LEVERS + 1)
     place = agent.save(folder / "other")
     asked: dict[str, Callable[[], object]] = {
-        "to learn": lambda: agent.learn(env, 1),
-        "to be loaded": lambda: type(agent).load(place, env.action_space),
+        "learn": lambda: agent.learn(env, 1),
+        "load": lambda: type(agent).load(place, env.action_space),
     }
     for what, ask in asked.items():
         expected = f"expected an InputError that names {_LEVERS + 1} and {_LEVERS}"
@@ -360,9 +361,9 @@ def _check_refusals(pupil: _Pupil, folder: Path) -> None:
         except InputError as problem:
             said = str(problem)
             clear = str(_LEVERS) in said and str(_LEVERS + 1) in said
-            assert clear, f"{pupil.name}: asked {what} for other actions it said '{said}', {expected}"
+            assert clear, f"{pupil.name}: {what} with another number of actions said '{said}', {expected}"
             continue
-        raise AssertionError(f"{pupil.name}: asked {what} for other actions it did, {expected}")
+        raise AssertionError(f"{pupil.name}: {what} accepted another number of actions, {expected}")
 
 
 def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

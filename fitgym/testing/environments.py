@@ -23,7 +23,7 @@ from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
-import fitgym.envs  # noqa: F401  (its environments can be named without importing it first)
+import fitgym.envs  # noqa: F401  (registers the environments of fitgym, so that callers need not import it)
 
 __all__ = ["check_env_strict", "digest", "elsewhere", "episode"]
 
@@ -71,8 +71,8 @@ def check_env_strict(
         assert not left, f"{name}: after closing there are temporary files: {', '.join(left)}"
     deadline = time.monotonic() + 2.0
     while (more := _open() - before) and time.monotonic() < deadline:
-        time.sleep(0.02)  # a process that was told to end may take a moment
-    assert not more, f"{name}: after closing there is something open that was not before: {', '.join(sorted(more))}"
+        time.sleep(0.02)  # ending a process may take a moment
+    assert not more, f"{name}: still open after closing: {', '.join(sorted(more))}"
 
 
 def _check(name: str, steps: int, seed: int, processes: bool, checkers: bool, arguments: dict[str, Any]) -> None:
@@ -102,7 +102,7 @@ def _check(name: str, steps: int, seed: int, processes: bool, checkers: bool, ar
                 assert theirs == digest(expected), f"{name}: another episode in a process with hash seed {hash_seed}"
     finally:
         env.close()
-        env.close()
+        env.close()  # a second call must be allowed
 
 
 def episode(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> list[Any]:
@@ -179,7 +179,7 @@ def _check_copies(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int
             found = [_plain(twin.step(action)) for action in actions[1:]]
         finally:
             twin.close()
-        assert found == expected, f"{name}: {what} taken in the middle goes on otherwise"
+        assert found == expected, f"{name}: {what} taken in the middle continues differently"
 
 
 def _check_record(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int) -> None:
