@@ -1,4 +1,4 @@
-"""The search as an environment: importing this package registers the environments with Gymnasium.
+"""Reinforcement-learning environments around the search; importing the package registers them with Gymnasium.
 
     import gymnasium, fitgym.envs
     env = gymnasium.make("fitgym/ExceptionDiscovery-v0", subject="shlex", budget="200g")
@@ -19,16 +19,16 @@ __all__ = ["ENVIRONMENTS", "REGISTERED", "VARIANTS", "WITHOUT_SUBJECT", "Registe
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """An environment that importing this package registers.
+    """An environment that this package registers with Gymnasium.
 
     Attributes:
-        entry_point: `module:Class`.
-        summary: what it is, one sentence.
+        entry_point: the class as `module:Class`.
+        summary: a one-sentence description.
         kwargs: the arguments that the id fixes.
-        has_subject: whether a module or class is under test that the user names.
-        max_episode_steps: the most decisions of an episode with the default arguments, None where it varies.
-        reward_threshold: the sum of rewards at which the task counts as solved, None where there is none.
-        vector_entry_point: `module:Class` of an environment with many episodes at a time, None where there is none.
+        has_subject: whether the user names a module or class under test.
+        max_episode_steps: the maximum number of decisions in an episode with the default arguments; None if it varies.
+        reward_threshold: the sum of rewards at which the task counts as solved; None if there is no such threshold.
+        vector_entry_point: `module:Class` of the vectorised environment; None if there is none.
     """
 
     entry_point: str
@@ -55,12 +55,14 @@ REGISTERED: Final[Mapping[str, Registered]] = {
         }.items()
     },
     "fitgym/FitnessSelection-v0": Registered(_FITNESS, "Choose fitness functions for any goal."),
-    "fitgym/FitnessBits-v0": Registered(_FITNESS, "Switch each fitness function of a goal.", {"actions": "bits"}),
+    "fitgym/FitnessBits-v0": Registered(
+        _FITNESS, "Switch each fitness function of a goal on or off.", {"actions": "bits"}
+    ),
     "fitgym/WeightedFitness-v0": Registered(
         "fitgym.envs.weighted_fitness:WeightedFitness", "Weigh the fitness functions of a goal."
     ),
     "fitgym/AlgorithmSelection-v0": Registered(
-        "fitgym.envs.algorithm_selection:AlgorithmSelection", "Choose which search algorithm goes on."
+        "fitgym.envs.algorithm_selection:AlgorithmSelection", "Choose the search algorithm that runs next."
     ),
     "fitgym/GeneratorRates-v0": Registered(
         "fitgym.envs.generator_rates:GeneratorRates", "Set the rates of random test generation."
@@ -73,26 +75,26 @@ REGISTERED: Final[Mapping[str, Registered]] = {
     "fitgym/Focus-v0": Registered("fitgym.envs.focus:Focus", "Choose the part of a module to search next."),
     "fitgym/Corpus-v0": Registered(
         "fitgym.envs.corpus:CorpusEnv",
-        "Choose fitness functions on another real module every time.",
+        "Choose fitness functions; every episode has another real module.",
         has_subject=False,
     ),
     **{
         f"fitgym/Programs{name}-v0": Registered(
             "fitgym.envs.programs:Programs",
-            f"Choose where the search goes on, in another generated program every time{what}.",
+            f"Choose the part of a generated program to search next; every episode has another program{what}.",
             {"level": level},
             has_subject=False,
             max_episode_steps=30,
             reward_threshold=threshold,
         )
-        for name, level, what, threshold in (("", "hard", "", 0.5), ("-easy", "easy", ", an easier one", 0.6))
+        for name, level, what, threshold in (("", "hard", "", 0.5), ("-easy", "easy", " (easy level)", 0.6))
     },
     "fitgym/Toy-v0": Registered(
         "fitgym.envs.toy:Toy", "Choose among five formulas; the best policy is known.", has_subject=False
     ),
     "fitgym/Landscapes-v0": Registered(
         "fitgym.envs.landscapes:LandscapesEnv",
-        "The decisions of Programs on formulas, thousands of times as fast.",
+        "Make the decisions of Programs on formulas, thousands of times as fast.",
         has_subject=False,
         max_episode_steps=30,
         reward_threshold=0.75,
@@ -112,7 +114,7 @@ REGISTERED: Final[Mapping[str, Registered]] = {
         "fitgym.envs.artificial:Artificial", "Choose groups of artificial targets in a real search.", has_subject=False
     ),
 }
-"""Every registered environment by id."""
+"""All registered environments by id."""
 
 ENVIRONMENTS: Final[Mapping[str, str]] = {
     name: str(one.kwargs["goal"]) for name, one in REGISTERED.items() if "goal" in one.kwargs
@@ -122,14 +124,14 @@ ENVIRONMENTS: Final[Mapping[str, str]] = {
 WITHOUT_SUBJECT: Final[Mapping[str, str]] = {
     name: one.entry_point for name, one in REGISTERED.items() if not one.has_subject
 }
-"""The ids of environments that are formulas, each with its `module:Class`."""
+"""The ids of environments for which the user names no subject, each with its `module:Class`."""
 
 VARIANTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     name: (one.entry_point, one.kwargs)
     for name, one in REGISTERED.items()
     if name not in ENVIRONMENTS and name not in WITHOUT_SUBJECT
 }
-"""The ids with a subject and any goal, each with its `module:Class` and arguments."""
+"""The ids with a subject and any goal, each with its `module:Class` and fixed arguments."""
 
 for _id, _one in REGISTERED.items():
     if _id not in gymnasium.registry:

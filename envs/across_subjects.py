@@ -1,4 +1,4 @@
-"""Across subjects: another module in every episode, so that a policy learns what holds for more than one."""
+"""Across subjects: a different module in every episode, so that a policy learns from many modules."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ __all__ = ["AcrossSubjects"]
 class AcrossSubjects(gymnasium.Wrapper[Observation, Any, Observation, Any], gymnasium.utils.RecordConstructorArgs):
     """A search environment on the subjects of a corpus.
 
-    Every `reset` draws one of the subjects, uniformly: with a seed from that, without one from the generator of the
-    environment inside, which goes on from episode to episode. What is observed and chosen does not depend on the
-    subject, so a policy can be trained on many. A subject that cannot be imported or offers nothing to test is noted in
-    `failures`, is not drawn again, and another one takes its place.
+    Every `reset` draws one of the subjects uniformly. With a seed, the draw depends on the seed only. Without one, it
+    uses the generator of the wrapped environment, which continues from episode to episode. Observations and actions do
+    not depend on the subject, so a policy can be trained on many. If a subject cannot be imported or has nothing to
+    test, the wrapper records it in `failures`, draws another one and does not draw it again.
 
-    `info` of `reset` and `step` gains "subject", the text of the subject of this episode.
+    The `info` of `reset` and `step` gains "subject", the name of the episode's subject.
 
     Args:
-        env: any environment with a search on a subject; the subject does not matter.
-        subjects: their texts, or the name of a corpus or of a split of one such as `stdlib-v1:train`.
-        path: a folder to look in first; the corpus's own if it has one.
+        env: any environment with a search on a subject; its own subject does not matter.
+        subjects: names of subjects, or the name of a corpus or of its split, such as `stdlib-v1:train`.
+        path: a folder to search first; the corpus's own folder by default.
 
     Attributes:
-        failures: the subjects that could not be used, with the reason.
+        failures: the unusable subjects, each with the reason.
 
     Raises:
-        InputError: the environment is of another kind, there are no subjects, or the corpus cannot be read.
+        InputError: the environment has no search, there are no subjects, or the corpus cannot be read.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class AcrossSubjects(gymnasium.Wrapper[Observation, Any, Observation, Any], gymn
         """Draw a subject and start a new search on it; `options={"subject": ...}` names one instead.
 
         Raises:
-            SubjectError: none of the subjects can be used, or the one that was named.
+            SubjectError: the named subject cannot be used, or none of the subjects can.
         """
         rng = self.env.unwrapped.np_random if seed is None else np.random.default_rng(seed)
         if options and "subject" in options:
@@ -80,31 +80,31 @@ class AcrossSubjects(gymnasium.Wrapper[Observation, Any, Observation, Any], gymn
         raise SubjectError(f"none of the {len(self.subjects)} subjects can be used; the first is '{first}': {reason}")
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
-        """As of the environment inside."""
+        """Step the wrapped environment and add "subject" to `info`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         return observation, reward, terminated, truncated, {**info, "subject": self._subject}
 
     def action_masks(self) -> Any:
-        """As of the environment inside."""
+        """The mask of the wrapped environment."""
         return self.env.get_wrapper_attr("action_masks")()
 
     def action_of(self, recorded: Any) -> Any:
-        """As of the environment inside."""
+        """The action of the wrapped environment, see `RecordedEnv.action_of`."""
         return self.env.get_wrapper_attr("action_of")(recorded)
 
     @property
     def environment(self) -> dict[str, str]:
-        """As of the environment inside."""
+        """The names of the wrapped environment, see `RecordedEnv.environment`."""
         found: dict[str, str] = self.env.get_wrapper_attr("environment")
         return found
 
     @property
     def default_agent(self) -> str:
-        """As of the environment inside."""
+        """The default agent of the wrapped environment."""
         return str(self.env.get_wrapper_attr("default_agent"))
 
     def record(self) -> dict[str, Any]:
-        """As of the environment inside."""
+        """The record of the wrapped environment."""
         found: dict[str, Any] = self.env.get_wrapper_attr("record")()
         return found
 

@@ -1,4 +1,4 @@
-"""Algorithm selection: at every step an agent chooses which search algorithm goes on."""
+"""Algorithm selection: at every step an agent chooses which search algorithm runs next."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AlgorithmOptions(GuidedOptions):
     """The options of `AlgorithmSelection`.
 
     Attributes:
-        searches: search algorithms to choose from, with options after a colon; the first one begins.
+        searches: search algorithms to choose from, with options after a colon; the episode starts with the first one.
     """
 
     without: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -33,9 +33,9 @@ class AlgorithmOptions(GuidedOptions):
 
 class AlgorithmSelection(GuidedEnv):
     """## Description
-    Several search algorithms work on one module and share one archive. Every few generations the agent chooses which of
-    them goes on, and is rewarded for progress towards a testing goal. Each algorithm has a population of its own, which
-    waits while others work.
+    Several search algorithms work on one module and share one archive. Every few generations the agent chooses the
+    algorithm that runs next. It is rewarded for progress towards a testing goal. Each algorithm has its own population,
+    which does not change while another algorithm runs.
 
     ## Action Space
     `Discrete(n)` over the algorithms, `env.unwrapped.action_names`.
@@ -47,8 +47,8 @@ class AlgorithmSelection(GuidedEnv):
     The first population of the first algorithm. The seed of `reset` determines everything.
 
     ## Arguments
-    * `searches`: names of the algorithms, with options after a colon, the first to begin with.
-    * `fitness`: the fitness functions that guide all of them, such as "exception+branch"; the goal's own if not given.
+    * `searches`: names of the algorithms, with options after a colon; the episode starts with the first one.
+    * `fitness`: the fitness functions that guide all algorithms, such as "exception+branch"; the goal's own by default.
     * `subject` and all others as in `fitgym.envs.base`, without `search`.
 
     ## Version History

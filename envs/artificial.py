@@ -1,4 +1,4 @@
-"""Artificial problems as an environment: a real search on targets that are formulas, milliseconds for each step."""
+"""Artificial problems: a real search on targets that are formulas; a step takes milliseconds."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class ArtificialOptions(Options):
     """The options of `Artificial`.
 
     Attributes:
-        gradient: number of targets with a gradient; 0 for no such group.
+        gradient: number of targets with a gradient; 0 for none.
         plateau: number of targets with a plateau.
         deceptive: number of deceptive targets.
-        infeasible: number of targets that nothing covers.
-        budget: evaluations of test cases, a number or text: 2000x.
-        actions: a catalogue, a list of combinations or bits.
+        infeasible: number of targets that no test case covers.
+        budget: number of test case evaluations, as a number or a text such as 2000x.
+        actions: a catalogue, a list of combinations, or bits.
         search: search algorithm, with options after a colon.
         population: number of individuals.
-        generations_per_step: how many generations a decision holds.
+        generations_per_step: number of generations per decision.
     """
 
     gradient: int = 10
@@ -54,39 +54,40 @@ class ArtificialOptions(Options):
 
 class Artificial(RecordedEnv):
     """## Description
-    A real search, but its targets are formulas instead of code: with a gradient, with a plateau, deceptive ones and ones
-    that nothing covers. Every few generations the agent chooses the groups of targets that guide the search, and is
-    rewarded for the targets that are covered. Whoever spends the budget on what is infeasible or deceptive loses.
+    A real search whose targets are formulas instead of code. There are four groups: targets with a gradient, targets
+    with a plateau, deceptive targets, and infeasible targets, which no test case covers. Every few generations the
+    agent chooses the groups that guide the search. It is rewarded for newly covered targets, so budget spent on
+    infeasible or deceptive targets is lost.
 
     ## Action Space
-    `Discrete(n)` over combinations of the groups that there are, `env.unwrapped.action_names`; by default all of them,
-    15 for four groups. With `actions="bits"` it is `MultiBinary(n)`, a bit for each group.
+    `Discrete(n)` over combinations of the groups with targets, `env.unwrapped.action_names`. By default these are all
+    combinations, 15 for four groups. With `actions="bits"` the space is `MultiBinary(n)`, with a bit for each group.
 
     ## Observation Space
-    `Box(0, 1, (1 + 3 n,), float32)`, `env.unwrapped.feature_names`: the share of the budget that is left, and for each
-    group whether it is active, the share of its targets that are covered, and the mean over its targets of the least
-    distance so far.
+    `Box(0, 1, (1 + 3 n,), float32)`, `env.unwrapped.feature_names`: the share of the budget that is left, and three
+    numbers for each group: whether it is active, the share of its targets that are covered, and the mean over its
+    targets of the smallest distance so far.
 
     ## Rewards
-    The targets that were covered in the step, as a share of the feasible ones. They sum to the share that is covered in
-    the end, but for the first generation, in which no agent has a part.
+    The targets covered in the step, as a share of the feasible targets. The rewards sum to the final share of covered
+    targets, minus the share covered in the first generation, before the first action.
 
     ## Starting State
-    Optima drawn anew for each episode, and one generation of the search under all groups. The seed of `reset` determines
-    everything.
+    Optima drawn anew for each episode, and one generation of the search under all groups. The seed of `reset`
+    determines everything.
 
     ## Episode End
-    Terminated when all feasible targets are covered or the budget is used up.
+    Terminated when all feasible targets are covered or the budget is spent.
 
     ## Arguments
-    * `gradient`, `plateau`, `deceptive`, `infeasible`: how many targets of each group; 0 for no such group.
-    * `budget`: evaluations of test cases, a number or text such as `2000x`.
+    * `gradient`, `plateau`, `deceptive`, `infeasible`: number of targets in each group; 0 omits the group.
+    * `budget`: number of test case evaluations, as a number or a text such as `2000x`.
     * `actions`: a catalogue, see `fitgym.envs.catalogue`, or "bits".
     * `search`: a search algorithm, such as `mio` or `mosa:crossover=0`.
-    * `population`: number of its individuals.
-    * `generations_per_step`: for how many a decision holds.
-    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
+    * `population`: the number of individuals.
+    * `generations_per_step`: the number of generations per decision.
+    * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## References
     Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 4.1: the problems.
@@ -102,7 +103,7 @@ class Artificial(RecordedEnv):
     def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
         self.options = wanted = read(ArtificialOptions, options, type(self).__name__)
         self.groups = {kind: int(getattr(wanted, kind)) for kind in KINDS}
-        self.kinds = Problem.draw(self.groups, 0).kinds  # refused here rather than at the first reset
+        self.kinds = Problem.draw(self.groups, 0).kinds  # reports wrong numbers now rather than at the first reset
         if self.kinds == ("infeasible",):
             raise InputError("all targets are infeasible, so there is nothing to reach: give one of another group")
         if wanted.actions == "weights":
@@ -126,7 +127,7 @@ class Artificial(RecordedEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Draw a problem and begin a search on it."""
+        """Draw a problem and start a search on it."""
         self._begin(seed)
         drawn = int(seeding.np_random(self.seed)[0].integers(2**31))
         self.engine = ArtificialEngine(
@@ -144,7 +145,7 @@ class Artificial(RecordedEnv):
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Let the chosen groups guide the search for some generations.
+        """Let the chosen groups guide the search for `generations_per_step` generations.
 
         Raises:
             ResetNeeded: the episode has ended, or none has begun.
@@ -168,7 +169,7 @@ class Artificial(RecordedEnv):
         return self._observation(), reward, self._over(engine), False, self._info()
 
     def render(self) -> Any:
-        """A line or a picture of the running search, as the render mode says; None for "human", which shows each step."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
             return self._display.view()
         if self.render_mode is None or self.engine is None:
@@ -178,20 +179,20 @@ class Artificial(RecordedEnv):
         return f"{self.engine.evaluations} of {self.budget} evaluations, active {active}, covered {done}"
 
     def close(self) -> None:
-        """End what is shown on the terminal; harmless when called twice."""
+        """End the display on the terminal; a second call does nothing."""
         if self._display is not None:
             self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions make sense now, shape `(n_actions,)`, of bits two for each: all of them."""
+        """The mask of allowed actions, shape `(n_actions,)`, two entries per bit for `MultiBinary`; all are allowed."""
         return self.actions.mask()
 
     def fork(self) -> Artificial:
-        """An independent copy in the same state."""
+        """Return an independent copy in the same state."""
         return copy.deepcopy(self)
 
     def reseed(self, seed: int) -> None:
-        """Go on with another source of chance; for copies that look ahead.
+        """Replace the random generator; for copies that simulate future steps.
 
         Raises:
             ResetNeeded: no episode has begun.
@@ -202,12 +203,12 @@ class Artificial(RecordedEnv):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features."""
+        """The names of the action catalogue and of the features."""
         return {"catalogue": self.actions.title, "features": "artificial-v1"}
 
     @property
     def default_agent(self) -> str:
-        """The agent when the user names none."""
+        """The agent that is used if the user names none."""
         return "factored_ucb" if isinstance(self.action_space, spaces.MultiBinary) else "ucb"
 
     @property
@@ -216,7 +217,7 @@ class Artificial(RecordedEnv):
         return f"{self.budget}x"
 
     def action_of(self, recorded: Any) -> Any:
-        """The element of the action space that a recorded action names.
+        """Return the element of the action space that a recorded action names.
 
         Raises:
             InputError: the environment has no such action.
@@ -239,7 +240,7 @@ class Artificial(RecordedEnv):
         return np.array(seen, dtype=np.float32)
 
     def _seen(self, choice: str) -> Step:
-        """What there is to be shown of the step that was made."""
+        """The last step in the form that displays show."""
         assert self.engine is not None
         engine = self.engine
         return Step(
@@ -265,10 +266,10 @@ class Artificial(RecordedEnv):
 
 
 def _evaluations(budget: int | str) -> int:
-    """The budget as a number of evaluations.
+    """Parse the budget into a number of evaluations.
 
     Raises:
-        InputError: it is below 1, cannot be read, or has another unit.
+        InputError: the number is below 1, the text cannot be parsed, or its unit is not x.
     """
     if isinstance(budget, str):
         parsed = Budget.parse(budget)

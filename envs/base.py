@@ -1,4 +1,4 @@
-"""What environments with a search on a subject share; each kind of decision adds a file."""
+"""The base class of environments that run a search on a subject; each subclass defines a kind of decision."""
 
 from __future__ import annotations
 
@@ -45,61 +45,73 @@ GOALS = Registry("fitgym.goals", Goal, "goal")
 
 class SearchEnv(RecordedEnv):
     """## Description
-    A search algorithm evolves a suite of tests for a Python module. Every few generations the agent decides something
-    about the search, and is rewarded for progress towards a testing goal. Subclasses say what it decides.
+    A search algorithm evolves a test suite for a Python module. Every few generations the agent makes a decision about
+    the search. It is rewarded for progress towards a testing goal. Subclasses define the decision.
 
     ## Observation Space
-    `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. "paper-v1": which functions are
-    active, their combined fitness, the squashed size of the best suite, the coverage of their targets. "full-v1" adds
-    fitness and coverage of each function, the goal's value, its last three gains, stagnation, the remaining budget and
-    the last action. "full-v2" has the true fitness and the coverage of each function, active or not, gains on the goal's
-    own scale, the functions of the last action, statistics of the population and a profile of the program. Blocks of `fitgym.envs.features` are joined by +, as in "full-v1+my_block" or "active+goal".
+    `Box(0, 1, (n,), float32)`; `env.unwrapped.feature_names` names the entries. There are three feature sets:
+
+    * "paper-v1": which functions are active, their combined fitness, the squashed size of the best suite, and the
+      coverage of their targets.
+    * "full-v1" adds the fitness and coverage of each function, the goal's value and its last three gains, the
+      stagnation, the remaining budget and the last action.
+    * "full-v2": the true fitness and coverage of each function, active or not; gains relative to the goal's value; the
+      functions of the last action; statistics of the population; and a profile of the program.
+
+    Join blocks of `fitgym.envs.features` with +, as in "full-v1+my_block" or "active+goal".
 
     ## Rewards
-    "growth", the relative growth ln((w + unit) / (v + unit)) of the goal's value from v to w, which is comparable between
-    goals and subjects; "gain", its change w - v; "paper", as published for the goal; or "released", as in the published
-    code. See `fitgym.goals`; `env.unwrapped.reward_range` is the lowest and the highest.
+    * "growth": the relative growth ln((w + unit) / (v + unit)) of the goal's value from v to w. It is comparable
+      between goals and subjects.
+    * "gain": the change w - v.
+    * "paper": the reward published for the goal.
+    * "released": the reward of the published code.
+
+    See `fitgym.goals`. `env.unwrapped.reward_range` holds the lowest and the highest reward.
 
     ## Starting State
     A random population, evaluated under the goal's own fitness function. The seed of `reset` determines everything.
 
     ## Episode End
-    Terminated when the goal is reached. A spent budget is `terminated` if a feature shows the remaining budget, as in
-    "full-v1" and "full-v2"; without one, as in "paper-v1", it is `truncated`, because no agent can see it coming. A budget in seconds cannot be reproduced and is refused: wrap the environment in a time limit instead.
+    The episode is terminated when the goal is reached. When the budget is spent, it is `terminated` if a feature shows
+    the remaining budget, as in "full-v1" and "full-v2". Otherwise, as in "paper-v1", it is `truncated`, because the
+    agent cannot foresee the end. A budget in seconds is refused because it cannot be reproduced: wrap the environment
+    in a time limit instead.
 
     ## Arguments
-    All but `executor` are names, numbers or lists of these, so the spec can be written as JSON.
+    All arguments except `executor` are names, numbers or lists of these, so the spec can be written as JSON.
 
     * `subject`: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`; "" if `reset` names it.
-    * `path`: a folder that is searched first.
-    * `goal`: name of a goal.
-    * `functions`: fitness functions instead of the goal's own list, such as "exception,branch,loop_twice"; the default
-      catalogue is then "pairs".
+    * `path`: a folder that is searched first for the subject.
+    * `goal`: the name of a goal.
+    * `functions`: fitness functions that replace the goal's own list, such as "exception,branch,loop_twice"; the
+      default catalogue is then "pairs".
     * `variants`: arguments of fitness functions, such as `{"diversity": {"last_two": true}}`; see `Engine`.
     * `reward`: "growth", "gain", "paper" or "released".
     * `features`: a feature set, or feature blocks joined by +.
-    * `generations_per_step`: how many generations a decision holds; 3, as published (3 to 5).
-    * `budget`: `200g` generations or `20000x` executions of test cases; None for no limit.
+    * `generations_per_step`: the number of generations per decision; 3 by default (the paper uses 3 to 5).
+    * `budget`: `200g` for generations or `20000x` for executions of test cases; None for no limit.
     * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
-    * `smart`: only those of the active functions and targets guide the search that represent the others; see
+    * `smart`: guide the search by representatives of the active functions and targets only; see
       `fitgym.engine.smart_selection`.
     * `secondary`: tie-breaker between equally fit test cases: `length`, `performance` or `diversity`.
-    * `population`: number of individuals.
-    * `combination`: "scaled", each fitness value in [0, 1] before they are added; or "raw", as in the released code.
-    * `private`: "late", private functions and methods are called too once nothing new was covered for some time; or
-      "never".
-    * `mined`: "use", the search begins with calls and arguments from doctests, tests and the read-me of the package; or
-      "ignore".
-    * `timeout_s`: seconds that one test case may take.
-    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
-    * `executor`: a started executor of this subject, for a caller that could not wait.
+    * `population`: the number of individuals.
+    * `combination`: "scaled" scales each fitness value to [0, 1] before they are added; "raw" does not, as in the
+      released code.
+    * `private`: "late" also calls private functions and methods once nothing new has been covered for some time;
+      "never" does not.
+    * `mined`: "use" starts the search with calls and arguments from the doctests, tests and README of the package;
+      "ignore" does not.
+    * `timeout_s`: time limit of one test case in seconds.
+    * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
+    * `executor`: an executor of this subject that has already been started.
     """
 
     Options: ClassVar[type[SearchOptions]]
     options: SearchOptions
     draws: ClassVar[bool] = False
-    """It draws its subject itself at every `reset`, so nobody names one."""
+    """Whether `reset` draws the subject, so that the user names none."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -126,12 +138,12 @@ class SearchEnv(RecordedEnv):
         self.features = FeatureSet.load(self.options.features)
         self.feature_names = self.features.names(self.view)
         self.observation_space: spaces.Space[Any] = self.features.space(self.view)
-        parse_search(self.search)  # refused here rather than at the first reset
+        parse_search(self.search)  # these three lines report wrong names now rather than at the first reset
         check_variants(self.options.variants)
         SECONDARY.load(self.options.secondary)
         self.render_mode = render_mode
         self._display = display(render_mode)
-        self._footprint: Footprint | None = None  # where there is a display
+        self._footprint: Footprint | None = None  # set if there is a display
         self._executor = executor
         if executor is None and subject:
             self._executor = Executor(
@@ -147,14 +159,14 @@ class SearchEnv(RecordedEnv):
         self._moment = Moment()
         self._ended = False
 
-    # ------------------------------------------------------------------ what a subclass decides
+    # ------------------------------------------------------------------ hooks for subclasses
 
     @abstractmethod
     def _actions(self) -> ActionSpace:
-        """What an agent chooses from, once the goal is known."""
+        """Return the action space; called once the goal is known."""
 
     def _goal(self) -> Goal:
-        """What the tester wants."""
+        """Return the testing goal."""
         return GOALS.load(self.options.goal)(self.options.reward)
 
     def _starts_with(self) -> tuple[str, ...]:
@@ -162,7 +174,7 @@ class SearchEnv(RecordedEnv):
         return (self.goal.fitness,)
 
     def _tracked(self) -> Sequence[str]:
-        """The fitness functions whose targets the archive keeps, whatever guides the search."""
+        """The fitness functions whose targets the archive always keeps, active or not."""
         return (*self.goal.kept, *self.goal.tracked)
 
     def _usable(self) -> Sequence[str]:
@@ -174,26 +186,26 @@ class SearchEnv(RecordedEnv):
         return DEFAULT
 
     def _slots(self) -> tuple[str, ...]:
-        """Names of the parts of a subject that the search can be focused on."""
+        """Names of the parts of a subject that the search can focus on."""
         return ()
 
     def _started(self, engine: Engine) -> None:
-        """Called after the first generation of an episode."""
+        """Hook that runs after the first generation of an episode."""
 
     def _parts_seen(self) -> tuple[Part, ...]:
-        """What was made of each of the parts."""
+        """The progress on each part, in the order of `_slots`."""
         return ()
 
     def _prepared(self, action: Action) -> Action:
-        """The action as it is applied now."""
+        """Return the action in the form in which it is applied now."""
         return action
 
     def _reward(self, engine: Engine) -> float:
-        """The reward of a step, after its generations."""
+        """Return the reward of a step, after its generations."""
         return float(self.goal.reward(engine))
 
     def _reached(self, engine: Engine) -> bool:
-        """Nothing is left to gain."""
+        """Whether the goal is reached, so that no further reward is possible."""
         return self.goal.reached(engine)
 
     @property
@@ -203,19 +215,19 @@ class SearchEnv(RecordedEnv):
 
     @property
     def pursued(self) -> str:
-        """The goal by name."""
+        """The name of the goal."""
         return self.options.goal
 
     def _given(self) -> str:
-        """What the agent does not choose, in a few words."""
+        """A short description of the fixed settings, for displays."""
         return f"search {self.search}"
 
     def _parts(self) -> tuple[str, ...]:
-        """What actions are made of."""
+        """The names that a display lists: the parts of actions."""
         return self.actions.functions
 
     def _guides(self, engine: Engine) -> dict[str, float]:
-        """Which of these parts guide the search now, each with its weight."""
+        """The parts that guide the search now, each with its weight."""
         return {name: engine.weights.get(name, 1.0) for name in engine.active}
 
     # ------------------------------------------------------------------ Gymnasium
@@ -226,9 +238,9 @@ class SearchEnv(RecordedEnv):
         """Start a new search.
 
         Args:
-            seed: of everything random in the episode; drawn from `np_random` if None.
-            options: `{"subject": ...}` takes another subject from now on, `"path"` with it is a folder to search first.
-                If the subject cannot be found, the environment keeps its subject.
+            seed: seed of all randomness in the episode; drawn from `np_random` if None.
+            options: `{"subject": ...}` switches to another subject from now on; `"path"` next to it is a folder to
+                search first. If the subject cannot be found, the environment keeps its previous subject.
 
         Raises:
             SubjectError: the subject cannot be found, imported or tested.
@@ -280,7 +292,7 @@ class SearchEnv(RecordedEnv):
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
-        """Apply the action and let the search run for some generations.
+        """Apply the action and run the search for `generations_per_step` generations.
 
         Raises:
             ResetNeeded: the episode has ended, or none has begun.
@@ -312,7 +324,7 @@ class SearchEnv(RecordedEnv):
         return self._observation(), reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
-        """A line, a picture or the episode so far, as the render mode says; None for "human", which shows each step."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
             return self._display.view()
         if self.render_mode is None or self.engine is None:
@@ -334,15 +346,15 @@ class SearchEnv(RecordedEnv):
 
     @classmethod
     def for_agents(cls, options: dict[str, Any]) -> dict[str, Any]:
-        """The options with which an agent that learns from one number acts here; the same, unless a subclass differs."""
+        """Adapt the options for agents that learn from a scalar reward; unchanged unless a subclass overrides it."""
         return options
 
     @property
     def executor(self) -> Executor:
-        """Runs the test cases of the subject.
+        """The executor that runs the test cases of the subject.
 
         Raises:
-            InputError: there is no subject yet.
+            InputError: no subject has been set.
         """
         if self._executor is None:
             raise InputError("there is no subject yet: make the environment with one, or name one in `reset`'s options")
@@ -350,12 +362,12 @@ class SearchEnv(RecordedEnv):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features; a saved policy is valid only for the same names."""
+        """The names of the action catalogue and of the features; a saved policy is valid only for the same names."""
         return {"catalogue": self.actions.title, "features": self.features.name}
 
     @property
     def default_agent(self) -> str:
-        """The goal's agent if it can act here, else ucb, factored_ucb or gaussian by the kind of action space."""
+        """The goal's agent if it can act here; otherwise ucb, factored_ucb or gaussian, depending on the space."""
         if isinstance(self.action_space, spaces.MultiBinary):
             return "factored_ucb"
         if isinstance(self.action_space, spaces.Box):
@@ -372,8 +384,9 @@ class SearchEnv(RecordedEnv):
     def timings(self) -> dict[str, Any]:
         """Wall time of the episode in seconds; no result depends on it.
 
-        "steps": the action of each step and its seconds. "actions": for each combination of active functions its
-        seconds, executions and generations. "execute", "measure" and "search": seconds by stage, see `Engine.timings`.
+        * "steps": the action of each step and its seconds.
+        * "actions": seconds, executions and generations of each combination of active functions.
+        * "execute", "measure" and "search": seconds per stage, see `Engine.timings`.
         """
         if self.engine is None:
             return {"steps": [], "actions": {}}
@@ -385,23 +398,23 @@ class SearchEnv(RecordedEnv):
 
     @property
     def spent(self) -> float:
-        """The share of the budget that is used up, in [0, 1]; 0 without a budget."""
+        """The share of the budget that is spent, in [0, 1]; 0 without a budget."""
         return 0.0 if self.engine is None else self.engine.spent
 
     def settle(self, *actions: Any) -> None:
         """Declare that every step of the following episodes takes one of these actions.
 
-        Then the search records only what their fitness functions need, which is faster and changes no result.
-        Observations are zero.
+        The search then records only the measurements that their fitness functions need. This is faster and changes no
+        result. Observations are zero.
         """
         self._settled = tuple(name for one in actions for name in getattr(self.actions.read(one), "functions", ()))
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions are allowed, shape `(n_actions,)`, of bits two for each; all of them."""
+        """The mask of allowed actions, shape `(n_actions,)`, two entries per bit for `MultiBinary`; all are allowed."""
         return self.actions.mask()
 
     def action_of(self, recorded: Any) -> Any:
-        """The element of the action space that a recorded action names.
+        """Return the element of the action space that a recorded action names.
 
         Raises:
             InputError: the environment has no such action.
@@ -409,21 +422,22 @@ class SearchEnv(RecordedEnv):
         return self.actions.raw(recorded)
 
     def fork(self, *, share_worker: bool = False) -> Self:
-        """An independent copy in the same state.
+        """Return an independent copy in the same state.
 
         Args:
-            share_worker: run the copy's test cases in the same worker process, which saves starting one. Results are the
-                same; the two may not be stepped at the same time, and closing one closes the worker of both.
+            share_worker: run the copy's test cases in the same worker process, which saves starting another one. The
+                results are the same. The two environments must not be stepped at the same time, and closing one closes
+                the worker of both.
         """
         if not share_worker:
             return copy.deepcopy(self)
-        twin = copy.deepcopy(self, {id(self._executor): self._executor})
+        twin = copy.deepcopy(self, {id(self._executor): self._executor})  # the memo shares the executor
         if self.engine is not None and twin.engine is not None:
             self.executor.continue_as(self.engine.table, twin.engine.table)
         return twin
 
     def reseed(self, seed: int) -> None:
-        """Go on with another source of chance; for copies that look ahead.
+        """Replace the random generator; for copies that simulate future steps.
 
         Raises:
             ResetNeeded: no episode has begun.
@@ -436,13 +450,13 @@ class SearchEnv(RecordedEnv):
         """The best suite so far, supplemented from the archive."""
         return [] if self.engine is None else self.engine.best_suite()
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ private
 
     def _after(self, chosen: Action, engine: Engine) -> None:
-        """Called after the generations of a step."""
+        """Hook that runs after the generations of a step."""
 
     def _seen(self, choice: str) -> Step:
-        """What a display shows of the last step."""
+        """The last step in the form that displays show."""
         assert self.engine is not None
         engine = self.engine
         fitness = engine.functions
@@ -462,7 +476,7 @@ class SearchEnv(RecordedEnv):
         )
 
     def _next(self, action: Action) -> Moment:
-        """What can be observed of the episode after an action."""
+        """Return the observable state of the episode after an action."""
         assert self.engine is not None
         before, value = self._moment, self.goal.value(self.engine)
         gain = value - before.value
@@ -484,7 +498,7 @@ class SearchEnv(RecordedEnv):
         return self.features.observe(self.engine, self.view, self._moment)
 
     def _info(self) -> dict[str, Any]:
-        """Reproducible numbers under constant keys; times are in `timings`, never here."""
+        """Reproducible numbers under constant keys; times are in `timings` instead."""
         assert self.engine is not None
         return {
             "generation": self.engine.generation,

@@ -1,4 +1,4 @@
-"""The catalogue: which combinations of fitness functions an agent can choose, by name."""
+"""Catalogues: the combinations of fitness functions from which an agent can choose, by name."""
 
 from __future__ import annotations
 
@@ -10,55 +10,55 @@ from fitgym.errors import InputError
 __all__ = ["LIMIT", "action_name", "catalogue", "parse_action"]
 
 LIMIT = 1024
-"""The largest catalogue that is built."""
+"""The maximum number of actions in a catalogue."""
 
 Action = tuple[str, ...]
 
 
 def action_name(functions: Sequence[str]) -> str:
-    """A combination as text, for example `exception+branch`."""
+    """Return the name of a combination, for example `exception+branch`."""
     return "+".join(functions)
 
 
 def parse_action(text: str, functions: Sequence[str]) -> Action:
-    """The combination that a text names.
+    """Parse the name of a combination.
 
     Raises:
-        InputError: a part of it is none of `functions`.
+        InputError: the text is empty, or a part of it is not in `functions`.
     """
     parts = tuple(dict.fromkeys(part.strip() for part in text.split("+") if part.strip()))
     unknown = [part for part in parts if part not in functions]
     if unknown or not parts:
-        wrong = f"'{unknown[0]}' is not one of its fitness functions" if unknown else "it names no fitness function"
+        wrong = f"there is no fitness function '{unknown[0]}'" if unknown else "it names no fitness function"
         raise InputError(f"action '{text}' cannot be used: {wrong} (there are: {', '.join(functions)})")
     return parts
 
 
 def catalogue(kind: str | Sequence[str], functions: Sequence[str], required: Sequence[str] = ()) -> list[Action]:
-    """The combinations of `functions` that an agent can choose, small ones first.
+    """Return the combinations of `functions` from which an agent can choose, sorted by size.
 
     Args:
-        kind: one of the paper's, see below; "singles"; "pairs" sets of one or two; "upto:k" sets of one to k; or a list
-            of actions such as `["branch", "branch+line"]`.
+        kind: a catalogue of the paper, see below; "singles" for single functions; "pairs" for sets of one or two;
+            "upto:k" for sets of one to k; or a list of actions such as `["branch", "branch+line"]`.
 
-            "paper": every set of up to four functions that contains the required ones; with the eight functions of the
-            exception goal 1 + 7 + 21 + 35 = 64.
-            "paper-diversity": the same without method coverage, and two sets with it: diversity, method and either
-            branch or direct branch; 1 + 6 + 15 + 20 + 2 = 44.
-            "paper-mutation": every set of one or two functions, and of three where branch is one of them;
+            "paper": every set of up to four functions that contains the required ones. With the eight functions of the
+                exception goal there are 1 + 7 + 21 + 35 = 64.
+            "paper-diversity": the same without method coverage, plus two sets with it: diversity, method and either
+            branch or direct branch. There are 1 + 6 + 15 + 20 + 2 = 44.
+            "paper-mutation": every set of one or two functions, and every set of three that contains branch. There are
             6 + 15 + 10 = 31.
         functions: the fitness functions of the goal, in the order in which they are combined.
-        required: those that every set of "paper" contains.
+        required: the functions that every set of "paper" contains.
 
     Raises:
-        InputError: the kind is unknown or for another goal, an action names an unknown function, or there are more than
-            `LIMIT` sets.
+        InputError: the kind is unknown or belongs to another goal, an action names an unknown function, or there are
+            more than `LIMIT` sets.
 
     References:
-        Almulla and Gay 2022, Learning How to Search, sections 3.4.1 to 3.4.3, give the numbers of combinations; which
-        they are is in the code released with it. There the 64 have one set twice, {exception, branch, method}, and lack
-        {exception, method_no_exception, direct_branch, output}; and branch and direct branch, which the paper says were
-        not combined for diversity, are.
+        Almulla and Gay 2022, Learning How to Search, sections 3.4.1 to 3.4.3, give the numbers of combinations. The
+        code released with the paper lists the combinations. Its 64 contain {exception, branch, method} twice and lack
+        {exception, method_no_exception, direct_branch, output}. It also combines branch and direct branch for
+        diversity, although the paper says that these were not combined.
     """
     if not isinstance(kind, str):
         if not kind:
@@ -96,7 +96,7 @@ def catalogue(kind: str | Sequence[str], functions: Sequence[str], required: Seq
 
 
 def _sets(functions: Sequence[str], smallest: int, largest: int) -> list[Action]:
-    """The sets of so many functions, small ones first."""
+    """Return the sets of `smallest` to `largest` functions, sorted by size."""
     return [chosen for size in range(smallest, largest + 1) for chosen in combinations(functions, size)]
 
 
@@ -104,5 +104,5 @@ def _demand(kind: str, functions: Sequence[str], *names: str) -> None:
     missing = [name for name in names if name not in functions]
     if missing:
         raise InputError(
-            f"catalogue '{kind}' combines '{missing[0]}', which is not one of the goal's (there are: {', '.join(functions)})"
+            f"catalogue '{kind}' combines '{missing[0]}', which is not a function of the goal (there are: {', '.join(functions)})"
         )

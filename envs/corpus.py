@@ -1,4 +1,4 @@
-"""A corpus as one environment: every episode is about another real module, and the environment needs no arguments."""
+"""A corpus as one environment: every episode uses another real module, and all arguments have defaults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CorpusOptions(FitnessOptions):
 
     Attributes:
         corpus: name of a corpus, or a TOML file; see `fitgym.subject.corpus`.
-        split: the part of it to draw from; "" for all of it.
+        split: the split to draw from; "" for all modules.
         task: this subject in every episode; drawn from the split if None.
     """
 
@@ -48,27 +48,28 @@ class CorpusOptions(FitnessOptions):
 class CorpusEnv(FitnessSelection):
     """## Description
     Fitness selection on real modules: every `reset` draws a module from a corpus, and a search generates tests for it.
-    Every few generations the agent chooses the combination of fitness functions that guides it. What is observed and
-    chosen does not depend on the module, so a policy can be trained on many and judged on others.
+    Every few generations the agent chooses the combination of fitness functions that guides it. Observations and
+    actions do not depend on the module, so a policy can be trained on some modules and evaluated on others.
 
     ## Action Space
-    `Discrete(6)`: branch coverage alone, or with one of line, exception, output and input, or with most of them. They are
-    few, because an episode has some thirty decisions.
+    `Discrete(6)`: branch coverage alone; branch with one of line, exception, output and input; or branch with
+    exception, output and input. There are few actions because an episode has only about thirty decisions.
 
     ## Observation Space, Rewards, Episode End
     As in `fitgym.envs.base`.
 
     ## Starting State
     A module drawn from the split, and a small first population. The seed of `reset` determines everything.
-    `reset(options={"task": "textwrap"})` takes this module for one episode. `info["task"]` tells it. A module that cannot be
-    imported or offers nothing to test is noted in `failures` and not drawn again.
+    `reset(options={"task": "textwrap"})` selects this module for one episode. `info["task"]` names the module of the
+    episode. A module that cannot be imported or has nothing to test is recorded in `failures` and not drawn again.
 
     ## Arguments
-    * `corpus`: a corpus, by default `stdlib-v1`: modules of the standard library, so nothing has to be installed.
+    * `corpus`: a corpus. The default, `stdlib-v1`, consists of modules of the standard library, so nothing has to be
+      installed.
     * `split`: "train", "validation" or "test"; "" for all modules.
     * `task`: one module for all episodes.
-    * all others as in `fitgym.envs.fitness_selection`, without `subject`. The workers of the last eight modules stay alive,
-      so that a module that comes back costs no import.
+    * all others as in `fitgym.envs.fitness_selection`, without `subject`. The workers of the last eight modules stay
+      alive, so that a module that is drawn again need not be imported again.
 
     ## Version History
     * v0: initial version.
@@ -92,8 +93,8 @@ class CorpusEnv(FitnessSelection):
         """Draw a module and start a search on it; `options={"task": ...}` names one instead.
 
         Raises:
-            InputError: the task is no text.
-            SubjectError: the module that was named cannot be used, or none of the split.
+            InputError: the task is not a string.
+            SubjectError: the named module cannot be used, or no module of the split can.
         """
         rest = {name: value for name, value in (options or {}).items() if name != "task"}
         given = (options or {}).get("task", self.options.task)
@@ -103,7 +104,7 @@ class CorpusEnv(FitnessSelection):
             seed = int(self.np_random.integers(2**31))
         if given is not None:
             return self._begun(given, seed, rest)
-        # One order of the modules for each seed: those that cannot be used are passed over.
+        # The seed fixes the order of the modules. Unusable ones are skipped, so that the others keep their order.
         order = np.random.default_rng(seed).permutation(len(self.corpus.subjects)).tolist()
         for subject in (self.corpus.subjects[place] for place in order):
             if subject in self.failures:
@@ -116,7 +117,7 @@ class CorpusEnv(FitnessSelection):
         raise SubjectError(f"none of the modules of {self.corpus.name} can be used; the first is '{first}': {reason}")
 
     def record(self) -> dict[str, Any]:
-        """As for every environment, with the module of the episode as the option `task`."""
+        """Return the record of the episode, with its module as the option `task`."""
         found = super().record()
         return {**found, "subject": "", "options": {**found["options"], "task": self.task}}
 

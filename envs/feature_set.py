@@ -1,4 +1,4 @@
-"""A feature set: the blocks that make up an observation, in order."""
+"""A feature set: the blocks of an observation, in order."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["FEATURE_SETS", "FeatureSet"]
 _PAPER: Final = ("active", "fitness", "suite_size", "coverage")
 
 FEATURE_SETS: Final[Mapping[str, tuple[str, ...]]] = {
-    # Almulla and Gay 2022, section on DSG-Sarsa: the current set of fitness functions, its fitness value, the size of
-    # the suite and the coverage of the sub-goals of the active functions.
+    # Almulla and Gay 2022, section on DSG-Sarsa: the active fitness functions, their fitness value, the size of the
+    # suite and the coverage of the sub-goals of the active functions.
     "paper-v1": _PAPER,
     "full-v1": (
         *_PAPER,
         *("fitness_each", "coverage_each", "goal", "gains", "stagnation", "remaining_budget", "last_action"),
     ),
-    # The true value of each function, active or not, what the search looks like, and what the program looks like.
+    # The true fitness of each function, active or not, statistics of the search, and a profile of the program.
     "full-v2": (
         *("active", "true_fitness", "kept_coverage", "goal", "relative_gains", "last_choice"),
         *("remaining_budget", "stagnation", "population", "program"),
     ),
 }
-"""The versioned sets. A set never changes, because policies were trained on it; a new one gets a new version."""
+"""The versioned sets. A set never changes, because trained policies depend on it; a changed set gets a new version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ class FeatureSet:
     """The blocks of an observation.
 
     Attributes:
-        name: as given to `load`, for example "paper-v1" or "full-v1+my_block".
-        blocks: in order.
+        name: the text given to `load`, for example "paper-v1" or "full-v1+my_block".
+        blocks: the blocks in order.
     """
 
     name: str
     blocks: tuple[Block, ...]
 
     def names(self, view: View) -> list[str]:
-        """The names of all numbers.
+        """Return the names of all numbers.
 
         Raises:
             InputError: two numbers have the same name.
@@ -61,21 +61,21 @@ class FeatureSet:
 
     @property
     def shows_budget(self) -> bool:
-        """A block shows how much of the budget is left."""
+        """Whether a block shows how much of the budget is left."""
         return any(block.shows_budget for block in self.blocks)
 
     @property
     def reads_inactive(self) -> bool:
-        """A block reads fitness functions that may not be active."""
+        """Whether a block reads fitness functions that may not be active."""
         return any(block.reads_inactive for block in self.blocks)
 
     def space(self, view: View) -> spaces.Box:
-        """The space of the observations: `Box(0, 1, (n,), float32)` unless a block says otherwise."""
+        """Return the space of the observations: `Box(0, 1, (n,), float32)` unless a block has other bounds."""
         low, high = self._bounds(self._sizes(view))
         return spaces.Box(low, high, dtype=np.float32)
 
     def observe(self, engine: Queries, view: View, moment: Moment) -> NDArray[np.float32]:
-        """A fresh vector, every entry within the bounds of its block."""
+        """Return a new observation vector, with every entry clipped to the bounds of its block."""
         values: list[float] = []
         sizes = self._sizes(view)
         for block, n in zip(self.blocks, sizes, strict=True):
@@ -87,7 +87,7 @@ class FeatureSet:
         return np.clip(np.array(values, dtype=np.float32), low, high)
 
     def _sizes(self, view: View) -> list[int]:
-        """How many numbers each block gives."""
+        """The number of values in each block."""
         return [len(block.names(view)) for block in self.blocks]
 
     def _bounds(self, sizes: list[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -96,7 +96,7 @@ class FeatureSet:
 
     @staticmethod
     def load(text: str) -> FeatureSet:
-        """The set that a text names: a versioned set, a block, or several of these joined by +.
+        """Parse the name of a set: a versioned set, a block, or several of these joined by +.
 
         Raises:
             UnknownName: a part is neither a set nor a block.

@@ -19,24 +19,24 @@ __all__ = ["GOALS", "FitnessSelection", "Observation", "form_of"]
 
 class FitnessSelection(SearchEnv):
     """## Description
-    A genetic algorithm evolves a suite of tests for a Python module. Every few generations the agent chooses the
-    combination of fitness functions that guides it, and is rewarded for progress towards a testing goal.
+    A genetic algorithm evolves a test suite for a Python module. Every few generations the agent chooses the
+    combination of fitness functions that guides it. The agent is rewarded for progress towards a testing goal.
 
     ## Action Space
-    `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. The catalogue of the
-    exception goal has 64, that of the diversity goal 44, that of strong mutation 31, as published; the coverage goal
-    takes "pairs", 36 of them. With `actions="bits"` it is `MultiBinary(n)`, a bit for each fitness function of the goal.
-    With `actions="weights"` it is `Box(-1, 1, (n,))`, as in `fitgym.envs.weighted_fitness`.
+    `Discrete(n)` over a catalogue of named combinations, `env.unwrapped.action_names`. As in the paper, the exception
+    goal has 64 combinations, the diversity goal 44 and strong mutation 31. The coverage goal uses "pairs", which has
+    36. With `actions="bits"` the space is `MultiBinary(n)`, with a bit for each fitness function of the goal. With
+    `actions="weights"` it is `Box(-1, 1, (n,))`, as in `fitgym.envs.weighted_fitness`.
 
     ## Observation Space, Rewards, Starting State, Episode End
     As in `fitgym.envs.base`.
 
     ## Arguments
     * `actions`: a catalogue, see `fitgym.envs.catalogue`, a list of combinations, "bits" or "weights"; the goal's own
-      catalogue if not given.
-    * `populations`: "shared", one for all actions; or "per-action": after as many decisions as there are actions, an
-      action other than the last one resumes the population that it left when it was last chosen. The code released
-      with the paper does so; the paper does not mention it.
+      catalogue by default.
+    * `populations`: "shared" uses one population for all actions. With "per-action", an action that differs from the
+      last one resumes the population saved when it was last chosen. This starts after as many decisions as there are
+      actions. The code released with the paper does this; the paper does not mention it.
     * `subject` and all others as in `fitgym.envs.base`.
 
     ## References
@@ -54,7 +54,7 @@ class FitnessSelection(SearchEnv):
         super().__init__(subject, **options)
         if self.options.populations == "per-action" and not isinstance(self.actions, Listed):
             raise InputError(
-                f"actions '{self.options.actions}' have no populations of their own: use a catalogue, or shared ones"
+                f"actions '{self.options.actions}' cannot have populations 'per-action': use a catalogue, or 'shared'"
             )
 
     def _actions(self) -> ActionSpace:
@@ -62,7 +62,7 @@ class FitnessSelection(SearchEnv):
         return form_of(self.goal, self.options.actions, "" if replaced else self.pursued)
 
     def _prepared(self, action: Action) -> Action:
-        """With a population for each action, the one that the action left."""
+        """With "per-action" populations, let the action resume its saved population."""
         taken = self.actions_taken
         assert isinstance(action, Activate) and self.engine is not None
         if self.options.populations == "shared" or len(taken) <= self.actions.size or taken[-1] == action.name:
@@ -76,5 +76,5 @@ class FitnessSelection(SearchEnv):
 
 
 def form_of(goal: Goal | type[Goal], actions: str | Sequence[str] | None, of: str = "") -> ActionSpace:
-    """What is chosen from for a goal; None for its own catalogue, see `choices`."""
+    """Return the action space for a goal; `actions=None` selects the goal's own catalogue, see `choices`."""
     return choices(goal.catalogue if actions is None else actions, goal.functions, goal.required, of)

@@ -1,4 +1,4 @@
-"""Focus: at every step an agent chooses the part of the subject that the search works on next."""
+"""Focus: at every step an agent chooses the part of the subject to search next."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ from fitgym.run.setting import GuidedOptions, Name, WholeNumber
 __all__ = ["MIO", "Focus", "FocusOptions"]
 
 MIO: Final = "mio:random_rate=0.1,kept=3,mutations=3,feedback=false"
-"""MIO with little exploration: each target has a population of its own, so a part that is left loses nothing.
+"""MIO with little exploration. Each target has its own population, so a part keeps its progress while it is not
+searched.
 
-Without its feedback-directed sampling, targets are drawn by lot: which ones to pursue is what an agent decides here. The
-published rule is a baseline, `search="mio:random_rate=0.1,kept=3,mutations=3"` with the constant action `whole`."""
+Without its feedback-directed sampling, MIO draws targets at random, because the agent decides which targets to pursue.
+The published algorithm is a baseline: `search="mio:random_rate=0.1,kept=3,mutations=3"` with the constant action
+`whole`.
+"""
 
 
-_TOLD_APART: Final = 64  # parts, of a module with more the smallest are one
+_TOLD_APART: Final = 64  # parts that pointers distinguish; the smallest parts beyond that are merged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +39,8 @@ class FocusOptions(GuidedOptions):
     """The options of `Focus`.
 
     Attributes:
-        parts: number of slots for parts of the subject, at least 2. Pointers tell at least 64 parts apart.
-        actions: what an action names: a slot, or a part by what happened to it so far (`pointers`).
+        parts: number of slots for parts of the subject, at least 2. Pointers distinguish at least 64 parts.
+        actions: what an action names: a slot, or a part by the progress on it so far (`pointers`).
     """
 
     goal: Name = "coverage"
@@ -52,24 +55,25 @@ class FocusOptions(GuidedOptions):
 
 class Focus(GuidedEnv):
     """## Description
-    A search algorithm evolves tests for a Python module. A decision holds for a slice: a few generations, in which only
-    one function or class of the module is searched. The agent chooses which, and is rewarded for progress towards the
-    goal. Whoever spends too long on what cannot be covered, or leaves too early what could be, covers less.
+    A search algorithm evolves tests for a Python module. A decision holds for a slice: a few generations that search
+    only one function or class of the module. The agent chooses the part. It is rewarded for progress towards the goal.
+    It should neither spend too long on parts that cannot be covered nor leave coverable parts too early.
 
     ## Action Space
-    `Discrete(n + 1)`: a slot for each of n parts, and `whole`, no restriction: then the search algorithm divides its
-    attention itself. `info["action_mask"]` and `action_masks()` allow the parts with open branches, and `whole`.
+    `Discrete(n + 1)`: a slot for each of n parts, and `whole`, which removes the restriction, so that the search
+    algorithm divides the effort itself. `info["action_mask"]` and `action_masks()` allow the parts with open branches,
+    and `whole`.
 
-    A part is a public function or class with the helpers that it leads to. The parts stand in the order of the source.
-    Of more parts than slots the largest have one of their own, and the last slot has all others together.
+    A part is a public function or class with the helpers that it calls. The parts are in source order. If there are
+    more parts than slots, the largest parts get their own slots and the last slot merges all others.
 
-    With `actions="pointers"` the space is `Discrete(7)`, and an action points to a part by what happened to it so far, as
-    in `fitgym.envs.programs`. It means the same on every module, so a policy that was trained on generated programs can
-    be used on real ones. Every action is allowed.
+    With `actions="pointers"` the space is `Discrete(7)`. An action then points to a part by the progress on it so far,
+    as in `fitgym.envs.programs`. Actions mean the same on every module, so a policy trained on generated programs can
+    be used on real modules. Every action is allowed.
 
     ## Observation Space
     `Box(0, 1, ...)`: nine numbers for each slot, or for the part that each action points to, see
-    `fitgym.envs.features.parts`, the last choice, and the remaining budget.
+    `fitgym.envs.features.parts`; the last choice; and the remaining budget.
 
     ## Rewards, Starting State, Episode End
     As in `fitgym.envs.base`.
@@ -77,13 +81,13 @@ class Focus(GuidedEnv):
     ## Arguments
     * `parts`: the number of slots.
     * `actions`: "slots" or "pointers".
-    * `fitness`: the fitness functions that guide the search; the goal's own if not given.
-    * `subject` and all others as in `fitgym.envs.base`. The goal is coverage by default, the search MIO with a small
-      population: it keeps test cases for each branch, so that a change of focus loses nothing.
+    * `fitness`: the fitness functions that guide the search; the goal's own by default.
+    * `subject` and all others as in `fitgym.envs.base`. By default the goal is coverage and the search is MIO with a
+      small population. MIO keeps test cases for each branch, so a change of focus loses no progress.
 
     ## References
-    Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation: `whole` leaves the same question to
-    its feedback-directed sampling.
+    Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation: with `whole`, its
+    feedback-directed sampling makes the same decision.
 
     ## Version History
     * v0: initial version.
@@ -95,12 +99,12 @@ class Focus(GuidedEnv):
     def __init__(self, subject: str = "", **options: Any) -> None:
         super().__init__(subject, **options)
         self.parts: Parts | None = None
-        self._label = ""  # of the last action
+        self._label = ""  # name of the last action
         self._chosen = 0  # the part of the last action
 
     @property
     def pointing(self) -> bool:
-        """Actions point to parts by what happened to them, rather than name slots."""
+        """Whether actions point to parts by their progress, rather than name slots."""
         return self.options.actions == "pointers"
 
     def _actions(self) -> ActionSpace:
@@ -129,7 +133,7 @@ class Focus(GuidedEnv):
         return replace(action, group=None if self._chosen == self.parts.whole else self.parts.groups[self._chosen])
 
     def _pointed(self, action: Action) -> int:
-        """The number of the part that an action means now."""
+        """Return the number of the part that an action selects now."""
         assert self.parts is not None
         return POINTERS[action.name](self.parts) if self.pointing else action.index
 
@@ -148,18 +152,18 @@ class Focus(GuidedEnv):
         return {self._label: 1.0} if self._label else {}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which parts have open branches; `whole` and pointers are always allowed. All before the first `reset`."""
+        """The parts with open branches; `whole` and pointers are always allowed. All before the first `reset`."""
         if self.parts is None or self.pointing:
             return self.actions.mask()
         return np.array([*(part.open for part in self.parts.seen[:-1]), True])
 
     @property
     def rules(self) -> Mapping[str, Callable[[Any, Mapping[str, Any], np.random.Generator], int]]:
-        """Simple rules by name, see `fitgym.envs.rules`; each takes observation, info and a generator."""
+        """Baseline rules by name, see `fitgym.envs.rules`; each takes observation, info and a generator."""
         return {name: functools.partial(self._ruled, name) for name in (POINTING if self.pointing else RULES)}
 
     def _ruled(self, name: str, observation: Any, info: Mapping[str, Any], chance: np.random.Generator) -> int:
-        """What a rule chooses now."""
+        """Return the action that a rule chooses now."""
         assert self.parts is not None
         if self.pointing:
             return self.action_names.index(POINTING[name](self.parts))

@@ -1,4 +1,4 @@
-"""The footprint of a search: which lines of its subject its test cases run, and which of them are news."""
+"""The footprint of a search: the lines that its kept test cases run, and the test cases that found something new."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["Footprint"]
 
-_FINDS = 8  # test cases with new lines that a step shows; test cases with new exceptions are all shown
+_FINDS = 8  # a step shows this many test cases with new lines, and all with new exceptions
 
 
 @immutable
 class Footprint:
-    """Counts the test cases that run each line, and finds those that did something new.
+    """Counts the test cases that run each line, and finds the test cases with new lines or exceptions.
 
     Args:
-        subject: whose lines they are, those of the class under test if one was named.
+        subject: the subject of the search; if it names a class, only the lines of that class count.
 
     Attributes:
-        listing: the source; of a class its own part.
+        listing: the source of the subject; only the class if the subject names one.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -46,16 +46,16 @@ class Footprint:
         self.listing = Listing(tuple(lines[first - 1 : end]), first, frozenset(self._numbers), functions)
 
     def look(self, engine: Queries, step: Step, before: Episode | None) -> tuple[Step, Mapping[int, int]]:
-        """What a step of the search adds to an episode.
+        """Return the additions of a search step to an episode.
 
         Args:
-            engine: of the search, after the step.
-            step: as the environment describes it.
-            before: the episode before the step; None for a step of its own.
+            engine: the engine, after the step.
+            step: the step as the environment describes it.
+            before: the episode before the step; None for a step without an episode.
 
         Returns:
-            The step with its finds. By line, how many test cases of the best suite and the archive run it; lines that
-            none runs are left out.
+            The step with its finds; and, by line, the number of test cases in the best suite and the archive that run
+            it. Lines that no test case runs are left out.
         """
         kept = dict.fromkeys((*engine.archived_testcases(), *engine.best.testcases))
         testcases = [testcase for testcase in kept if engine.has_trace(testcase)]
@@ -73,18 +73,19 @@ class Footprint:
     def _finds(
         self, engine: Queries, testcases: Sequence[TestCase], new: Mapping[TestCase, set[int]], known: Container[str]
     ) -> tuple[Find, ...]:
-        """The test cases with the most new lines, then all others with a new exception.
+        """Return the test cases with the most new lines, then all others with a new exception.
 
         Args:
-            engine: of the search.
-            testcases: that it keeps.
+            engine: the engine of the search.
+            testcases: the test cases that the search keeps.
             new: by test case, the new lines that it runs.
             known: exceptions that are not new.
         """
         found: dict[TestCase, set[int]] = {}
         left = dict(new)
+        # Greedy set cover: each find adds the most lines that the previous ones do not run.
         while left and len(found) < _FINDS:
-            best = max(left, key=lambda testcase: len(left[testcase]))  # the first of equal ones
+            best = max(left, key=lambda testcase: len(left[testcase]))  # the first if several are equal
             found[best] = lines = left[best]
             left = {testcase: rest for testcase, others in left.items() if (rest := others - lines)}
         raised: dict[str, TestCase] = {}
@@ -99,7 +100,7 @@ class Footprint:
         )
 
     def _exception(self, trace: Trace) -> str:
-        """The exception that ends a test case, with its function; "" if there is none that counts."""
+        """Return the exception that ends a test case, with its function; "" if there is none that counts."""
         raised = trace.raised
         if raised is None or not raised.counted or trace.failure:
             return ""
@@ -114,7 +115,11 @@ class Footprint:
         return Find(code, tuple(sorted(lines)), raised, self._line_of(trace) if raised else 0)
 
     def _line_of(self, trace: Trace) -> int:
-        """The line that raised: where the exception left its innermost function. Blocks that it left note their lines."""
+        """Return the number of the line that raised; 0 if it is unknown.
+
+        Blocks that the exception leaves record their lines. The largest of them in the innermost function is the
+        raising line.
+        """
         assert trace.raised is not None
         sites = self._subject.sites
         lines = [stop.line for stop in trace.stops if sites[stop.site].function == trace.raised.function]

@@ -18,7 +18,7 @@ class RateOptions(GuidedOptions):
     """The options of `GeneratorRates`.
 
     Attributes:
-        rates: rates that the agent sets, names in `fitgym.envs.action.set_rates.RANGES`.
+        rates: the rates that the agent sets, names in `fitgym.envs.action.set_rates.RANGES`.
     """
 
     rates: tuple[str, ...] = (
@@ -37,15 +37,16 @@ class RateOptions(GuidedOptions):
 
 class GeneratorRates(GuidedEnv):
     """## Description
-    A search algorithm evolves a suite of tests for a Python module. Every few generations the agent sets the rates of
-    random test generation: how often a test case is changed, which call is inserted, where constants come from. It is
-    rewarded for progress towards a testing goal. This is operator control, a case of dynamic algorithm configuration.
+    A search algorithm evolves a test suite for a Python module. Every few generations the agent sets the rates of
+    random test generation. They determine, for example, how often a test case is changed, which call is inserted and
+    where constants come from. The agent is rewarded for progress towards a testing goal. This is operator control, a
+    case of dynamic algorithm configuration.
 
     ## Action Space
     `Box(-1, 1, (n,))`, a number for each rate, `env.unwrapped.action_names`. -1 is the lowest value of a rate in
-    `fitgym.envs.action.set_rates.RANGES`, 0 is its default and 1 the highest, linear in between. The zero vector
-    restores the defaults exactly. `tested_rate` and `object_rate` sum to at most 1: the second is cut. All rates hold
-    until the next step.
+    `fitgym.envs.action.set_rates.RANGES`, 0 its default and 1 the highest, linear in between. The zero vector restores
+    the defaults exactly. `tested_rate` and `object_rate` sum to at most 1: `object_rate` is reduced if necessary. All
+    rates stay in force until the next step.
 
     ## Observation Space, Rewards, Episode End
     As in `fitgym.envs.base`.
@@ -55,7 +56,7 @@ class GeneratorRates(GuidedEnv):
 
     ## Arguments
     * `rates`: the rates that the agent sets; the others keep their defaults.
-    * `fitness`: the fitness functions that guide the search, such as "exception+branch"; the goal's own if not given.
+    * `fitness`: the fitness functions that guide the search, such as "exception+branch"; the goal's own by default.
     * `subject` and all others as in `fitgym.envs.base`.
 
     ## References

@@ -1,4 +1,4 @@
-"""Environments in which the same fitness functions guide the whole search, and something else is decided."""
+"""The base class of environments in which the same fitness functions guide the whole search."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["GuidedEnv"]
 
 
 class GuidedEnv(SearchEnv):
-    """A search environment with the option `fitness`; what the agent decides is up to the subclass."""
+    """A search environment with the option `fitness`; the subclass defines the agent's decision."""
 
     options: GuidedOptions
 
     def __init__(self, subject: str, **options: Any) -> None:
         super().__init__(subject, **options)
-        _ = self.guiding  # refused here rather than at the first reset
+        _ = self.guiding  # reports a wrong name now rather than at the first reset
 
     @property
     def guiding(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Landscapes: the decisions of `Programs` on formulas, one episode or thousands of them side by side."""
+"""Landscapes: the decisions of `Programs` on formulas, with one episode or thousands of episodes in parallel."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ class LandscapeOptions(Options):
 
 class LandscapesEnv(RecordedEnv):
     """## Description
-    The decisions of Programs-v0 without code and without a search: how much a slice brings is a formula. Twelve parts
-    have locks, of which most never open; behind those that do lies a treasure. There is not enough time for all parts.
+    The decisions of Programs-v0 without code and without a search: a formula gives the progress of each slice. There
+    are twelve parts with locks. Most locks never open; behind each of the others is a treasure. The time is too short
+    for all parts.
 
-    It takes microseconds for a decision, so learning curves of millions of decisions cost minutes. Actions and
-    observations mean the same as in `fitgym.envs.programs`: what was learnt here can act there.
+    A decision takes microseconds, so learning curves of millions of decisions take minutes. Actions and observations
+    have the same meaning as in `fitgym.envs.programs`, so a policy trained here can act there.
 
     ## Action Space
     `Discrete(7)`: stay, first, second, third, nearest, promising, whole; see `fitgym.envs.programs`.
@@ -60,23 +61,23 @@ class LandscapesEnv(RecordedEnv):
     `Box(0, 1, (71,), float32)`, as in `fitgym.envs.programs`.
 
     ## Rewards
-    The branches that were covered in the step, as a share of those that could be covered after `reset`.
+    The branches covered in the step, as a share of the branches that could still be covered after `reset`.
 
     ## Starting State
-    A landscape drawn from the split. The seed of `reset` determines everything. `reset(options={"task": n})` takes this
-    landscape for one episode. `info["task"]` tells it.
+    A landscape drawn from the split. The seed of `reset` determines everything. `reset(options={"task": n})` selects
+    landscape n for one episode. `info["task"]` holds the number of the landscape.
 
     ## Episode End
-    Terminated after 30 decisions, or when everything is covered that can be.
+    Terminated after 30 decisions, or when all coverable branches are covered.
 
     ## Arguments
     * `split`: "train", "validation", "test", or a range of tasks such as "400-499"; see `fitgym.envs.tasks`.
     * `task`: one task for all episodes.
-    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
+    * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
 
-    `gymnasium.make_vec` makes `LandscapesVector`, in which all episodes are rows of the same arrays. With the same seeds it
-    has the same episodes.
+    `gymnasium.make_vec` makes a `LandscapesVector`, in which all episodes are rows of the same arrays. With the same
+    seeds it runs the same episodes.
 
     ## Version History
     * v0: initial version.
@@ -105,10 +106,10 @@ class LandscapesEnv(RecordedEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Draw a landscape; `options={"task": n}` takes this one.
+        """Draw a landscape; `options={"task": n}` selects landscape n.
 
         Raises:
-            InputError: the task is no whole number from 0 to 2^31 - 1.
+            InputError: the task is not a whole number from 0 to 2^31 - 1.
         """
         given = (options or {}).get("task", self.options.task)
         given = None if given is None else task_of(given)
@@ -123,7 +124,7 @@ class LandscapesEnv(RecordedEnv):
         return self._state.observe(self._last)[0], self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Spend a slice.
+        """Spend a slice on the part that the action points to.
 
         Raises:
             ResetNeeded: the episode has ended, or none has begun.
@@ -144,7 +145,7 @@ class LandscapesEnv(RecordedEnv):
         return self._state.observe(self._last)[0], reward, self._ended, False, self._info()
 
     def render(self) -> Any:
-        """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
             return self._display.view()
         if self.render_mode is None:
@@ -153,20 +154,20 @@ class LandscapesEnv(RecordedEnv):
         return f"landscape {self.task}: step {self._state.step[0]}, score {self._state.score[0]:.3f}, covered {covered}"
 
     def close(self) -> None:
-        """End what is shown on the terminal; harmless when called twice."""
+        """End the display on the terminal; a second call does nothing."""
         if self._display is not None:
             self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Every action is allowed."""
+        """The mask of allowed actions, shape `(7,)`: all are allowed."""
         return np.ones(len(ACTIONS), dtype=bool)
 
     def fork(self) -> LandscapesEnv:
-        """An independent copy in the same state."""
+        """Return an independent copy in the same state."""
         return copy.deepcopy(self)
 
     def reseed(self, seed: int) -> None:
-        """Go on with another source of chance; for copies that look ahead.
+        """Replace the random seed; for copies that simulate future steps.
 
         Raises:
             ResetNeeded: no episode has begun.
@@ -177,7 +178,7 @@ class LandscapesEnv(RecordedEnv):
 
     @property
     def rules(self) -> dict[str, Any]:
-        """Simple rules by name: stay until so many slices have brought the part no nearer, then point elsewhere."""
+        """Baseline rules by name: stay with a part for several slices without progress, then take another one."""
         return {
             f"patient_{patience}_{otherwise}": functools.partial(self._patient, patience, otherwise)
             for patience in (1, 2, 3)
@@ -188,9 +189,10 @@ class LandscapesEnv(RecordedEnv):
         return ACTIONS.index("stay" if self._state.idle_of_last()[0] < patience else otherwise)
 
     def informed(self) -> int:
-        """What somebody would do who knows which locks open; for oracles only.
+        """Return the action of a player who sees which locks open; for oracles only.
 
-        The nearest open one of these is offered first, whatever its place.
+        It takes the first of stay, promising, nearest, first, second and third that points to an open part whose lock
+        opens. It takes `whole` if there is no such part.
         """
         state = self._state
         alive = np.flatnonzero(state.open[0] & ~state.dead[0])
@@ -200,33 +202,33 @@ class LandscapesEnv(RecordedEnv):
         for action in ("stay", "promising", "nearest", "first", "second", "third"):
             if pointed[ACTIONS.index(action)] in alive:
                 return ACTIONS.index(action)
-        return ACTIONS.index("second")  # another round of offers
+        return ACTIONS.index("second")  # none is pointed to: a slice elsewhere changes the offers
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features; those of `fitgym.envs.programs`."""
+        """The names of the action catalogue and of the features; the same as in `fitgym.envs.programs`."""
         return {"catalogue": "pointers to parts", "features": "parts+last_choice+remaining_budget"}
 
     @property
     def default_agent(self) -> str:
-        """The agent when the user names none."""
+        """The agent that is used if the user names none."""
         return "ucb"
 
     def record(self) -> dict[str, Any]:
-        """As for every environment, with the task of the episode among the options."""
+        """Return the record of the episode, with its task among the options."""
         found = super().record()
         return {**found, "options": {**found["options"], "task": self.task}}
 
     def action_of(self, recorded: Any) -> np.int64:
-        """The number of an action by its name.
+        """Return the number of an action by its name.
 
         Raises:
-            UnknownName: no action has it.
+            UnknownName: no action has this name.
         """
         return index_of(recorded, list(ACTIONS))
 
     def _seen(self) -> Step:
-        """What there is to be shown of the step that was made."""
+        """The last step in the form that displays show."""
         choice = ACTIONS[self._last[0]] if self._last[0] >= 0 else ""
         return Step(
             choice,
@@ -251,14 +253,15 @@ class LandscapesEnv(RecordedEnv):
 class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[np.float64]]):
     """Many episodes of `LandscapesEnv` as rows of the same arrays.
 
-    An episode that has ended begins anew at the next step, whose action is ignored, as in Gymnasium's own vector
-    environments; with `AutoresetMode.SAME_STEP` at once, and `info["final_obs"]` and `info["final_info"]` have
-    the last of it. `info` has "goal_value" and "task" as arrays.
+    By default, an episode that has ended restarts at the next step and ignores the action of that step, as in
+    Gymnasium's own vector environments. With `AutoresetMode.SAME_STEP` it restarts at once; `info["final_obs"]` and
+    `info["final_info"]` then hold the last observation and info of the old episode. `info` has "goal_value" and "task"
+    as arrays.
 
     Args:
-        num_envs: episodes at a time.
-        max_episode_steps: decisions after which an episode is truncated, if it has not ended before.
-        autoreset_mode: when an episode that has ended begins anew.
+        num_envs: number of parallel episodes.
+        max_episode_steps: number of decisions after which an episode is truncated.
+        autoreset_mode: when an episode that has ended restarts.
         split, task: as for `LandscapesEnv`.
     """
 
@@ -293,7 +296,7 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Draw a landscape for each episode. A number as the seed gives seed + i to episode i."""
+        """Draw a landscape for each episode. A single seed gives seed + i to episode i."""
         seed = int(seed) if isinstance(seed, np.integer) else seed
         single = seed if isinstance(seed, int) else None
         if single is not None or not hasattr(self, "_chance"):
@@ -312,7 +315,7 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Spend a slice in each episode; those that had ended begin anew instead."""
+        """Spend a slice in each episode; episodes that had ended restart instead."""
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.min() < 0 or actions.max() >= len(ACTIONS):
             raise ValueError(
@@ -339,10 +342,10 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
         return observations, rewards, terminated, truncated, infos
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Nothing is open."""
+        """Does nothing, because there is nothing to close."""
 
     def _renew(self, which: NDArray[np.bool_]) -> None:
-        """Begin episodes anew, on tasks and with luck from the generator of the whole."""
+        """Restart episodes, with tasks and seeds from the generator of the vector environment."""
         if which.any():
             self._start(which, self._chance.integers(2**31, size=int(which.sum())), self.options.task)
 
@@ -351,7 +354,7 @@ class LandscapesVector(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray
     ) -> None:
         if task is not None:
             tasks = np.full(len(seeds), task)
-        elif each:  # the same as those of single environments with these seeds
+        elif each:  # the same tasks as in single environments with these seeds
             tasks = np.array([drawn(self.options.split, np.random.default_rng(int(seed))) for seed in seeds])
         else:
             tasks = self._chance.integers(self._numbers.start, self._numbers.stop, size=len(seeds))

@@ -1,4 +1,4 @@
-"""LeadingOnes: how many bits to flip, a problem of parameter control whose best policy is known exactly."""
+"""LeadingOnes: choose how many bits to flip, a parameter control problem whose best policy is known exactly."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class LeadingOnesOptions(Options):
     Attributes:
         bits: length n of the string.
         flips: numbers of bits to choose from, ascending.
-        horizon: decisions of an episode.
-        tries: flips of a decision.
+        horizon: number of decisions in an episode.
+        tries: number of tries per decision.
     """
 
     bits: WholeNumber = 40
@@ -42,9 +42,10 @@ class LeadingOnesOptions(Options):
 
 class LeadingOnes(RecordedEnv):
     """## Description
-    A string of n bits; its fitness is the number of ones before the first zero. Every decision says how many bits are
-    flipped at a time, chosen uniformly, for the next ten tries; a try that is not worse is kept. With few leading ones
-    many flips find the next one soonest, with many leading ones a single flip does, because others break what is there.
+    The fitness of a string of n bits is the number of ones before the first zero. Every decision sets the number of
+    bits that each of the next ten tries flips. The bits are chosen uniformly. A try is kept unless the fitness falls.
+    With few leading ones, many flips find the next one fastest. With many leading ones a single flip does, because more
+    flips destroy leading ones.
 
     The best policy is known, so the environment is a yardstick for agents and for `fitgym headroom`.
 
@@ -52,11 +53,11 @@ class LeadingOnes(RecordedEnv):
     `Discrete(5)`: flip 1, 2, 4, 8 or 16 bits, `env.unwrapped.action_names`.
 
     ## Observation Space
-    `Box(0, 1, (7,), float32)`: the share of the decisions that are left, the fitness as a share of n, and the last action
-    one-hot.
+    `Box(0, 1, (7,), float32)`: the share of the decisions that are left, the fitness as a share of n, and the last
+    action one-hot.
 
     ## Rewards
-    By how much the fitness rose, as a share of n. They sum to the fitness at the end, but for that of the first string.
+    The rise of the fitness, as a share of n. The rewards sum to the final fitness minus that of the first string.
 
     ## Starting State
     A random string. The seed of `reset` determines everything.
@@ -66,17 +67,18 @@ class LeadingOnes(RecordedEnv):
 
     ## Arguments
     * `bits`: n.
-    * `flips`: the numbers to choose from.
-    * `horizon`: decisions of an episode.
-    * `tries`: flips of a decision.
-    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
+    * `flips`: the numbers of bits to choose from.
+    * `horizon`: the number of decisions in an episode.
+    * `tries`: the number of tries per decision.
+    * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## References
     Biedenkapp, Dang, Krejca, Hutter and Doerr 2022, Theory-Inspired Parameter Control Benchmarks for Dynamic Algorithm
     Configuration; Doerr and Wagner 2018, Simple On-the-Fly Parameter Selection Mechanisms for Two Classical Discrete
-    Black-Box Optimization Benchmark Problems. There the expected time to the optimum is minimised, here the fitness after
-    a fixed number of decisions is maximised, each of ten flips, because episodes of a fixed length suit learners.
+    Black-Box Optimization Benchmark Problems. These papers minimise the expected time to the optimum. This environment
+    maximises the fitness after a fixed number of decisions of ten tries each, because episodes of fixed length suit
+    learning agents.
 
     ## Version History
     * v0: initial version.
@@ -112,7 +114,7 @@ class LeadingOnes(RecordedEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Draw a string."""
+        """Draw a random string."""
         self._begin(seed)
         self._luck = np.random.default_rng(self.seed)
         self._bits = self._luck.random(self.options.bits) < 0.5
@@ -122,7 +124,7 @@ class LeadingOnes(RecordedEnv):
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Flip so many bits at a time.
+        """Flip bits in `tries` tries; the action sets how many at a time.
 
         Raises:
             ResetNeeded: the episode has ended, or none has begun.
@@ -146,31 +148,31 @@ class LeadingOnes(RecordedEnv):
         return self._observation(), reward, ended, False, self._info()
 
     def render(self) -> Any:
-        """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
             return self._display.view()
         bits = "".join("1" if bit else "0" for bit in self._bits)
         return None if self.render_mode is None else f"step {self._step} of {self.options.horizon}: {bits}"
 
     def close(self) -> None:
-        """End what is shown on the terminal; harmless when called twice."""
+        """End the display on the terminal; a second call does nothing."""
         if self._display is not None:
             self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions make sense now: all of them."""
+        """The mask of allowed actions, shape `(n_actions,)`: all are allowed."""
         return np.ones(len(self.action_names), dtype=bool)
 
     def fork(self) -> LeadingOnes:
-        """An independent copy in the same state."""
+        """Return an independent copy in the same state."""
         return copy.deepcopy(self)
 
     def reseed(self, seed: int) -> None:
-        """Go on with another source of chance; for copies that look ahead."""
+        """Replace the random generator; for copies that simulate future steps."""
         self._luck = np.random.default_rng(seed)
 
     def best_action(self) -> int:
-        """What the best policy does now.
+        """Return the action of the best policy in the current state.
 
         Raises:
             ResetNeeded: the episode has ended, or none has begun.
@@ -182,24 +184,24 @@ class LeadingOnes(RecordedEnv):
 
     @property
     def rules(self) -> dict[str, Any]:
-        """The rule of the theory: the number of flips nearest to n / (fitness + 1), not above it."""
+        """The rule from theory: the largest number of flips that is at most n / (fitness + 1)."""
         return {"theory": lambda observation, info, chance: self._theory()}
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features."""
+        """The names of the action catalogue and of the features."""
         return {"catalogue": f"flips {self.options.flips}", "features": "leading-ones-v1"}
 
     @property
     def default_agent(self) -> str:
-        """The agent when the user names none."""
+        """The agent that is used if the user names none."""
         return "ucb"
 
     def action_of(self, recorded: Any) -> np.int64:
-        """The number of an action by its name.
+        """Return the number of an action by its name.
 
         Raises:
-            UnknownName: no action has it.
+            UnknownName: no action has this name.
         """
         return index_of(recorded, self.action_names)
 
@@ -213,7 +215,7 @@ class LeadingOnes(RecordedEnv):
             return
         chosen = self._luck.choice(self.options.bits, size=k, replace=False)
         self._bits[chosen] ^= True
-        if self.fitness < before:
+        if self.fitness < before:  # undo: flipping the same bits again restores them
             self._bits[chosen] ^= True
 
     def _observation(self) -> Observation:
@@ -222,7 +224,7 @@ class LeadingOnes(RecordedEnv):
         return np.array([1.0 - self._step / wanted.horizon, self.fitness / wanted.bits, *last], dtype=np.float32)
 
     def _seen(self) -> Step:
-        """What there is to be shown of the step that was made."""
+        """The last step in the form that displays show."""
         choice = self.action_names[self._last] if self._last >= 0 else ""
         return Step(
             choice,
@@ -243,9 +245,9 @@ class LeadingOnes(RecordedEnv):
 
 
 def passes(bits: int, fitness: int, k: int) -> float:
-    """The probability that flipping k of n bits raises a fitness f below n: C(n - f - 1, k - 1) / C(n, k).
+    """Return the probability that flipping k of n bits raises a fitness f < n: C(n - f - 1, k - 1) / C(n, k).
 
-    The first zero must be among the k bits, and none of the f ones before it.
+    The first zero must be among the k bits, and none of the f leading ones.
     """
     if k > bits - fitness:
         return 0.0
@@ -254,13 +256,13 @@ def passes(bits: int, fitness: int, k: int) -> float:
 
 @lru_cache(maxsize=8)
 def optimum(bits: int, flips: tuple[int, ...], horizon: int, tries: int) -> tuple[float, NDArray[np.int8]]:
-    """The best expected final fitness as a share of n, and the best action in each state (step, fitness).
+    """Return the best expected final fitness as a share of n, and the best action in each state (step, fitness).
 
-    By backward induction. Bits behind the first zero are uniform whatever was done before, as the theory has it: so
-    after a rise by one the next ones come with probability 1/2 each.
+    The computation is backward induction. By the theory, the bits after the first zero are uniform, whatever the
+    earlier decisions were. After a rise, each following bit is therefore one with probability 1/2.
 
     Returns:
-        The value at the start, and actions of shape `(horizon, n)`, read-only.
+        The value at the start, and a read-only array of actions of shape `(horizon, n)`.
     """
     later = np.arange(bits + 1) / bits
     policy = np.zeros((horizon, bits), dtype=np.int8)
@@ -274,13 +276,13 @@ def optimum(bits: int, flips: tuple[int, ...], horizon: int, tries: int) -> tupl
 
 
 def constant_value(bits: int, k: int, horizon: int, tries: int) -> float:
-    """The expected final fitness as a share of n when always k bits are flipped."""
+    """Return the expected final fitness as a share of n if every try flips k bits."""
     move = np.linalg.matrix_power(_transitions(bits, k), tries * horizon)
     return float(_start(bits) @ move @ (np.arange(bits + 1) / bits))
 
 
 def _transitions(bits: int, k: int) -> NDArray[np.float64]:
-    """Probabilities of the fitness after one try, by the fitness before it, `(n + 1, n + 1)`."""
+    """Return the transition matrix of the fitness for one try, `(n + 1, n + 1)`; the row is the fitness before it."""
     found = np.eye(bits + 1)
     for fitness in range(bits):
         rise = passes(bits, fitness, k)
@@ -290,7 +292,7 @@ def _transitions(bits: int, k: int) -> NDArray[np.float64]:
 
 
 def _free(bits: int) -> NDArray[np.float64]:
-    """How many ones so many uniform bits begin with, as probabilities of 0 to that number."""
+    """Return the distribution of the number of leading ones in uniform bits, for 0 to `bits`."""
     found: NDArray[np.float64] = 0.5 ** np.arange(1.0, bits + 2.0)
     found[-1] *= 2.0
     return found

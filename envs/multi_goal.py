@@ -28,7 +28,7 @@ class MultiGoalOptions(FitnessOptions):
 
     Attributes:
         goals: at least two goals; the fitness function of the first guides the first population.
-        weights: of the goals' rewards in their sum; None for a reward vector.
+        weights: weights of the goals' rewards in their sum; None for a reward vector.
     """
 
     without: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -40,21 +40,22 @@ class MultiGoalOptions(FitnessOptions):
 
 class MultiGoal(FitnessSelection):
     """## Description
-    Fitness selection for several goals in one search: a decision that helps one goal may harm another.
+    Fitness selection for several goals in one search. The goals may conflict: an action that serves one goal may cost
+    another.
 
     ## Action Space
-    As in `fitgym.envs.fitness_selection`, over the fitness functions of all goals; by default "pairs" of them.
+    As in `fitgym.envs.fitness_selection`, over the fitness functions of all goals; "pairs" by default.
 
     ## Observation Space, Starting State, Episode End
     As in `fitgym.envs.base`. An episode ends early when all goals are reached.
 
     ## Rewards
-    Without `weights` a vector with the reward of each goal, as MO-Gymnasium has it: `float32` of shape `(n_goals,)`,
-    with the bounds `env.unwrapped.reward_space` and its length `env.unwrapped.reward_dim`. With `weights` their weighted
-    sum, for libraries without reward vectors; the vector is in `info["rewards"]` in either case.
+    Without `weights`, a vector with the reward of each goal, as in MO-Gymnasium: `float32` of shape `(n_goals,)`.
+    `env.unwrapped.reward_space` holds its bounds and `env.unwrapped.reward_dim` its length. With `weights`, the reward
+    is the weighted sum, for libraries without reward vectors. `info["rewards"]` holds the vector in either case.
 
-    `gymnasium.make_vec` gives rewards of shape `(num_envs, n_goals)`. Its modes "sync" and "async" know numbers only: name
-    `weights` for them, or take `MOSyncVectorEnv` and `MOAsyncVectorEnv` of MO-Gymnasium.
+    `gymnasium.make_vec` gives rewards of shape `(num_envs, n_goals)`. Its modes "sync" and "async" support scalar
+    rewards only: set `weights` for them, or use `MOSyncVectorEnv` and `MOAsyncVectorEnv` of MO-Gymnasium.
 
     ## Arguments
     * `goals`: names of at least two goals; the fitness function of the first guides the first population.
@@ -80,13 +81,13 @@ class MultiGoal(FitnessSelection):
         self.reward_dim = len(self.options.goals)
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
-        """As of `FitnessSelection`; the reward is a vector unless there are weights."""
+        """Step as `FitnessSelection` does; the reward is a vector unless there are weights."""
         observation, reward, terminated, truncated, info = super().step(action)
         return observation, reward if self.options.weights else info["rewards"], terminated, truncated, info
 
     @classmethod
     def for_agents(cls, options: dict[str, Any]) -> dict[str, Any]:
-        """The options with the weight 1 for each goal, unless there are weights."""
+        """Return the options, with weight 1 for each goal unless there are weights."""
         goals = options.get("goals", cls.Options().goals)
         return options if options.get("weights") is not None else {**options, "weights": (1.0,) * len(goals)}
 
@@ -114,9 +115,9 @@ class MultiGoalVector(SyncVectorEnv):
     """Several episodes of `MultiGoal` in one process, for `gymnasium.make_vec`.
 
     Args:
-        num_envs: how many.
-        autoreset_mode: when an episode that has ended begins anew.
-        options: of `MultiGoal`.
+        num_envs: number of episodes.
+        autoreset_mode: when an episode that has ended restarts.
+        options: the options of `MultiGoal`.
 
     Attributes:
         reward_space: the bounds of one reward vector.

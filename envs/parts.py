@@ -1,4 +1,4 @@
-"""Parts: the groups of a subject that a search can be focused on, and what a run has made of each so far."""
+"""Parts: the groups of a subject that a search can focus on, with the progress of a run on each."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from fitgym.subject.subject import Subject
 __all__ = ["OFFERS", "Part", "Parts", "slots"]
 
 OFFERS: Final = 3
-"""How many parts are offered at a time."""
+"""The number of parts that are offered at a time."""
 
-_FAR = 1e6  # a branch distance that counts as infinitely far
+_FAR = 1e6  # branch distances from here on count as unreached
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a run has made of one part so far.
+    """The progress of a run on one part.
 
     Attributes:
-        size: number of branches; 0 for a slot without a part.
+        size: number of branches; 0 for an empty slot.
         covered: share of its branches that the archive covers, in [0, 1].
-        distance: how far the nearest of its open branches is, in [0, 1]: ln(1 + d) / ln(1 + 10^6) for the branch distance
-            d of the nearest kept test case, 1 if none reaches the decision, 0 if no branch is open.
-        gain: by how much `covered` rose in its last slice.
-        approach: by how much `distance` fell in its last slice; a branch that was covered in it counts as 1.
-        spent: slices that were spent on it.
-        idle: slices spent on it since the last one that brought a gain or came nearer.
-        nesting, ahead: what its code looks like, see `fitgym.evolution.groups.Group`.
+        distance: distance to its nearest open branch, in [0, 1]: ln(1 + d) / ln(1 + 10^6) for the branch distance d of
+            the closest kept test case; 1 if no test case reaches the decision, 0 if no branch is open.
+        gain: the rise of `covered` in its last slice.
+        approach: the fall of `distance` in its last slice; 1 if that slice covered a branch.
+        spent: number of slices spent on it.
+        idle: number of slices spent on it since the last slice with a gain or an approach.
+        nesting, ahead: properties of its code, see `fitgym.evolution.groups.Group`.
     """
 
     size: int = 0
@@ -49,19 +49,20 @@ class Part:
 
     @property
     def open(self) -> bool:
-        """It has branches that are not covered."""
+        """Whether it has uncovered branches."""
         return self.covered < 1.0
 
     @property
     def left(self) -> float:
-        """The number of its open branches."""
+        """The number of its uncovered branches."""
         return self.size * (1.0 - self.covered)
 
 
 def slots(subject: Subject, n: int) -> tuple[Group | None, ...]:
-    """The groups of a subject in n slots, in the order of the source; None for a slot that is left over.
+    """Assign the groups of a subject to n slots, in source order; None marks an empty slot.
 
-    Of more groups the n - 1 with the most branches have a slot of their own, and the last slot has all others together.
+    If there are more than n groups, the n - 1 with the most branches get their own slots. The last slot merges all
+    others.
     """
     found = groups(subject)
     if len(found) > n:
@@ -72,17 +73,17 @@ def slots(subject: Subject, n: int) -> tuple[Group | None, ...]:
 
 
 class Parts:
-    """Follows a run part by part. A slice is the generations of one decision.
+    """Tracks a run part by part. A slice is the generations of one decision.
 
     Args:
-        parts: what the slots hold, see `slots`.
-        engine: of the run, after its first generation.
+        parts: the content of the slots, see `slots`.
+        engine: the engine of the run, after its first generation.
 
     Attributes:
-        seen: the state of each slot, then that of the whole subject.
-        last: number of the part of the last slice, `len(parts)` for the whole subject, -1 before the first.
-        offers: parts with few slices that may be worth a try, `OFFERS` numbers. One that is offered and not taken goes to
-            the end of those with as few.
+        seen: the state of each slot, followed by the state of the whole subject.
+        last: number of the part of the last slice; `len(parts)` for the whole subject, -1 before the first slice.
+        offers: numbers of `OFFERS` open parts with few slices. A part that is offered but not taken moves behind the
+            other parts with equally few slices.
     """
 
     def __init__(self, parts: Sequence[Group | None], engine: Queries) -> None:
@@ -98,12 +99,12 @@ class Parts:
             for size, (nesting, ahead) in zip(self._sizes, shapes, strict=True)
         ]
         self._offered = [0] * len(parts)
-        self._measured: list[tuple[int, float]] = [(-1, np.inf)] * len(self.seen)  # covered branches, least distance
+        self._measured: list[tuple[int, float]] = [(-1, np.inf)] * len(self.seen)  # covered branches, smallest distance
         self._measure(engine)
         self.offers = self._offer()
 
     def note(self, number: int, engine: Queries) -> None:
-        """A slice has been spent on a part."""
+        """Record that a slice was spent on a part."""
         before = self.seen
         self._measure(engine)
         old, new = before[number], self.seen[number]
@@ -119,12 +120,12 @@ class Parts:
 
     @property
     def whole(self) -> int:
-        """The number of the whole subject."""
+        """The number that stands for the whole subject."""
         return len(self.groups)
 
     @property
     def open(self) -> list[int]:
-        """The numbers of the parts with open branches, that of the whole subject left out."""
+        """The numbers of the parts with open branches, without the whole subject."""
         return [number for number, part in enumerate(self.seen[:-1]) if part.open]
 
     def _offer(self) -> list[int]:
@@ -134,7 +135,7 @@ class Parts:
                 (self.seen[number].spent, self._offered[number], number) if number < self.whole else (0, 0, 0)
             )
         )
-        return (found * OFFERS)[:OFFERS]
+        return (found * OFFERS)[:OFFERS]  # repeated if there are fewer parts than offers
 
     def _measure(self, engine: Queries) -> None:
         covered = engine.covered("branch")
@@ -150,13 +151,13 @@ class Parts:
 
 
 def _measured(part: Part, count: int, distance: float) -> Part:
-    """The part with so many covered branches, of which the nearest open one is so far."""
+    """Return the part with `count` covered branches and `distance` to its nearest open branch."""
     covered = count / part.size if part.size else 1.0
     return replace(part, covered=covered, distance=distance if covered < 1.0 else 0.0)
 
 
 def _scaled(distances: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Normalised branch distances d / (d + 1) as ln(1 + d) / ln(1 + 10^6), at most 1; 1 where the decision is not reached."""
+    """Rescale normalised branch distances d / (d + 1) to ln(1 + d) / ln(1 + 10^6); 1 for decisions not reached."""
     within = np.minimum(distances, 1.0 - 1.0 / (1.0 + _FAR))
     return np.where(distances >= 1.0, 1.0, -np.log1p(-within) / math.log1p(_FAR))
 

@@ -1,4 +1,4 @@
-"""A pool of workers: those of the last few subjects stay alive, so that a subject that comes back costs no import."""
+"""A pool of workers: the workers of the last few subjects stay alive, so that returning to one needs no import."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["Pool"]
 
 
 class Pool:
-    """Executors by subject. Of more than `most` the one that was used longest ago is closed.
+    """A cache of at most `most` executors by subject; it closes the least recently used one.
 
-    A copy of a pool is empty: a process belongs to one of them.
+    A copy of a pool is empty, because a process can belong to one pool only.
 
     Args:
-        most: executors that are kept.
+        most: the maximum number of executors that stay open.
     """
 
     def __init__(self, most: int = 8) -> None:
@@ -25,7 +25,7 @@ class Pool:
         self._kept: OrderedDict[Hashable, Executor] = OrderedDict()
 
     def take(self, key: Hashable, make: Callable[[], Executor]) -> Executor:
-        """The executor of a subject, made if there is none."""
+        """Return the executor of a subject; make it if there is none."""
         if key not in self._kept:
             self._kept[key] = make()
         self._kept.move_to_end(key)
@@ -34,7 +34,7 @@ class Pool:
         return self._kept[key]
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all executors."""
         while self._kept:
             self._kept.popitem()[1].close()
 

@@ -1,4 +1,4 @@
-"""Programs: generated programs with known obstacles; at every step an agent chooses where the search goes on."""
+"""Programs: generated programs with known obstacles; at every step an agent chooses the part to search next."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ _RATES: Final = Rates(
     max_delta=100,
     random_perturbation=0.1,
 )
-"""Short test cases that are changed rather than lengthened: a part of a program is one call."""
+"""Rates for short test cases that are mutated rather than lengthened, because a part of a program is one call."""
 
 
-_PATIENT: Final = 8  # slices without progress after which even an open lock is left for another one
+_PATIENT: Final = 8  # idle slices after which `informed` leaves a part, although its lock opens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +61,8 @@ class ProgramOptions(FocusOptions):
         level: the distribution of programs, `easy` or `hard`; see `fitgym.programs.knobs`.
         split: train, validation or test, or a range of tasks such as 400-499.
         task: this task in every episode; drawn from the split if None.
-        repeat: episodes in a row on one program, where `reset` gets neither a seed nor a task: to start a process for
-            another program takes as long as some thirty decisions.
+        repeat: number of consecutive episodes on one program if `reset` gets neither a seed nor a task. Starting a
+            process for another program takes as long as about thirty decisions.
     """
 
     without: ClassVar[Mapping[str, str]] = MappingProxyType({"actions": "every action points to a part here"})
@@ -79,46 +79,47 @@ class ProgramOptions(FocusOptions):
 
 class Programs(Focus):
     """## Description
-    Every episode has another program: a generated module of eight functions and classes, and a real search that
-    generates tests for it. Most parts have a lock, conditions that a test case has to get past one after the other, and
-    behind it a treasure, many branches that are easy to cover. Some locks open when the search stays with them for a
-    few slices, some slowly, and some never, which cannot be seen from outside. There is not enough time for all.
+    Every episode uses another program: a generated module of eight functions and classes, for which a real search
+    generates tests. Most parts have a lock: a sequence of conditions that a test case must satisfy. Behind the lock is
+    a treasure: many branches that are easy to cover. Some locks open after a few slices, some open slowly, and some
+    never open. The agent cannot tell them apart in advance, and the time is too short for all.
 
-    A decision holds for two generations of ten test cases, in which only one part is searched. The agent chooses which,
-    30 times.
+    A decision holds for two generations of ten test cases, which search one part only. The agent makes 30 decisions per
+    episode.
 
     ## Action Space
-    `Discrete(7)`. Each action points to a part by what happened to it so far, so that it means the same in every program:
+    `Discrete(7)`. Each action points to a part by the progress on it so far, so it means the same in every program:
 
     | action | points to |
     |---|---|
     | stay | the part of the last slice |
-    | first, second, third | the parts that are offered: those with fewest slices; one not taken goes to the end |
-    | nearest | the part that failed least often, and of these the one whose nearest open branch is nearest |
-    | promising | the part that came nearer most in its last slice |
-    | whole | all parts: the search algorithm divides its attention itself |
+    | first, second, third | the parts on offer: those with the fewest slices; one that is not taken moves to the end |
+    | nearest | the part with the fewest idle slices, and among these the one with the nearest open branch |
+    | promising | the part with the largest approach in its last slice |
+    | whole | all parts: the search algorithm divides the effort itself |
 
     ## Observation Space
-    `Box(0, 1, ...)`: for the part that each action points to the nine numbers of `fitgym.envs.features.parts`, the
-    last choice, and the remaining budget.
+    `Box(0, 1, ...)`: the nine numbers of `fitgym.envs.features.parts` for the part that each action points to, the last
+    choice, and the remaining budget.
 
     ## Rewards
-    The branches that were covered in the step, as a share of those that can be covered and were open after `reset`. They
-    sum to a score between 0 and 1.
+    The branches covered in the step, as a share of the coverable branches that were open after `reset`. The rewards sum
+    to a score between 0 and 1.
 
     ## Starting State
     A task drawn from the split, and a first population of ten random test cases. The seed of `reset` determines
-    everything; without one, four episodes in a row have the same task. `reset(options={"task": n})` takes this task for one episode. `info["task"]` tells it.
+    everything. Without a seed, four consecutive episodes have the same task. `reset(options={"task": n})` selects task
+    n for one episode. `info["task"]` holds the number of the task.
 
     ## Episode End
-    Terminated when all branches are covered that can be, or the budget is spent, after 30 decisions. `gymnasium.make` cuts
-    longer episodes there: with a larger `budget` say `max_episode_steps` too.
+    Terminated when all coverable branches are covered, or when the budget is spent, after 30 decisions.
+    `gymnasium.make` truncates longer episodes there: with a larger `budget`, also set `max_episode_steps`.
 
     ## Arguments
     * `level`: "easy" or "hard".
     * `split`: "train", "validation", "test", or a range of tasks such as "400-499"; see `fitgym.envs.tasks`.
     * `task`: one task for all episodes.
-    * `repeat`: episodes in a row on one program, where `reset` gets neither a seed nor a task.
+    * `repeat`: the number of consecutive episodes on one program if `reset` gets neither a seed nor a task.
     * all others as in `fitgym.envs.focus`.
 
     ## Version History
@@ -134,22 +135,22 @@ class Programs(Focus):
         numbers(self.options.split)
         self.reward_range = (0.0, 1.0)
         self.task = -1
-        self._base = -1  # the seed of the first of some episodes in a row on one task
-        self._times = 0  # how many of them there were before this one
+        self._base = -1  # the seed of the first of the consecutive episodes on one task
+        self._times = 0  # the number of these episodes before the current one
         self.program: Program | None = None
         self._pool = Pool()
         self._folder: Folder | None = None
         self._possible: NDArray[np.bool_] = np.zeros(0, dtype=bool)
         self._first = self._last = 0  # covered branches after `reset`, and after the last step
-        self._told = -1  # a part that `informed` has named for the next step
+        self._told = -1  # the part that `informed` chose for the next step; -1 for none
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Draw a program and start a search on it; `options={"task": n}` takes this one.
+        """Draw a program and start a search on it; `options={"task": n}` selects task n.
 
         Raises:
-            InputError: the task is no whole number from 0 to 2^31 - 1.
+            InputError: the task is not a whole number from 0 to 2^31 - 1.
         """
         rest = {name: value for name, value in (options or {}).items() if name != "task"}
         given = (options or {}).get("task", self.options.task)
@@ -157,7 +158,7 @@ class Programs(Focus):
             seed = self._next_seed()
         else:
             self._base = -1
-        chance = seeding.np_random(seed % LARGEST)[0]
+        chance = seeding.np_random(seed % LARGEST)[0]  # the same for the seeds of `_next_seed` in a row
         self.task = drawn(self.options.split, chance) if given is None else task_of(given)
         self.program = generate(self.task, LEVELS[self.options.level])
         self.subject_name = f"program {self.task}"
@@ -166,20 +167,24 @@ class Programs(Focus):
         return super().reset(seed=seed, options=rest)
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
-        """As of every environment with a search."""
+        """Step as `SearchEnv` does, after making sure that the program's file exists."""
         if self._folder is not None:
             self._written()
         return super().step(action)
 
     def _next_seed(self) -> int:
-        """A seed for an episode without one. Some in a row differ by 2^31 only, and that part does not choose the task."""
+        """Return a seed for an episode without one.
+
+        The seeds of consecutive episodes on one task differ by multiples of 2^31, which do not influence the choice of
+        the task.
+        """
         self._times = (self._times + 1) % self.options.repeat
         if self._times == 0 or self._base < 0:
             self._base, self._times = int(self.np_random.integers(LARGEST)), 0
         return self._base + self._times * LARGEST
 
     def record(self) -> dict[str, Any]:
-        """As for every environment, with the task of the episode among the options."""
+        """Return the record of the episode, with its task among the options."""
         found = super().record()
         return {**found, "subject": "", "options": {**found["options"], "task": self.task}}
 
@@ -191,9 +196,10 @@ class Programs(Focus):
             self._folder.remove()
 
     def informed(self) -> int:
-        """What somebody would do who knows which locks open: of these stay with one, then take the least deep.
+        """Return the action of a player who sees which locks open; for oracles only.
 
-        For oracles only: the part is remembered, and the next step works on it whatever its action points to.
+        It stays with a part whose lock opens while there is progress, then takes the part with the least deep lock. The
+        part is remembered: the next step works on it, whatever part its action points to.
         """
         assert self.parts is not None and self.program is not None
         seen, groups = self.parts.seen, self.parts.groups
@@ -214,7 +220,10 @@ class Programs(Focus):
         return Executor(locate(str(self._written())), Limits(seconds=self.options.timeout_s))
 
     def _written(self) -> Path:
-        """The file of the program; a new one if this environment was closed, or came from a process that has ended."""
+        """Return the file of the program, written anew if the folder is missing.
+
+        The folder is missing after `close`, and in a copy from a process that has ended.
+        """
         assert self.program is not None
         if self._folder is None or not os.path.isdir(self._folder.path):
             self._folder = Folder("" if self._folder is None else self._folder.path)
@@ -227,7 +236,7 @@ class Programs(Focus):
         return _RATES
 
     def _tracked(self) -> Sequence[str]:
-        return (self.goal.fitness,)  # no suite is exported, so nobody asks for the lines
+        return (self.goal.fitness,)  # no suite is exported, so lines need not be archived
 
     def _started(self, engine: Engine) -> None:
         super()._started(engine)
@@ -254,7 +263,7 @@ class Programs(Focus):
 
     @property
     def _left(self) -> int:
-        """How many branches could be covered after `reset`, at least 1."""
+        """The number of branches that could still be covered after `reset`, at least 1."""
         return max(1, int(self._possible.sum()) - self._first)
 
     def _covered(self, engine: Engine) -> int:

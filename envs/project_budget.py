@@ -1,4 +1,4 @@
-"""ProjectBudget: the modules of a project share a budget; at every step an agent gives a slice of it to one of them."""
+"""ProjectBudget: at every step an agent gives a slice of a project's budget to one of its modules."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from fitgym.subject.source import locate
 __all__ = ["FEATURES", "ProjectBudget", "ProjectBudgetOptions"]
 
 FEATURES: Final = ("there", "size", "open", "covered", "last_gain", "recent_gain", "idle", "slices")
-"""What is seen of a module, each in [0, 1]."""
+"""The names of the numbers observed for a module, each in [0, 1]."""
 
-_MANY: Final = 1024  # branches at which a count is seen as 1
-_LONG: Final = 16  # slices at which a number of slices is seen as 1
-_MODULES: Final = (4, 8)  # of a drawn project
-_SLICES: Final = 6  # for each module, where no budget is given
+_MANY: Final = 1024  # number of branches at which a feature reaches 1
+_LONG: Final = 16  # number of slices at which a feature reaches 1
+_MODULES: Final = (4, 8)  # fewest and most modules of a drawn project
+_SLICES: Final = 6  # for each module, if no budget is given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,13 +48,13 @@ class ProjectBudgetOptions(Options):
 
     Attributes:
         subjects: modules of the project; drawn from recorded curves if empty.
-        path: folder that is searched first for them.
-        budget: executions of test cases of the whole project: 3000x. 600 for each module if not given.
+        path: a folder that is searched first for the modules.
+        budget: executions of test cases for the whole project, such as 3000x; 600 for each module by default.
         actions: what an action names: a rule that points to a module (`pointers`), or a module (`slots`).
-        slots: the number of modules that can be named.
+        slots: the number of modules that actions can name.
         split: train, validation or test, or a range of tasks such as 400-499.
         task: this task in every episode; drawn from the split if None.
-        timeout_s: seconds that one test case may take.
+        timeout_s: time limit of one test case in seconds.
     """
 
     subjects: tuple[str, ...] = ()
@@ -69,12 +69,12 @@ class ProjectBudgetOptions(Options):
 
 class ProjectBudget(RecordedEnv):
     """## Description
-    The modules of a project share a budget. A search generates tests for each module, independently of the others. At
-    every step the agent gives a slice of 100 executions to one module. There is not enough budget for all: some modules
-    are soon done, some have branches that no search covers, and some go on for long.
+    The modules of a project share a budget. A separate search generates tests for each module. At every step the agent
+    gives a slice of 100 executions to one module. The budget is too small for all: some modules are finished early,
+    some have branches that no search covers, and some make progress for a long time.
 
-    By default a project is four to eight modules of the standard library whose searches have been recorded, so a step
-    takes microseconds. With `subjects` the searches run.
+    By default a project consists of four to eight modules of the standard library with recorded searches, so a step
+    takes microseconds. With `subjects` the searches run live.
 
     ## Action Space
     `Discrete(8)`: an action is a rule that points to a module, so it means the same in every project:
@@ -82,47 +82,51 @@ class ProjectBudget(RecordedEnv):
     | action | points to the module |
     |---|---|
     | in_turn | with the fewest slices |
-    | by_size | that is furthest below its share by number of branches |
-    | by_root_size | that is furthest below its share by the square root of that number |
-    | by_open | that is furthest below its share by open branches |
-    | by_root_open | that is furthest below its share by the square root of its open branches |
-    | last_gain | whose last slice covered most |
-    | recent_gain | that covered most per slice in the second half of its slices, with optimism |
+    | by_size | furthest below its share by number of branches |
+    | by_root_size | furthest below its share by the square root of the number of branches |
+    | by_open | furthest below its share by open branches |
+    | by_root_open | furthest below its share by the square root of the open branches |
+    | last_gain | with the largest gain in its last slice |
+    | recent_gain | with the largest gain per slice in the second half of its slices, estimated optimistically |
     | ucb | with the highest upper confidence bound of the gain per slice |
 
-    With `actions="slots"` the space is `Discrete(slots)`, and an action is a module. `info["action_mask"]` and
-    `action_masks()` allow those with open branches. A slice for another one is lost.
+    With `actions="slots"` the space is `Discrete(slots)`, and an action names a module. `info["action_mask"]` and
+    `action_masks()` allow the modules with open branches. A slice for any other slot is lost.
 
     ## Observation Space
     `Box(0, 1, (8 n + 1,), float32)` for n actions: eight numbers for the module that each action points to, and the
-    remaining budget.
-    The numbers are: whether there is a module; its size, its open branches, the gain of its last slice and of its last
-    three, all on a logarithmic scale; the share of its branches that are covered; slices since the last gain, and slices
-    so far.
+    remaining budget. The eight numbers are:
+
+    * whether there is a module;
+    * its size, its open branches, and the gain per slice of its last slice and of its last three, all on a logarithmic
+      scale;
+    * the share of its branches that are covered;
+    * the slices since its last gain, and its slices so far.
 
     ## Rewards
-    The branches that were covered in the step, as a share of all branches of the project. They sum to the share that is
-    covered at the end. Nobody reaches 1: real modules have branches that no test covers.
+    The branches covered in the step, as a share of all branches of the project. The rewards sum to the final share of
+    covered branches. It stays below 1, because real modules have branches that no test covers.
 
     ## Starting State
-    A project drawn from the split, no branch covered. The seed of `reset` determines everything.
-    `reset(options={"task": n})` takes this project for one episode. `info["task"]` tells it, -1 with `subjects`.
-    Projects of the splits train, validation and test have the modules of that split of `stdlib-v1`.
+    A project drawn from the split, with no branch covered. The seed of `reset` determines everything.
+    `reset(options={"task": n})` selects project n for one episode. `info["task"]` holds the number of the project; -1
+    with `subjects`. Projects of the splits train, validation and test consist of modules of the same split of
+    `stdlib-v1`.
 
     ## Episode End
     Terminated when the budget is spent or all branches are covered.
 
     ## Arguments
-    * `subjects`: modules of a project of your own, such as `["shop.cart", "shop.store"]`. Their searches run.
-    * `path`: a folder that is searched first for them.
-    * `budget`: executions of test cases of the whole project, such as "3000x"; by default 600 for each module.
+    * `subjects`: modules of your own project, such as `["shop.cart", "shop.store"]`. Their searches run live.
+    * `path`: a folder that is searched first for the modules.
+    * `budget`: executions of test cases for the whole project, such as "3000x"; 600 for each module by default.
     * `actions`: "pointers" or "slots".
-    * `slots`: the number of modules that an action can name.
+    * `slots`: the number of modules that actions can name.
     * `split`: "train", "validation", "test", or a range of tasks such as "400-499"; see `fitgym.envs.tasks`.
     * `task`: one task for all episodes.
-    * `timeout_s`: seconds that one test case may take.
-    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
+    * `timeout_s`: time limit of one test case in seconds.
+    * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## Version History
     * v0: initial version.
@@ -160,13 +164,13 @@ class ProjectBudget(RecordedEnv):
         self.standings: list[Standing] = []
         self._budget = 0  # slices of the episode
         self._spent = 0
-        self._told = -1  # a module that `informed` has named for the next step
+        self._told = -1  # the module that `informed` chose for the next step; -1 for none
         self.actions_taken = []
         self.rewards = []
 
     @property
     def pointing(self) -> bool:
-        """Actions are rules that point to modules, rather than modules."""
+        """Whether actions are rules that point to modules, rather than modules."""
         return self.options.actions == "pointers"
 
     # ------------------------------------------------------------------ Gymnasium
@@ -174,10 +178,10 @@ class ProjectBudget(RecordedEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Draw a project; `options={"task": n}` takes this one.
+        """Draw a project; `options={"task": n}` selects project n.
 
         Raises:
-            InputError: the task is no whole number from 0 to 2^31 - 1.
+            InputError: the task is not a whole number from 0 to 2^31 - 1.
             SubjectError: one of the `subjects` cannot be imported or tested.
         """
         given = (options or {}).get("task", self.options.task)
@@ -190,7 +194,7 @@ class ProjectBudget(RecordedEnv):
             self.task = -1
             self.courses = tuple(self._live(name, int(chance.integers(2**31))) for name in self._references)
         else:
-            # The task has a generator of its own: an episode that is repeated with its task given must not shift the other.
+            # The task has its own generator, so that repeating an episode with a given task does not shift `chance`.
             of_task = np.random.default_rng((self.seed, 1))
             self.task = drawn(self.options.split, of_task) if given is None else given
             self.courses = self._project(chance)
@@ -232,7 +236,7 @@ class ProjectBudget(RecordedEnv):
         return self._observation(), reward, self._over, False, self._info()
 
     def render(self) -> Any:
-        """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
             return self._display.view()
         if self.render_mode is None:
@@ -243,14 +247,14 @@ class ProjectBudget(RecordedEnv):
         return f"{self._spent} of {self._budget} slices, covered {modules}"
 
     def close(self) -> None:
-        """End the worker processes and what is shown on the terminal; harmless when called twice."""
+        """End the worker processes and the display on the terminal; a second call does nothing."""
         for executor in self._executors.values():
             executor.close()
         if self._display is not None:
             self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which modules have open branches; every pointer is allowed, and everything where no module is left."""
+        """The modules with open branches; pointers are always allowed, and so is everything if no module is open."""
         allowed = np.ones(len(self.action_names), dtype=bool)
         if not self.pointing and any(one.open for one in self.standings):
             allowed[:] = False
@@ -258,26 +262,27 @@ class ProjectBudget(RecordedEnv):
         return allowed
 
     def fork(self) -> ProjectBudget:
-        """An independent copy in the same state.
+        """Return an independent copy in the same state.
 
-        With `subjects`, copies share the searches, whose course is the same in all of them. The searches end when the
-        environment that started them is closed.
+        With `subjects`, the copies share the searches, because a search runs the same in all copies. The searches end
+        when the environment that started them is closed.
         """
+        # The memo gives the copy an empty dict, so that closing the copy leaves the original's workers running.
         return copy.deepcopy(self, {id(self._executors): {}})
 
-    # ------------------------------------------------------------------ what agents are compared with
+    # ------------------------------------------------------------------ baselines
 
     @property
     def rules(self) -> Mapping[str, Callable[[Any, Mapping[str, Any], np.random.Generator], int]]:
-        """With slots, simple rules by name; each takes observation, info and a generator. Pointers are rules already."""
+        """With slots, baseline rules by name; each takes observation, info and a generator. Empty with pointers."""
         if self.pointing:
             return {}
         return {name: partial(self._ruled, name) for name in RULES}
 
     def informed(self) -> int:
-        """The best division in hindsight, exact; for oracles only.
+        """Return the action of the best division in hindsight, computed exactly; for oracles only.
 
-        The module is remembered, and the next step works on it whatever its action points to.
+        The module is remembered: the next step works on it, whatever module its action points to.
         """
         left = self._budget - self._spent
         curves = [
@@ -293,34 +298,34 @@ class ProjectBudget(RecordedEnv):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features."""
+        """The names of the action catalogue and of the features."""
         catalogue = "pointers to modules" if self.pointing else f"{self.options.slots} modules"
         return {"catalogue": catalogue, "features": "modules-v1"}
 
     @property
     def default_agent(self) -> str:
-        """The agent when the user names none."""
+        """The agent that is used if the user names none."""
         return "ucb"
 
     @property
     def recorded_budget(self) -> str | None:
-        """The budget as text; None where none was given."""
+        """The budget as text; None if none was given."""
         return self.options.budget
 
     def record(self) -> dict[str, Any]:
-        """As for every environment, with the task of the episode among the options."""
+        """Return the record of the episode, with its task among the options."""
         found = super().record()
         return {**found, "options": {**found["options"], "task": self.task if self.task >= 0 else None}}
 
     def action_of(self, recorded: Any) -> np.int64:
-        """The number of an action by its name.
+        """Return the number of an action by its name.
 
         Raises:
-            UnknownName: no action has it.
+            UnknownName: no action has this name.
         """
         return index_of(recorded, list(self.action_names))
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ private
 
     @property
     def _total(self) -> int:
@@ -335,7 +340,7 @@ class ProjectBudget(RecordedEnv):
         return self._spent >= self._budget or not any(one.open for one in self.standings)
 
     def _project(self, chance: np.random.Generator) -> tuple[Course, ...]:
-        """The task draws the modules, chance draws one of the recorded searches on each."""
+        """Select the modules and a recorded search on each: the task determines the modules, `chance` the searches."""
         split = next((name for name, found in SPLITS.items() if self.task in found), "test")
         curves = self._recorded[split]
         draw = np.random.default_rng(self.task)
@@ -343,7 +348,7 @@ class ProjectBudget(RecordedEnv):
         return tuple(curves[name][int(chance.integers(len(curves[name])))] for name in names)
 
     def _live(self, name: str, seed: int) -> Live:
-        """A search on a module, in a worker that serves all episodes."""
+        """Return a live search on a module, in a worker that all episodes share."""
         if name not in self._executors:
             self._executors[name] = Executor(self._references[name], Limits(seconds=self.options.timeout_s))
         return Live(name, self._executors[name], seed=seed, slices=self._budget)
@@ -362,7 +367,7 @@ class ProjectBudget(RecordedEnv):
         return np.array([*seen, 1.0 - self._spent / self._budget], dtype=np.float32)
 
     def _seen(self, choice: str) -> Step:
-        """What there is to be shown of the step that was made."""
+        """The last step in the form that displays show."""
         pairs = list(zip(self.courses, self.standings, strict=True))
         return Step(
             choice,
@@ -385,10 +390,10 @@ class ProjectBudget(RecordedEnv):
 
 
 def _slices(budget: str) -> int:
-    """A budget as a number of slices.
+    """Parse a budget into a number of slices.
 
     Raises:
-        InputError: it has another unit, or is no whole number of slices.
+        InputError: the unit is not x, or the budget is not a whole number of slices.
     """
     parsed = Budget.parse(budget)
     if parsed.unit != "x" or parsed.amount < SLICE or parsed.amount % SLICE:

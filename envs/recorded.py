@@ -1,4 +1,4 @@
-"""What all environments share: declared options, and a record from which an episode can be repeated."""
+"""The base class of all environments: declared options, and a record from which an episode can be repeated."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class RecordedEnv(gymnasium.Env[Observation, Any]):
         Options: the keyword arguments, as a frozen dataclass.
 
     Attributes:
-        options: their values.
+        options: the values of the options.
         subject_name: the module or class under test; "" if there is none.
-        seed: the number that `reset` takes to repeat the episode; None before the first.
+        seed: the seed with which `reset` repeats the episode; None before the first episode.
         actions_taken: the actions of the episode in their JSON form.
-        rewards: of the episode.
+        rewards: the rewards of the episode.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012  (as Gymnasium declares it)
 
     Options: ClassVar[type[setting.Options]]
     options: setting.Options
@@ -46,7 +46,7 @@ class RecordedEnv(gymnasium.Env[Observation, Any]):
 
     @property
     def env_id(self) -> str:
-        """The registered id, or `module:Class` of an environment that was constructed directly."""
+        """The registered id; `module:Class` for an environment that was constructed directly."""
         if self.spec is not None:
             return self.spec.id
         return f"{type(self).__module__}:{type(self).__qualname__}"
@@ -54,16 +54,16 @@ class RecordedEnv(gymnasium.Env[Observation, Any]):
     @property
     @abstractmethod
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features; a saved policy is valid only for the same names."""
+        """The names of the action catalogue and of the features; a saved policy is valid only for the same names."""
 
     @property
     @abstractmethod
     def default_agent(self) -> str:
-        """The agent for this environment when the user names none."""
+        """The agent that is used if the user names none."""
 
     @abstractmethod
     def action_of(self, recorded: Any) -> Any:
-        """The element of the action space that a recorded action names.
+        """Return the element of the action space that a recorded action names.
 
         Example: `env.step(env.action_of("exception+branch"))`.
 
@@ -77,10 +77,11 @@ class RecordedEnv(gymnasium.Env[Observation, Any]):
         return None
 
     def record(self) -> dict[str, Any]:
-        """What is needed to repeat the episode, and its rewards, as JSON-ready values.
+        """Return the data needed to repeat the episode, and its rewards, as JSON-ready values.
 
         The keys are env, subject, budget, seed, options, actions and rewards. To repeat the episode, make the
-        environment with these options, pass the seed to `reset` and each action through `action_of` to `step`.
+        environment with these options and pass the seed to `reset`. Then convert each action with `action_of` and pass
+        it to `step`.
         """
         options = self.options.recorded()
         options.pop("budget", None)
@@ -95,19 +96,19 @@ class RecordedEnv(gymnasium.Env[Observation, Any]):
         }
 
     def _begin(self, seed: int | None) -> None:
-        """Seed the episode, and forget the last one. Without a seed, draw one from `np_random`."""
+        """Seed the episode and clear the record of the last one. Without a seed, draw one from `np_random`."""
         super().reset(seed=seed)
         self.seed = int(self.np_random.integers(2**31)) if seed is None else int(seed)
         self.actions_taken, self.rewards = [], []
 
 
 def signature(kind: type[setting.Options], *first: str, last: typing.Mapping[str, str]) -> inspect.Signature:
-    """The signature of a constructor with these options as keyword-only parameters.
+    """Return the signature of a constructor that takes these options as keyword-only parameters.
 
     Args:
-        kind: the options.
-        first: positional parameters.
-        last: further keyword-only parameters with the default None, and their types.
+        kind: the class of the options.
+        first: names of positional parameters.
+        last: types of further keyword-only parameters by name; their default is None.
     """
     types, values = typing.get_type_hints(kind), setting.defaults(kind)
     parameter = inspect.Parameter

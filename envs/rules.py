@@ -1,4 +1,4 @@
-"""Rules: simple ways to choose the part that a search works on next. They are baselines, and actions of `Programs`."""
+"""Rules that choose the part to search next, as baselines and as actions of `Programs`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fitgym.envs.parts import Parts
 __all__ = ["POINTERS", "POINTING", "RULES", "Rule"]
 
 Rule = Callable[[Parts, np.random.Generator], int]
-"""The number of a part, of the whole subject if none has an open branch."""
+"""Returns the number of a part, or that of the whole subject if no part has an open branch."""
 
 Pointer = Callable[[Parts], int]
 
@@ -32,12 +32,12 @@ def _round_robin(parts: Parts, chance: np.random.Generator) -> int:
 
 
 def _proportional(parts: Parts, chance: np.random.Generator) -> int:
-    """Slices in proportion to the open branches."""
+    """Choose slices in proportion to the open branches."""
     return min(_open(parts), key=lambda n: (parts.seen[n].spent + 1.0) / max(1.0, parts.seen[n].left))
 
 
 def _patient(patience: int) -> Rule:
-    """Stays with a part until so many slices have brought it no nearer, then takes the one that failed least often."""
+    """Return a rule: stay with a part for `patience` idle slices, then take the one that failed least often."""
 
     def rule(parts: Parts, chance: np.random.Generator) -> int:
         found, seen = _open(parts), parts.seen
@@ -49,7 +49,10 @@ def _patient(patience: int) -> Rule:
 
 
 def _recent_gain(parts: Parts, chance: np.random.Generator) -> int:
-    """The part whose last slice gained most, one without a slice first; by lot with probability 0.1."""
+    """Choose the part with the largest gain in its last slice; with probability 0.1 a random part.
+
+    A part without a slice comes first.
+    """
     found, seen = _open(parts), parts.seen
     if chance.random() < 0.1:
         return found[int(chance.integers(len(found)))]
@@ -67,7 +70,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         **{f"patient_{n}": _patient(n) for n in (1, 2, 4, 8)},
     }
 )
-"""Each rule by name."""
+"""The rules by name."""
 
 
 def _stay(parts: Parts) -> int:
@@ -93,22 +96,22 @@ POINTERS: Final[Mapping[str, Pointer]] = MappingProxyType(
         "whole": lambda parts: parts.whole,
     }
 )
-"""What each of the actions of `Programs` points to:
+"""The part that each action of `Programs` points to:
 
 | action | part |
 |---|---|
-| stay | that of the last slice |
-| first, second, third | those that are offered, with fewest slices; one not taken goes to the end of these |
-| nearest | that which failed least often, and of these the one whose nearest open branch is nearest |
-| promising | that which came nearer most in its last slice |
+| stay | the part of the last slice |
+| first, second, third | the parts on offer, with the fewest slices; one that is not taken moves to their end |
+| nearest | the part with the fewest idle slices, and among these the one with the nearest open branch |
+| promising | the part with the largest approach in its last slice |
 | whole | all parts |
 
-All of them have open branches; none but `stay` points to the part of the last slice where there is another one.
+All of these parts have open branches. Only `stay` points to the part of the last slice, unless no other part is open.
 """
 
 
 def _pointing(patience: int, otherwise: str) -> Callable[[Parts], str]:
-    """Stays with a part until so many slices have brought it no nearer, then points elsewhere."""
+    """Return a rule that stays with a part for at most `patience` idle slices, then points to `otherwise`."""
 
     def rule(parts: Parts) -> str:
         stays = parts.last in parts.open and parts.seen[parts.last].idle < patience
@@ -124,7 +127,7 @@ POINTING: Final[Mapping[str, Callable[[Parts], str]]] = MappingProxyType(
         for otherwise in ("first", "nearest", "promising")
     }
 )
-"""Rules that choose among `POINTERS`, each by name."""
+"""Rules that choose among `POINTERS`, by name."""
 
 
 def _open(parts: Parts) -> Sequence[int]:

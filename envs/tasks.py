@@ -1,7 +1,7 @@
-"""Numbered tasks: an environment on generated tasks draws another one at every reset, from its split.
+"""Numbered tasks: an environment with generated tasks draws one from its split at every reset.
 
-A task is the number from which everything about it is generated: a program, a landscape. The splits are ranges of
-numbers, the same for every environment with numbered tasks:
+A task is a number from which a program or a landscape is generated. The splits are ranges of numbers, the same for
+every environment with numbered tasks:
 
 | split | numbers | for |
 |---|---|---|
@@ -9,7 +9,7 @@ numbers, the same for every environment with numbered tasks:
 | test | 200 to 399 | reporting |
 | train | 1,000 to 2^31 - 1 | learning |
 
-Numbers from 400 to 999 belong to no split. They are left to people who judge a policy that somebody else has trained.
+Numbers from 400 to 999 belong to no split. They are reserved for judging a policy that somebody else has trained.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fitgym.errors import InputError, UnknownName
 __all__ = ["SPLITS", "drawn", "numbers", "task_of"]
 
 LARGEST: Final = 2**31
-"""Numbers of tasks are below it."""
+"""The exclusive upper bound of task numbers."""
 
 SPLITS: Final[Mapping[str, range]] = {
     "train": range(1000, LARGEST),
@@ -35,7 +35,7 @@ SPLITS: Final[Mapping[str, range]] = {
 
 
 def numbers(split: str) -> range:
-    """The numbers of a split, or of a range that is written out, both ends included: 400-499.
+    """Return the numbers of a split, or of an explicit range with both ends included, such as 400-499.
 
     Raises:
         UnknownName: there is no such split.
@@ -52,7 +52,7 @@ def numbers(split: str) -> range:
 
 
 def drawn(split: str, chance: np.random.Generator) -> int:
-    """A task of a split, each with the same probability.
+    """Draw a task of a split uniformly.
 
     Raises:
         InputError: see `numbers`.
@@ -62,10 +62,10 @@ def drawn(split: str, chance: np.random.Generator) -> int:
 
 
 def task_of(given: Any) -> int:
-    """The number of a task that `reset(options={"task": ...})` was given.
+    """Check the task number given to `reset(options={"task": ...})`.
 
     Raises:
-        InputError: it is no whole number from 0 to 2^31 - 1.
+        InputError: it is not a whole number from 0 to 2^31 - 1.
     """
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < LARGEST:
         raise InputError(f"task {given!r} cannot be used: expected a whole number from 0 to 2^31 - 1")

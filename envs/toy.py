@@ -1,4 +1,4 @@
-"""A toy: five fitness functions as formulas, microseconds for each step, and a best policy that can be computed."""
+"""A toy environment: five fitness functions as formulas, microseconds per step, and a computable best policy."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class ToyOptions(Options):
     """The options of `Toy`.
 
     Attributes:
-        horizon: steps of an episode, at least 2.
-        noise: standard deviation of the reward, at least 0.
+        horizon: number of steps in an episode, at least 2.
+        noise: standard deviation of the reward noise, at least 0.
     """
 
     horizon: int = 40
@@ -47,12 +47,12 @@ class ToyOptions(Options):
 
 class Toy(RecordedEnv):
     """## Description
-    What happens to fitness functions while a search goes on, without a search: one saturates, one drifts, one deceives,
-    one pays only later. For lessons, for tests of agents and for learning curves.
+    Typical behaviours of fitness functions during a search, as formulas: one function saturates, one drifts, one
+    deceives, and one pays off only later. It serves the course, tests of agents and learning curves.
 
     ## Action Space
-    `Discrete(5)`, `env.unwrapped.action_names`. With t the step (from 0), H the horizon and n(a) how often action a was
-    taken before, an action pays its rate times what was made of the run so far:
+    `Discrete(5)`, `env.unwrapped.action_names`. Let t be the step (from 0), H the horizon and n(a) the number of
+    earlier uses of action a. An action pays its rate times the state of the run so far:
 
         R = rate(a) * 1.15 ^ min(n(ground), 5) * 0.93 ^ n(mirage) + noise
 
@@ -61,32 +61,34 @@ class Toy(RecordedEnv):
     | steady | 0.4 | a function that always helps a little |
     | fading | 0.9 * 0.85 ^ n(fading) | saturation: its targets get covered |
     | rising | 0.8 * t / (H - 1) | drift: worth nothing before the rest is covered |
-    | mirage | 0.9 | deception: pays at once, and harms all that comes after |
-    | ground | 0 | investment: pays nothing, and up to five of it raise all that comes after |
+    | mirage | 0.9 | deception: pays at once, and lowers all later rewards |
+    | ground | 0 | investment: pays nothing, and its first five uses raise all later rewards |
 
     ## Observation Space
-    `Box(0, 1, (11,), float32)`, `env.unwrapped.feature_names`: the share of the horizon that is left, the share of it
-    that each action has got (5), and which action came last (5). The state is fully observed.
+    `Box(0, 1, (11,), float32)`, `env.unwrapped.feature_names`: the share of the horizon that is left, the uses of each
+    action as a share of the horizon (5), and the last action one-hot (5). The state is fully observed.
 
     ## Rewards
-    As above. `noise` is the deviation of a normal draw that is added.
+    The formula above. `noise` is the standard deviation of an added normal draw.
 
     ## Starting State
-    Nothing was done. With `noise` the seed of `reset` determines the draws; without, everything is determined.
+    No action has been used. With `noise`, the seed of `reset` determines the draws; without it, the environment is
+    deterministic.
 
     ## Episode End
-    Terminated after H steps: the horizon is part of the task and can be observed.
+    Terminated after H steps, because the horizon is part of the task and can be observed.
 
     ## Arguments
     * `horizon`: H, at least 2.
-    * `noise`: standard deviation of the reward, at least 0.
-    * `render_mode`: "ansi", a line; "rgb_array", a picture of 800 by 600 pixels (extra `render`); "human", the terminal,
-      after every step; "episode", the `fitgym.rendering.episode.Episode` so far; or None.
+    * `noise`: standard deviation of the reward noise, at least 0.
+    * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
+      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
 
     ## Optimum
-    `fitgym.envs.toy.optimum(horizon)` is the best return and the best action for each state, by backward induction.
-    At H = 40 it is 39.46: ground first, the mirage only when nothing is left to be harmed. The best single action earns
-    16.00, whatever pays most at once 13.00, so that chance, with about 21, beats both.
+    `fitgym.envs.toy.optimum(horizon)` computes the best return and the best action in each state by backward induction.
+    At H = 40 the best return is 39.46: the best policy starts with ground, and takes the mirage only at the end, when
+    few rewards are left to lower. The best single action earns 16.00, the greedy policy 13.00. Random actions earn
+    about 21 and beat both.
 
     ## Version History
     * v0: initial version.
@@ -114,7 +116,7 @@ class Toy(RecordedEnv):
         self._display = display(render_mode)
         self.action_space = spaces.Discrete(len(ACTIONS))
         self.observation_space = spaces.Box(0.0, 1.0, (len(self.feature_names),), np.float32)
-        self._step = horizon  # no episode has begun
+        self._step = horizon  # as after an episode, so that `step` requires a reset
         self._uses = [0] * len(ACTIONS)
         self._value = 0.0
         self._taken: list[int] = []
@@ -124,7 +126,7 @@ class Toy(RecordedEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin again with nothing done."""
+        """Start an episode in which no action has been used."""
         self._begin(seed)
         self._chance, _ = seeding.np_random(self.seed)
         self._step = 0
@@ -140,6 +142,7 @@ class Toy(RecordedEnv):
 
         Raises:
             ResetNeeded: the episode has ended, or none has begun.
+            ValueError: there is no such action.
         """
         if self._step >= self.horizon:
             raise ResetNeeded("the episode has ended: call reset() before the next step()")
@@ -161,7 +164,7 @@ class Toy(RecordedEnv):
         return self._observation(), reward, self._step == self.horizon, False, self._info()
 
     def render(self) -> Any:
-        """A line or a picture of the episode, as the render mode says; None for "human", which shows each step."""
+        """Return a line, a picture or the episode so far, depending on the render mode; None for "human"."""
         if self._display is not None:
             return self._display.view()
         if self.render_mode is None:
@@ -170,23 +173,23 @@ class Toy(RecordedEnv):
         return f"step {self._step} of {self.horizon}, earned {self._value:.2f}, taken: {uses}"
 
     def close(self) -> None:
-        """End what is shown on the terminal; harmless when called twice."""
+        """End the display on the terminal; a second call does nothing."""
         if self._display is not None:
             self._display.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions make sense now, shape `(5,)`: all of them."""
+        """The mask of allowed actions, shape `(5,)`: all are allowed."""
         return np.ones(len(ACTIONS), dtype=bool)
 
     def fork(self) -> Toy:
-        """An independent copy in the same state."""
+        """Return an independent copy in the same state."""
         return copy.deepcopy(self)
 
     def reseed(self, seed: int) -> None:
-        """Does nothing: no chance is involved."""
+        """Does nothing: without noise, the environment is deterministic."""
 
     def best_action(self) -> int:
-        """What the best policy does now.
+        """Return the action of the best policy in the current state.
 
         Raises:
             ResetNeeded: the episode has ended, or none has begun.
@@ -198,19 +201,19 @@ class Toy(RecordedEnv):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the catalogue of actions and of the features."""
+        """The names of the action catalogue and of the features."""
         return {"catalogue": "toy", "features": "toy-v1"}
 
     @property
     def default_agent(self) -> str:
-        """The agent when the user names none."""
+        """The agent that is used if the user names none."""
         return "ucb"
 
     def action_of(self, recorded: Any) -> np.int64:
-        """The number of an action by its name.
+        """Return the number of an action by its name.
 
         Raises:
-            UnknownName: no action has it.
+            UnknownName: no action has this name.
         """
         return index_of(recorded, ACTIONS)
 
@@ -226,7 +229,7 @@ class Toy(RecordedEnv):
         )
 
     def _seen(self) -> Step:
-        """What there is to be shown of the step that was made."""
+        """The last step in the form that displays show."""
         choice = ACTIONS[self._taken[-1]] if self._taken else ""
         return Step(
             choice,
@@ -247,7 +250,7 @@ class Toy(RecordedEnv):
 
 
 def _rate(action: int, step: int, n_fading: int, horizon: int) -> float:
-    """What an action pays before anything was made of the run."""
+    """Return the rate of an action, without the factor of the run."""
     if action == STEADY:
         return _STEADY_PAY
     if action == FADING:
@@ -258,22 +261,22 @@ def _rate(action: int, step: int, n_fading: int, horizon: int) -> float:
 
 
 def _factor(n_ground: int, n_mirage: int) -> float:
-    """What was made of the run so far."""
+    """Return the factor that earlier uses of ground and mirage put on all rewards."""
     return _GROWTH ** min(n_ground, _MOST_GROUND) * _HARM**n_mirage
 
 
 @lru_cache(maxsize=8)
 def optimum(horizon: int = 40) -> tuple[float, NDArray[np.int8]]:
-    """The best expected return of an episode, and the best action in each state.
+    """Return the best expected return of an episode, and the best action in each state.
 
-    By backward induction over all states (step, n(fading), n(mirage), n(ground)), where more than five of ground count
-    as five: V(s) = max over a of R(s, a) + V(s'). Of equally good actions the first is taken.
+    The computation is backward induction over all states (step, n(fading), n(mirage), n(ground)): V(s) = max over a of
+    R(s, a) + V(s'). More than five uses of ground count as five. The first of equally good actions is taken.
 
     Args:
-        horizon: steps of an episode.
+        horizon: number of steps in an episode.
 
     Returns:
-        The return, and an array of actions of shape `(H, H + 1, H + 1, 6)`, read-only.
+        The return, and a read-only array of actions of shape `(H, H + 1, H + 1, 6)`.
     """
     shape = (horizon + 2, horizon + 2, _MOST_GROUND + 1)
     n_fading, n_mirage, n_ground = np.ogrid[: shape[0], : shape[1], : shape[2]]
@@ -281,6 +284,7 @@ def optimum(horizon: int = 40) -> tuple[float, NDArray[np.int8]]:
     values = np.zeros(shape)
     policy = np.zeros((horizon, horizon + 1, horizon + 1, _MOST_GROUND + 1), np.int8)
     for step in reversed(range(horizon)):
+        # The value after an action: that of the state with one more use of it.
         later = np.zeros((len(ACTIONS), *shape))
         later[[STEADY, RISING]] = values
         later[FADING, :-1] = values[1:]

@@ -14,12 +14,13 @@ __all__ = ["WeightedFitness"]
 
 class WeightedFitness(SearchEnv):
     """## Description
-    A genetic algorithm evolves a suite of tests for a Python module. Every few generations the agent weighs the fitness
-    functions of the goal, and is rewarded for progress towards it.
+    A genetic algorithm evolves a test suite for a Python module. Every few generations the agent weighs the fitness
+    functions of the goal. It is rewarded for progress towards the goal.
 
     ## Action Space
-    `Box(-1, 1, (n,))`, a number for each fitness function, `env.unwrapped.action_names`. A function is inactive at -1; x
-    gives it the weight (1 + x) / 2 in the sum that guides the search. If every entry is -1, nothing changes.
+    `Box(-1, 1, (n,))`, a number for each fitness function, `env.unwrapped.action_names`. Entry x gives a function the
+    weight (1 + x) / 2 in the sum that guides the search. A function is inactive at -1. If every entry is -1, nothing
+    changes.
 
     ## Observation Space, Rewards, Starting State, Episode End, Arguments
     As in `fitgym.envs.base`.

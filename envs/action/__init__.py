@@ -1,4 +1,4 @@
-"""Actions: typed changes to the engine, the spaces they are chosen from, and their JSON form.
+"""Actions: typed changes to the engine, the spaces from which agents choose them, and their JSON form.
 
-Each environment of `fitgym.envs` picks one of them.
+Each environment of `fitgym.envs` uses one of these spaces.
 """

@@ -1,4 +1,4 @@
-"""Activate fitness functions: one combination of a catalogue, any set of bits, or weights."""
+"""Actions that activate fitness functions: a combination from a catalogue, a set of bits, or weights."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["Activate", "Bits", "Weights", "choices", "listed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Activate(Action):
-    """Make fitness functions the active ones; with none, the active functions stay.
+    """Activates fitness functions. If the action names none, the active functions stay.
 
     Attributes:
-        functions: to activate.
-        weights: of the functions in the combined fitness; 1 for those that are not named.
-        population: to go on with; None for the current one.
+        functions: the functions to activate.
+        weights: their weights in the combined fitness; 1 for functions without an entry.
+        population: the population to resume; None for the current one.
     """
 
     functions: tuple[str, ...]
@@ -44,12 +44,12 @@ class Activate(Action):
 
     @property
     def label(self) -> str:
-        """The name as displays show it, weights rounded."""
+        """The name for displays, with rounded weights."""
         return " + ".join(f"{weight:.2f} {name}" for name, weight in self.weights.items()) or super().label
 
 
 class Bits(ActionSpace):
-    """`MultiBinary(n)`: a bit for each fitness function. With no bit set, the active functions stay."""
+    """`MultiBinary(n)`: one bit per fitness function. With no bit set, the active functions stay."""
 
     def __init__(self, functions: Sequence[str], title: str = "") -> None:
         self.names = list(functions)
@@ -76,7 +76,7 @@ class Bits(ActionSpace):
 
 
 class Weights(Numbers):
-    """`Box(-1, 1, (n,))`: the weight (1 + x) / 2 of each fitness function, which is inactive at -1.
+    """`Box(-1, 1, (n,))`: entry x gives a fitness function the weight (1 + x) / 2; it is inactive at -1.
 
     If every entry is -1, nothing changes.
     """
@@ -97,7 +97,7 @@ class Weights(Numbers):
 
 
 def listed(combinations: Sequence[tuple[str, ...]], title: str = "") -> Listed:
-    """The choice of one of several combinations."""
+    """Return the `Discrete` space over several combinations."""
     names = [action_name(functions) for functions in combinations]
     actions = [
         Activate(name=name, recorded=name, index=index, functions=functions)
@@ -109,16 +109,16 @@ def listed(combinations: Sequence[tuple[str, ...]], title: str = "") -> Listed:
 def choices(
     kind: str | Sequence[str], functions: Sequence[str], required: Sequence[str] = (), of: str = ""
 ) -> ActionSpace:
-    """The space that is asked for: "bits", "weights", or a catalogue.
+    """Return the action space of a kind: "bits", "weights", or a catalogue.
 
     Args:
-        kind: one of these; catalogues as in `fitgym.envs.catalogue.catalogue`.
-        functions: fitness functions to choose from.
-        required: those that every combination of "paper" contains.
-        of: what the functions are called in the title; their names if empty.
+        kind: "bits", "weights", or a catalogue as in `fitgym.envs.catalogue.catalogue`.
+        functions: the fitness functions to choose from.
+        required: the functions that every combination of "paper" contains.
+        of: the text that stands for the functions in the title; their names if empty.
 
     Raises:
-        InputError: the catalogue cannot be made.
+        InputError: the catalogue cannot be built.
     """
     whose = of or ", ".join(functions)
     if kind == "bits":

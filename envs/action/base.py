@@ -1,4 +1,4 @@
-"""What an action is: a change to the engine, with a name and a JSON form."""
+"""The base classes of actions: an action is a change to the engine, with a name and a JSON form."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, kw_only=True)
 class Action(ABC):
-    """One change to the engine. A subclass says which.
+    """A change to the engine, defined by the subclass.
 
     Attributes:
-        name: as records and tables show the action.
-        index: of the action in its list, for the feature `last_action`.
+        name: the name in records and tables.
+        index: the index of the action in its list, for the feature `last_action`.
         recorded: the JSON form: a name, or the numbers of a continuous action.
     """
 
@@ -35,15 +35,17 @@ class Action(ABC):
 
     @abstractmethod
     def apply(self, engine: Engine) -> None:
-        """Change the engine; the next generations follow the change."""
+        """Change the engine; the change takes effect from the next generation."""
 
     @property
     def label(self) -> str:
-        """The name as displays show it; "as before" for an action that changes nothing."""
+        """The name for displays; "as before" for an action that changes nothing."""
         return self.name or "as before"
 
     def describe(self, parts: Sequence[str]) -> tuple[float, ...]:
-        """A number in [0, 1] for each part; for an action from a list 1 at its own name, 0 at the others.
+        """Describe the action by a number in [0, 1] for each part.
+
+        For an action from a list, the number is 1 at its own name and 0 elsewhere.
 
         Args:
             parts: names of the numbers, see `fitgym.envs.features.base.View`.
@@ -51,19 +53,20 @@ class Action(ABC):
         return tuple(float(part == self.name) for part in parts)
 
     def to_json(self) -> Any:
-        """The JSON form, from which `ActionSpace.raw` makes the same element of the space."""
+        """Return the JSON form, which `ActionSpace.raw` turns back into the same element of the space."""
         return self.recorded if isinstance(self.recorded, str) else list(self.recorded)
 
 
 class ActionSpace(ABC):
-    """A Gymnasium space with the meaning of its elements.
+    """A Gymnasium space that maps its elements to actions.
 
     Attributes:
-        space: of the actions.
-        names: of the actions, or of the components of one.
-        title: what the agent chooses from, such as "paper of exceptions"; saved policies are bound to it.
+        space: the Gymnasium space of the actions.
+        names: names of the actions, or of the components of one action.
+        title: a description of the choices, such as "paper of exceptions"; saved policies are valid only for the same
+            title.
         size: number of actions, or of components, for the feature `last_action`.
-        functions: fitness functions that an action may activate.
+        functions: the fitness functions that an action may activate.
     """
 
     space: spaces.Space[Any]
@@ -77,7 +80,7 @@ class ActionSpace(ABC):
 
     @abstractmethod
     def read(self, raw: Any) -> Action:
-        """The action that an element of the space stands for.
+        """Return the action that an element of the space represents.
 
         Raises:
             ValueError: `raw` is not in the space.
@@ -85,14 +88,14 @@ class ActionSpace(ABC):
 
     @abstractmethod
     def raw(self, recorded: Any) -> Any:
-        """The element of the space that a recorded action names; inverse of `read(...).to_json()`.
+        """Return the element of the space for a recorded action; the inverse of `read(...).to_json()`.
 
         Raises:
             InputError: the space has no such action.
         """
 
     def mask(self) -> NDArray[np.bool_]:
-        """Which actions are allowed, all of them, in the shape that sb3-contrib expects for the space."""
+        """The mask of allowed actions, in the shape that sb3-contrib expects for the space; all are allowed."""
         return np.ones(len(self.names), dtype=bool)
 
 
@@ -100,9 +103,9 @@ class Listed(ActionSpace):
     """`Discrete(n)`: the index of an action in a list.
 
     Args:
-        actions: in order, each with its own name.
+        actions: the actions in order; their names must differ.
         title: see `ActionSpace`.
-        functions: fitness functions that they may activate.
+        functions: the fitness functions that the actions may activate.
     """
 
     def __init__(self, actions: Sequence[Action], title: str, functions: Sequence[str] = ()) -> None:
@@ -123,7 +126,7 @@ class Listed(ActionSpace):
 
 
 class Numbers(ActionSpace):
-    """`Box(-1, 1, (n,))`: a number for each name. The interval suits algorithms with normal distributions."""
+    """`Box(-1, 1, (n,))`: one number per name. The symmetric interval suits agents with normal distributions."""
 
     def __init__(self, names: Sequence[str], title: str, functions: Sequence[str] = ()) -> None:
         self.names = list(names)
@@ -140,10 +143,10 @@ class Numbers(ActionSpace):
             ) from None
 
     def numbers(self, raw: Any) -> Floats:
-        """The numbers of an element.
+        """Check and convert the numbers of an element.
 
         Raises:
-            ValueError: they are too few, too many or out of range.
+            ValueError: there are too few or too many numbers, or one is out of range.
         """
         x = np.asarray(raw, np.float32)
         if x.shape != (len(self.names),) or not (np.abs(x) <= 1.0).all():
@@ -152,10 +155,10 @@ class Numbers(ActionSpace):
 
 
 def index_of(recorded: Any, names: Sequence[str]) -> np.int64:
-    """The index of a recorded name.
+    """Return the index of a recorded name.
 
     Raises:
-        UnknownName: no action has it.
+        UnknownName: no action has this name.
     """
     if recorded not in names:
         raise UnknownName("action", str(recorded), list(names))

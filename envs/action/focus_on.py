@@ -1,4 +1,4 @@
-"""Focus on a part of the subject: the fitness functions and the algorithm stay as they are."""
+"""Actions that focus the search on a part of the subject; the fitness functions and the algorithm stay the same."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fitgym.evolution.groups import Group
 __all__ = ["WHOLE", "FocusOn", "parts"]
 
 WHOLE = "whole"
-"""The action that focuses on nothing."""
+"""The name of the action that removes the focus."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FocusOn(Action):
-    """Restrict guidance and generation to a part.
+    """Restricts guidance and test generation to one part.
 
     Attributes:
-        group: the part; None for the whole subject. Which one it is is known once there is a subject.
+        group: the part; None for the whole subject. The environment sets it when the action is applied.
     """
 
     group: Group | None = None
@@ -30,5 +30,5 @@ class FocusOn(Action):
 
 
 def parts(names: Sequence[str], title: str) -> Listed:
-    """The choice of a part by its slot, or by a rule that names one."""
+    """Return the `Discrete` space over parts, named by slots or by rules that point to a part."""
     return Listed([FocusOn(name=name, recorded=name, index=index) for index, name in enumerate(names)], title)

@@ -1,4 +1,4 @@
-"""Set rates: the probabilities of random test generation, each within a sensible range."""
+"""Actions that set the probabilities of random test generation, each within a sensible range."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ RANGES: Final[Mapping[str, tuple[float, float]]] = {
     "repeat_calls": (0.0, 0.5),
     "repeat_items": (0.0, 0.5),
 }
-"""The lowest and the highest value of each rate that an agent may set. The default of each lies between."""
+"""The lowest and the highest value of each rate that an agent may set. The default lies in between."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetRates(Action):
-    """Set the rates of random test generation from the next generation.
+    """Sets the rates of random test generation from the next generation.
 
     Attributes:
-        rates: all of them.
-        changed: the chosen ones by name.
+        rates: all rates.
+        changed: the chosen rates by name.
     """
 
     rates: Rates
@@ -66,13 +66,13 @@ class SetRates(Action):
 
 
 class RateNumbers(Numbers):
-    """`Box(-1, 1, (n,))`: -1 is the lowest value of a rate, 0 its default, 1 the highest, linear in between.
+    """`Box(-1, 1, (n,))`: -1 is the lowest value of a rate, 0 its default and 1 the highest, linear in between.
 
-    The zero vector therefore restores the defaults exactly. `object_rate` is cut where its sum with `tested_rate` would
-    exceed 1.
+    The zero vector therefore restores the defaults exactly. `object_rate` is reduced if its sum with `tested_rate`
+    would exceed 1.
 
     Args:
-        names: of the rates, see `RANGES`.
+        names: names of the rates, see `RANGES`.
 
     Raises:
         InputError: no rate is named, or one is named twice.
@@ -105,7 +105,7 @@ class RateNumbers(Numbers):
 
 
 def _between(name: str, x: float) -> float:
-    """The rate that a number in [-1, 1] stands for."""
+    """Return the rate for a number x in [-1, 1]."""
     low, high = RANGES[name]
     default: float = getattr(DEFAULT, name)
     return default + x * (high - default) if x >= 0 else default + x * (default - low)

@@ -1,4 +1,4 @@
-"""Use a search algorithm: the fitness functions stay as they are."""
+"""Actions that switch the search algorithm; the fitness functions stay the same."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Use", "algorithms"]
 
 @dataclass(frozen=True, kw_only=True)
 class Use(Action):
-    """Continue with a search algorithm, named with its options: mosa:crossover=0.5."""
+    """Switches to a search algorithm, named with its options: mosa:crossover=0.5."""
 
     def apply(self, engine: Engine) -> None:
         engine.use(self.name)
 
 
 def algorithms(searches: Sequence[str]) -> Listed:
-    """The choice of one of several search algorithms."""
+    """Return the `Discrete` space over several search algorithms."""
     actions = [Use(name=name, recorded=name, index=index) for index, name in enumerate(searches)]
     return Listed(actions, f"algorithms {', '.join(searches)}")

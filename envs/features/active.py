@@ -11,7 +11,7 @@ __all__ = ["Active"]
 
 
 class Active(Block):
-    """1 for each function that is active, else 0."""
+    """1 for each active function, 0 for the others."""
 
     reads_inactive: ClassVar[bool] = False
 

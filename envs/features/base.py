@@ -1,4 +1,4 @@
-"""What a feature block is: some named numbers that describe a running search."""
+"""The base class of feature blocks: a block is a list of named numbers that describe a running search."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Block", "Moment", "View", "blocks", "coverage", "squash"]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is known about an environment before its first episode.
+    """The properties of an environment that are known before its first episode.
 
     Attributes:
         functions: the fitness functions of the goal.
-        n_actions: number of actions, or of the components of one.
-        parts: names of the numbers that describe an action, see `fitgym.envs.action.base.Action.describe`: fitness
-            functions, or the actions themselves where they activate none. The functions if empty.
-        slots: names of the parts of a subject that the search can be focused on; empty where it cannot.
+        n_actions: number of actions, or of the components of one action.
+        parts: names of the numbers that describe an action, see `fitgym.envs.action.base.Action.describe`. These are
+            fitness functions, or the actions themselves if they activate none. If empty, `functions` is used.
+        slots: names of the parts of a subject that the search can focus on; empty if it cannot focus.
     """
 
     functions: tuple[str, ...]
@@ -35,18 +35,19 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What an environment knows beside the engine when it observes.
+    """The state of an episode that is not in the engine.
 
     Attributes:
-        remaining: share of the budget that is left, in [0, 1]; 1.0 without a budget.
-        value: of the goal now.
-        unit: the smallest step of the value that matters (`Goal.unit`).
-        scale: the value at which its feature is one half (`Goal.scale`).
-        gains: of the goal over the last steps, newest first.
-        stagnation: steps since the goal's value last rose.
-        action: index of the last action, -1 before the first.
-        parts: a number in [0, 1] for each of `View.parts`, which describes the last action; empty before the first.
-        slots: what was made of each of `View.slots`.
+        remaining: the share of the budget that is left, in [0, 1]; 1.0 without a budget.
+        value: the current value of the goal.
+        unit: the smallest relevant step of the value (`Goal.unit`).
+        scale: the value at which the goal's feature is one half (`Goal.scale`).
+        gains: the goal's gains in the last steps, newest first.
+        stagnation: the number of steps since the goal's value last rose.
+        action: the index of the last action; -1 before the first action.
+        parts: a number in [0, 1] for each of `View.parts` that describes the last action; empty before the first
+            action.
+        slots: the progress on each of `View.slots`.
     """
 
     remaining: float = 1.0
@@ -63,16 +64,16 @@ class Moment:
 class Block(ABC):
     """A block of features. Its name is the name of its file.
 
-    A block reads the engine by its queries (`best`, `active`, `weights`, `spent`, `covered`, `measures`, `fitness_of`,
-    `coverage`, `population`, `subject`) and changes nothing.
+    A block only queries the engine (`best`, `active`, `weights`, `spent`, `covered`, `measures`, `fitness_of`,
+    `coverage`, `population`, `subject`). It changes nothing.
 
     Class attributes:
         low: the lowest value; smaller values are clipped.
         high: the highest value; larger values are clipped.
-        shows_budget: it shows how much of the budget is left. With such a block a spent budget is `terminated`, because
-            an agent can see it coming; otherwise it is `truncated`.
-        reads_inactive: it may read fitness functions that do not guide the search. If no block does and no action can
-            activate a function, the search measures the guiding functions only, which is faster.
+        shows_budget: whether it shows how much of the budget is left. With such a block the agent can foresee the end,
+            so a spent budget is `terminated`; otherwise it is `truncated`.
+        reads_inactive: whether it may read fitness functions that do not guide the search. If no block does and no
+            action can activate a function, the search measures the guiding functions only, which is faster.
     """
 
     low: ClassVar[float] = 0.0
@@ -82,25 +83,25 @@ class Block(ABC):
 
     @abstractmethod
     def names(self, view: View) -> list[str]:
-        """The names of the numbers, in order."""
+        """Return the names of the numbers, in order."""
 
     @abstractmethod
     def values(self, engine: Queries, view: View, moment: Moment) -> list[float]:
-        """The numbers now, one for each name, after at least one generation."""
+        """Return the current numbers, one per name; called after at least one generation."""
 
 
 def blocks() -> Registry[Block]:
-    """Every feature block by name."""
+    """The registry of feature blocks."""
     return Registry("fitgym.envs.features", Block, "feature block")
 
 
 def squash(x: float, half: float) -> float:
-    """x / (x + half): 0 at 0, one half at `half`, always below 1."""
+    """Return x / (x + half): 0 at 0, one half at `half`, always below 1."""
     return x / (x + half)
 
 
 def coverage(engine: Queries, name: str) -> float:
-    """The share of a function's targets that the archive covers; 0.0 without targets or measurements."""
+    """Return the share of a function's targets that the archive covers; 0.0 without targets or measurements."""
     if not engine.measures(name):
         return 0.0
     covered = engine.covered(name)

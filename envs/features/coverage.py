@@ -11,7 +11,7 @@ __all__ = ["CombinedCoverage"]
 
 
 class CombinedCoverage(Block):
-    """The mean over the active functions of their coverage."""
+    """The mean coverage of the active functions."""
 
     reads_inactive: ClassVar[bool] = False
 

@@ -11,7 +11,7 @@ __all__ = ["CombinedFitness"]
 
 
 class CombinedFitness(Block):
-    """The mean over the active functions of the best suite's fitness; 0 is best."""
+    """The best suite's fitness, averaged over the active functions; 0 is best."""
 
     reads_inactive: ClassVar[bool] = False
 

@@ -9,7 +9,7 @@ __all__ = ["FitnessEach"]
 
 
 class FitnessEach(Block):
-    """The best suite's fitness for each active function; 1 for the others, whose probes may be off."""
+    """The best suite's fitness for each active function; 1 for inactive functions, whose probes may be off."""
 
     def names(self, view: View) -> list[str]:
         return [f"fitness_{name}" for name in view.functions]

@@ -1,4 +1,4 @@
-"""Gains: how much the goal rose in the last three steps."""
+"""Gains: the rise of the goal's value in each of the last three steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Gains"]
 
 
 class Gains(Block):
-    """g / (g + 1) for each gain g of the goal's value, the newest first; 0 for a loss."""
+    """g / (g + 1) for each gain g of the goal's value, newest first; 0 for a loss."""
 
     reads_inactive: ClassVar[bool] = False
 

@@ -1,4 +1,4 @@
-"""Goal: how far the testing goal is reached."""
+"""Goal: the progress towards the testing goal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kept coverage: how many targets of each function the result covers, active or not."""
+"""Kept coverage: the targets of each function that the result covers, whether the function is active or not."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["KeptCoverage"]
 
 
 class KeptCoverage(Block):
-    """How many targets of each function the archive and the best suite cover together.
+    """The targets of each function that the archive and the best suite cover together, as a share.
 
-    The share of the function's targets; for a function that finds its targets during the search, such as exception,
-    c / (c + 10) for c covered targets, because it knows no others. 0 for functions without measurements. Functions that
-    read test cases, such as diversity, have no targets and are left out.
+    Some functions, such as exception, find their targets during the search, so a share is not possible. Their number is
+    c / (c + 10) for c covered targets. Functions without measurements get 0. Functions that read test cases, such as
+    diversity, have no targets and are left out.
     """
 
     def names(self, view: View) -> list[str]:

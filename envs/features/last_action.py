@@ -1,4 +1,4 @@
-"""Last action: what the agent chose last."""
+"""Last action: the index of the agent's last action."""
 
 from __future__ import annotations
 

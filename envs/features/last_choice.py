@@ -1,4 +1,4 @@
-"""Last choice: what the last action did."""
+"""Last choice: a description of the last action."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["LastChoice"]
 
 
 class LastChoice(Block):
-    """A number for each part of an action; all 0 before the first action.
+    """A number for each part of an action; all are 0 before the first action.
 
-    Actions that activate fitness functions: 1 for each function of the last action, else 0. Other actions of a list: 1 for
-    the last action, 0 for the others. Rates: (1 + x) / 2 for each number x of the last action.
+    If actions activate fitness functions: 1 for each function of the last action, else 0. For other actions of a list:
+    1 for the last action, 0 for the others. For rates: (1 + x) / 2 for each number x of the last action.
     """
 
     reads_inactive: ClassVar[bool] = False

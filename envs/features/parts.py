@@ -1,4 +1,4 @@
-"""Parts: what was made of each part of the subject that the search can be focused on."""
+"""Parts: the progress on each part of the subject that the search can focus on."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ __all__ = ["Parts"]
 
 
 class Parts(Block):
-    """Nine numbers for each part, and for the whole subject; see `fitgym.envs.parts.Part`.
+    """Nine numbers for each part and for the whole subject; see `fitgym.envs.parts.Part`.
 
     | feature | meaning |
     |---|---|
     | covered | share of its branches that the archive covers |
-    | distance | how far the nearest open branch is, on a logarithmic scale |
-    | gain | by how much `covered` rose in its last slice, x / (x + 0.1) |
-    | approach | by how much `distance` fell in its last slice, x / (x + 0.05) |
+    | distance | distance to its nearest open branch, on a logarithmic scale |
+    | gain | rise of `covered` in its last slice, x / (x + 0.1) |
+    | approach | fall of `distance` in its last slice, x / (x + 0.05) |
     | spent | slices spent on it, x / (x + 2) |
-    | idle | slices spent on it since it last came nearer, x / (x + 1) |
-    | size | number of branches, x / (x + 20); 0 for a slot without a part |
-    | nesting | how deep decisions nest in its code, x / (x + 4) |
-    | ahead | statements but one before the first decision of one of its functions, x / (x + 1) |
+    | idle | slices spent on it since its last progress, x / (x + 1) |
+    | size | number of branches, x / (x + 20); 0 for an empty slot |
+    | nesting | nesting depth of decisions in its code, x / (x + 4) |
+    | ahead | statements before the first decision of a function, minus one, x / (x + 1) |
 
-    Only environments that focus have parts; elsewhere the block is empty.
+    Only environments with a focus have parts; in others the block is empty.
     """
 
     reads_inactive: ClassVar[bool] = False

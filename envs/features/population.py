@@ -1,4 +1,4 @@
-"""Population: how different the individuals are, how large, and how long the best one has been there."""
+"""Population: the diversity, size and age of the individuals."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ __all__ = ["Population"]
 
 
 class Population(Block):
-    """Statistics of the population; squashed ones are x / (x + half).
+    """Statistics of the population; numbers with a half in the table are squashed to x / (x + half).
 
-    The fitness of an individual is the mean over all functions with measurements, active or not, so that the numbers of
-    two steps can be compared whatever was active. It is in [0, 1]; 0 is best.
+    The fitness of an individual is the mean over all measured functions, active or not. The numbers of two steps are
+    therefore comparable even if the active functions differ. The fitness is in [0, 1]; 0 is best.
 
     | feature | meaning | half |
     |---|---|---|
     | population_deviation | standard deviation of the fitness | 0.02 |
     | population_quartiles | interquartile range of the fitness | 0.02 |
-    | population_distinct | share of individuals with test cases of their own | |
-    | best_age | generations since the individual of the lowest fitness appeared | 10 |
-    | population_age | mean over the individuals of the generations since they appeared | 10 |
+    | population_distinct | number of distinct sets of test cases, as a share of the individuals | |
+    | best_age | generations since the individual with the lowest fitness appeared | 10 |
+    | population_age | mean age of the individuals in generations | 10 |
     | population_size | mean number of test cases of an individual | 20 |
     | population_size_deviation | standard deviation of that number | 5 |
     | population_length | mean number of statements of an individual | 100 |
     | population_length_deviation | standard deviation of that number | 20 |
 
-    Algorithms that evolve single test cases have individuals of one test case: their sizes are 1, and lengths tell more.
+    Some algorithms evolve single test cases: all sizes are then 1, and only the lengths are informative.
     """
 
     def names(self, view: View) -> list[str]:

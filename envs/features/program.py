@@ -1,4 +1,4 @@
-"""Program: what the code under test looks like, the same in the whole episode."""
+"""Program: a profile of the code under test, constant during an episode."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ HALVES: Final[Mapping[str, float]] = MappingProxyType(
         "yields": 3.0,
     }
 )
-"""The count at which a feature is one half."""
+"""The count at which the feature is one half."""
 
 SHARES: Final = (
     *("subclasses", "receivers", "typed_parameters", "optional_parameters", "typed_results"),
     *("ordering", "equality", "membership", "identity", "truth", "rounds"),
 )
-"""What is in [0, 1] already."""
+"""The numbers that are in [0, 1] already."""
 
 
 class Program(Block):
     """32 numbers about the source: 21 counts x as x / (x + half) with the half of `HALVES`, and 11 shares.
 
-    `fitgym.subject.profile.profile` says what each one counts. They are read from the source and from the signatures;
-    nothing is executed for them. They allow a policy that was trained on many modules to treat modules differently.
+    `fitgym.subject.profile.profile` defines each number. They are computed from the source and the signatures, without
+    executing anything. With them, a policy trained on many modules can treat modules differently.
     """
 
     reads_inactive: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Relative gains: how much the goal rose in the last three steps, measured by its value."""
+"""Relative gains: the rise of the goal in each of the last three steps, relative to its value."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["RelativeGains"]
 
 
 class RelativeGains(Block):
-    """r / (r + 0.01) for each of the last three gains, the newest first; 0 for a loss.
+    """r / (r + 0.01) for each of the last three gains, newest first; 0 for a loss.
 
-    r = ln((v + unit) / (u + unit)), where the goal's value rose from u to v: the reward "growth". A rise of 1 % of
-    u + unit is one half, whether the goal is a count, a share, or a sum of distances.
+    r = ln((v + unit) / (u + unit)), where the goal's value rose from u to v; this is the reward "growth". A rise by 1 %
+    of u + unit gives one half, for a count as well as for a share or a sum of distances.
     """
 
     reads_inactive: ClassVar[bool] = False

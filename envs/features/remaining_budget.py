@@ -1,4 +1,4 @@
-"""Remaining budget: how much of the budget is left."""
+"""Remaining budget: the share of the budget that is left."""
 
 from __future__ import annotations
 

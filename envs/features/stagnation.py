@@ -1,4 +1,4 @@
-"""Stagnation: how long the goal has not risen."""
+"""Stagnation: the number of steps without a rise of the goal's value."""
 
 from __future__ import annotations
 

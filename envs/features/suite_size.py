@@ -1,4 +1,4 @@
-"""Suite size: how many test cases the best suite has."""
+"""Suite size: the number of test cases in the best suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""True fitness: how far the result is from the targets of each function, active or not."""
+"""True fitness: the distance of the result from the targets of each function, active or not."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["TrueFitness"]
 class TrueFitness(Block):
     """The suite fitness of the archive and the best suite together, for each function, in [0, 1]; 0 is best.
 
-    A function that reads test cases, such as diversity, values the best suite. 1 for functions without measurements. The
-    best suite alone would tell which function is active: the algorithm picks the best suite by that function.
+    For a function that reads test cases, such as diversity, only the best suite counts. Functions without measurements
+    get 1. The best suite alone would reveal the active function, because the algorithm selects it by that function.
     """
 
     def names(self, view: View) -> list[str]:

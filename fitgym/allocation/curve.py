@@ -1,4 +1,4 @@
-"""Curves: how many branches of a module a search has covered after each slice of executions."""
+"""Curves: the number of covered branches of a module after each slice of executions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fitgym.immutable import immutable
 __all__ = ["SLICE", "Course", "Curve"]
 
 SLICE = 100
-"""Executions of test cases in a slice."""
+"""The number of test case executions in a slice."""
 
 
 class Course(Protocol):
@@ -18,7 +18,7 @@ class Course(Protocol):
 
     Attributes:
         module: the subject.
-        total: branches of the module.
+        total: number of branches of the module.
     """
 
     @property
@@ -28,7 +28,7 @@ class Course(Protocol):
     def total(self) -> int: ...
 
     def at(self, slices: int) -> int:
-        """Covered branches after so many slices; 0 after none."""
+        """Return the number of covered branches after so many slices; 0 after none."""
         ...
 
 
@@ -39,11 +39,11 @@ class Curve:
 
     Attributes:
         module: the subject.
-        seed: of the search.
-        total: branches of the module.
-        covered: branches covered after 1, 2, ... slices; at least one entry. After the last one nothing changes: the
-            search ended, or nobody recorded further.
-        seconds: wall clock after each of them, the start of the worker included; empty if unknown.
+        seed: seed of the search.
+        total: number of branches of the module.
+        covered: branches covered after 1, 2, ... slices; at least one entry. After the last entry the number is taken
+            as constant: the search or its recording ended.
+        seconds: wall time after each slice, including the start of the worker; empty if unknown.
     """
 
     module: str

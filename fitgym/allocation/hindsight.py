@@ -1,4 +1,4 @@
-"""The best division of a budget in hindsight: what nobody can know before the searches have run."""
+"""The best division of a budget in hindsight, which requires the results of all searches."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ __all__ = ["best_split"]
 
 
 def best_split(curves: Sequence[Sequence[int]], slices: int) -> tuple[int, ...]:
-    """The slices of each module with which all of them together cover most branches.
+    """Return the number of slices of each module with which the modules together cover the most branches.
 
-    Exact, by dynamic programming over the modules: v_k(b) = max over n of v_(k-1)(b - n) + c_k(n), with c_k(n) the
-    branches that module k covers in n slices.
+    The result is exact, by dynamic programming over the modules: v_k(b) = max over n of v_(k-1)(b - n) + c_k(n), where
+    c_k(n) is the number of branches that module k covers in n slices.
 
     Args:
-        curves: for each module the branches covered after 0, 1, 2, ... slices; more slices cover nothing more.
-        slices: of all modules together, at least 0.
+        curves: for each module, the branches covered after 0, 1, 2, ... slices; further slices cover nothing more.
+        slices: total number of slices, at least 0.
 
     Returns:
-        Numbers of slices in the order of the curves. Slices that cover nothing more are given to nobody.
+        Numbers of slices in the order of the curves. Slices that cover nothing more are not assigned.
     """
     best = np.zeros(slices + 1, dtype=np.int64)
     chosen = np.zeros((len(curves), slices + 1), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Live courses: a search on a real module that runs as far as somebody asks."""
+"""Live courses: a search on a real module that runs as far as requested."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from fitgym.execution.executor import Executor
 __all__ = ["SEARCH", "Live", "record"]
 
 SEARCH: Final = "mosa"
-"""The search algorithm: the one of `fitgym generate` until no more branches are covered."""
+"""The search algorithm: the default of `fitgym generate` for the goals coverage and tests."""
 
 
 class Live:
     """The course of a search that is still running.
 
-    The course depends on the module and the seed only. So a deep copy is the same object: whichever copy of an
-    environment asks first lets the search run, and the others see what it covered.
+    The course depends only on the module and the seed. A deep copy is therefore the same object: the first copy that
+    requests a slice runs the search, and the others read its result.
 
     Args:
-        module: the subject, as tables show it.
-        executor: of the module; the caller closes it.
-        seed: of the search.
-        slices: after which the search ends.
+        module: the subject, as shown in tables.
+        executor: the executor of the module; the caller closes it.
+        seed: seed of the search.
+        slices: number of slices after which the search ends.
 
     Raises:
         SubjectError: the module cannot be imported or tested.
@@ -47,7 +47,7 @@ class Live:
         self._seconds: list[float] = []
 
     def at(self, slices: int) -> int:
-        """Covered branches after so many slices; the search runs until it has had them or is over."""
+        """Return the number of covered branches after so many slices; run the search until then or to its end."""
         while len(self._covered) < slices and not self._over:
             self._engine.step()
             reached = self.slices if self._over else self._engine.executions // SLICE
@@ -57,7 +57,7 @@ class Live:
         return self.curve().at(slices)
 
     def curve(self) -> Curve:
-        """The course so far."""
+        """Return the course so far."""
         return Curve(self.module, self.seed, self.total, tuple(self._covered), tuple(self._seconds))
 
     @property
@@ -75,14 +75,14 @@ class Live:
 def record(
     module: str, executor: Executor, *, seed: int = 0, slices: int = 24, patience_s: float | None = None
 ) -> Curve:
-    """Run a search on a module and note its curve.
+    """Run a search on a module and record its curve.
 
     Args:
-        module: the subject, as tables show it.
-        executor: of the module; the caller closes it.
-        seed: of the search.
-        slices: to record.
-        patience_s: seconds after which recording ends early; the rest of the curve is missing then.
+        module: the subject, as shown in tables.
+        executor: the executor of the module; the caller closes it.
+        seed: seed of the search.
+        slices: number of slices to record.
+        patience_s: seconds after which recording ends early; the rest of the curve is then missing.
 
     Raises:
         SubjectError: the module cannot be imported or tested.

@@ -1,6 +1,6 @@
-"""The curves that come with fitgym: searches on the modules of the corpus `stdlib-v1`.
+"""The curves included in fitgym: searches on the modules of the corpus `stdlib-v1`.
 
-`benchmarks/project_budget.py record` made them.
+`benchmarks/project_budget.py record` recorded them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["recorded"]
 
 
 def recorded() -> Mapping[str, Mapping[str, tuple[Curve, ...]]]:
-    """The curves by split (train, validation or test) and module: one for each recorded seed of the module."""
+    """Return the curves by split (train, validation or test) and module: one for each recorded seed of the module."""
     document = json.loads((resources.files("fitgym.allocation") / "curves.json").read_text("utf-8"))
     return Lookup({split: Lookup(_modules(found)) for split, found in document.items()})
 

@@ -1,7 +1,7 @@
-"""Rules of budget allocation: which module gets the next slice.
+"""Rules of budget allocation: each chooses the module of the next slice.
 
-A rule takes the standings of all modules and returns the place of one with open branches. Ties go to the module that had
-fewer slices, then to the first. Where no module has open branches, every rule returns the first one.
+A rule takes the standings of all modules and returns the index of one with open branches. Ties go to the module with
+fewer slices, then to the first. If no module has open branches, every rule returns the first one.
 """
 
 from __future__ import annotations
@@ -19,50 +19,50 @@ Rule = Callable[[Sequence[Standing]], int]
 
 
 def in_turn(standings: Sequence[Standing]) -> int:
-    """The module with the fewest slices: equal shares."""
+    """Choose the module with the fewest slices: equal shares."""
     return _best(standings, [-one.slices for one in standings])
 
 
 def by_size(standings: Sequence[Standing]) -> int:
-    """Shares in proportion to the number of branches.
+    """Give shares in proportion to the number of branches.
 
-    The next slice goes to the largest quotient size / (2 slices + 1), as the method of Sainte-Laguë gives out seats.
+    The next slice goes to the largest quotient size / (2 slices + 1), as the Sainte-Laguë method allocates seats.
     """
     return _best(standings, [one.total / (2 * one.slices + 1) for one in standings])
 
 
 def by_root_size(standings: Sequence[Standing]) -> int:
-    """Shares in proportion to the square root of the number of branches."""
+    """Give shares in proportion to the square root of the number of branches."""
     return _best(standings, [math.sqrt(one.total) / (2 * one.slices + 1) for one in standings])
 
 
 def by_open(standings: Sequence[Standing]) -> int:
-    """Shares in proportion to the branches that are open now."""
+    """Give shares in proportion to the currently open branches."""
     return _best(standings, [one.open / (2 * one.slices + 1) for one in standings])
 
 
 def by_root_open(standings: Sequence[Standing]) -> int:
-    """Shares in proportion to the square root of the branches that are open now."""
+    """Give shares in proportion to the square root of the currently open branches."""
     return _best(standings, [math.sqrt(one.open) / (2 * one.slices + 1) for one in standings])
 
 
 def last_gain(standings: Sequence[Standing]) -> int:
-    """The module whose last slice covered most new branches."""
+    """Choose the module whose last slice covered the most new branches."""
     return _best(standings, [one.rate(1) if one.slices else math.inf for one in standings])
 
 
 def recent_gain(standings: Sequence[Standing]) -> int:
-    """The module that covered most new branches per slice in the second half of its slices, with optimism.
+    """Choose the module with the most new branches per slice in the second half of its slices, with optimism.
 
-    A module with one slice counts half of its open branches, so that each module gets a second slice early. After that
-    the rate gets `1 / slices` on top: a search that found nothing in ten slices is tried again before one that found
-    nothing in twenty.
+    The rate of a module with one slice is half of its open branches, so that each module gets a second slice early.
+    Later rates get a bonus of `1 / slices`: a search without gain in ten slices is tried again before one without gain
+    in twenty.
     """
     return _best(standings, [_recent(one) for one in standings])
 
 
 def ucb(standings: Sequence[Standing]) -> int:
-    """The upper confidence bound of the newly covered branches per slice, the first slice left out.
+    """Choose by the upper confidence bound of the newly covered branches per slice, without the first slice.
 
     The gains are divided by the largest rate, because UCB1 expects rewards in [0, 1].
 
@@ -82,7 +82,7 @@ def ucb(standings: Sequence[Standing]) -> int:
 RULES: Final[Mapping[str, Rule]] = {
     rule.__name__: rule for rule in (in_turn, by_size, by_root_size, by_open, by_root_open, last_gain, recent_gain, ucb)
 }
-"""Every rule by name."""
+"""The rules by name."""
 
 
 def _recent(one: Standing) -> float:
@@ -94,6 +94,6 @@ def _recent(one: Standing) -> float:
 
 
 def _best(standings: Sequence[Standing], values: Sequence[float]) -> int:
-    """The place of the module with open branches and the largest value."""
+    """Return the index of the module with open branches and the largest value."""
     found = [place for place, one in enumerate(standings) if one.open]
     return min(found, key=lambda place: (-values[place], standings[place].slices, place), default=0)

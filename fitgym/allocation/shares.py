@@ -1,4 +1,4 @@
-"""Shares of a budget in seconds, which are given before a search starts and cannot be taken back."""
+"""Shares of a budget in seconds; a share is fixed when its search starts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _DECIDES = (
 
 
 def decisions(source: str) -> int:
-    """The number of decisions in the text of a module, functions included: a measure of size that costs no worker.
+    """Return the number of decisions in the source of a module, including functions: a size that needs no worker.
 
     Args:
-        source: of the module.
+        source: the source of the module.
 
     Returns:
-        At least 1; 1 too where the text cannot be parsed.
+        At least 1; also 1 if the source cannot be parsed.
     """
     try:
         tree = ast.parse(source)
@@ -30,20 +30,20 @@ def decisions(source: str) -> int:
 
 
 def share(left: float, size: int, waiting: Sequence[int], *, least: float = 0.0) -> float:
-    """The share of a module that starts now: the time of a start, and of the rest a part in proportion to its size.
+    """Return the share of a module that starts now: a start time, plus a part of the rest in proportion to its size.
 
-    A caller that starts the modules by increasing size, and asks each time with the seconds that are really left, hands
-    on what a module did not use to the modules after it.
+    If the caller starts the modules by increasing size and passes the seconds that are really left, then later modules
+    get the time that earlier ones did not use.
 
     Args:
-        left: seconds that are left for this module and all that wait; with several processes at a time, their sum.
-        size: of the module, see `decisions`.
-        waiting: sizes of the modules that have not started, this one left out.
-        least: seconds that every module gets in any case, for its worker to start and for a first slice. Where that is
-            more than is left, all modules get the same.
+        left: seconds left for this module and all waiting ones; with several parallel processes, their sum.
+        size: size of the module, see `decisions`.
+        waiting: sizes of the modules that have not started, without this one.
+        least: minimum seconds for every module, for the start of its worker and a first slice. If their sum exceeds
+            `left`, all modules get the same share.
 
     Returns:
-        Seconds from 0 to `left`; 0 where nothing is left.
+        Seconds from 0 to `left`; 0 if nothing is left.
 
     Raises:
         ValueError: a size is below 1, or `least` is negative.

@@ -1,4 +1,4 @@
-"""Artificial problems: targets as formulas, for the same searches that generate tests, without a subject or a worker."""
+"""Artificial problems: targets as formulas for the searches that generate tests, without a subject or a worker."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ __all__ = ["KINDS", "LARGEST", "ArtificialEngine", "Points", "Problem"]
 
 KINDS: Final = ("gradient", "plateau", "deceptive", "infeasible")
 LARGEST: Final = 1000
-"""r: x is a whole number from 0 to this."""
+"""r: x is a whole number from 0 to r."""
 
-_EXPONENTS = 11  # of the steps of a mutation: 2^0 to 2^10
-_OTHER_TARGET = 0.01  # probability that a mutation changes everything
+_EXPONENTS = 11  # number of step sizes of a mutation: 2^0 to 2^10
+_OTHER_TARGET = 0.01  # probability that a mutation draws target and number anew
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Targets in groups; each is covered by one number, but the infeasible ones by none.
+    """Targets in groups. Each target is covered by one number, except the infeasible ones, which no number covers.
 
-    A test case is `(id, x)`: the target that it is about, and a whole number in [0, r]. A target k with the optimum g is
-    covered by `(k, g)` and by nothing else. The heuristic h of `(k, x)` for k is 1 / (1 + d), and 0 for all other targets:
+    A test case is `(id, x)`: the number of its target, and a whole number x in [0, r]. Only `(k, g)` covers a target k
+    with the optimum g. The heuristic h of `(k, x)` is 1 / (1 + d) for k, and 0 for all other targets:
 
         gradient     d = |g - x|
-        plateau      d = g - x if x <= g, else 0.1 r: the same everywhere on the other side
-        deceptive    d = g - x if x <= g, else 1 + r - x: better and better away from the optimum
-        infeasible   d = 1, whatever x is
+        plateau      d = g - x if x <= g, else 0.1 r: constant on the other side
+        deceptive    d = g - x if x <= g, else 1 + r - x: it falls with the distance from the optimum
+        infeasible   d = 1 for any x
 
-    What is measured is the distance 1 - h = d / (1 + d), as for the fitness functions of a subject.
+    As for the fitness functions of a subject, the measured distance is 1 - h = d / (d + 1).
 
     Attributes:
-        kinds: of the groups, in order.
-        sizes: how many targets each of them has.
-        optima: g of each target, of all groups one after the other.
+        kinds: the kinds of the groups, in order.
+        sizes: the number of targets in each group.
+        optima: the optimum g of each target, group by group.
 
     References:
         Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 4.1.
@@ -56,14 +56,14 @@ class Problem:
 
     @classmethod
     def draw(cls, groups: Mapping[str, int], seed: int) -> Problem:
-        """A problem with optima that are drawn uniformly.
+        """Return a problem with uniformly drawn optima.
 
         Args:
-            groups: how many targets there are of each kind.
-            seed: of the optima. Two problems with the same seed have the same in what they share, group by group.
+            groups: number of targets of each kind.
+            seed: seed of the optima. Two problems with the same seed share the optima that both have, group by group.
 
         Raises:
-            UnknownName: a kind that does not exist.
+            UnknownName: there is no such kind.
             InputError: there is no target, or a number of targets is below 0.
         """
         for kind, size in groups.items():
@@ -86,17 +86,17 @@ class Problem:
         return len(self.optima)
 
     def columns(self, kind: str) -> slice:
-        """Where the targets of a group are among all."""
+        """Return the columns of a group's targets."""
         place = self.kinds.index(kind)
         return slice(sum(self.sizes[:place]), sum(self.sizes[: place + 1]))
 
     @property
     def feasible(self) -> Mask:
-        """Which targets can be covered, `(n_targets,)`."""
+        """The mask of targets that can be covered, `(n_targets,)`."""
         return np.repeat([kind != "infeasible" for kind in self.kinds], self.sizes)
 
     def distances(self, testcases: Sequence[TestCase]) -> Floats:
-        """The distance of each test case to each target, `(len(testcases), n_targets)`: 0 covered, 1 not reached."""
+        """Return the distances of test cases to targets, `(len(testcases), n_targets)`: 0 covered, 1 not reached."""
         found = np.ones((len(testcases), len(self)))
         if not testcases:
             return found
@@ -111,24 +111,24 @@ class Problem:
 
 
 class Points:
-    """Makes and changes the test cases `(id, x)` of a problem.
+    """Creates and mutates the test cases `(id, x)` of a problem.
 
-    A mutation adds or takes away 2^i, i uniform in 0 to 10; at the ends of the range it stays inside. With probability
-    0.01 it draws both numbers anew.
+    A mutation adds or subtracts 2^i, with i uniform in 0 to 10; x stays within its range. With probability 0.01 a
+    mutation draws both numbers anew.
 
     References:
-        Arcuri 2017, section 4.1. In the released code id moves by a power of two and x stays as it is.
+        Arcuri 2017, section 4.1. In the released code, id moves by a power of two and x stays the same.
     """
 
     def __init__(self, problem: Problem) -> None:
         self._n = len(problem)
 
     def random_test(self, rng: Chance) -> TestCase:
-        """Both numbers uniform."""
+        """Draw both numbers uniformly."""
         return int(rng.random() * self._n), int(rng.random() * (LARGEST + 1))
 
     def mutate(self, testcase: TestCase, rng: Chance) -> TestCase:
-        """A changed copy."""
+        """Return a mutated copy."""
         if rng.random() < _OTHER_TARGET:
             return self.random_test(rng)
         identifier, x = testcase
@@ -137,30 +137,30 @@ class Points:
         return identifier, min(LARGEST, x + step) if upwards else max(0, x - step)
 
     def cross(self, first: TestCase, second: TestCase, rng: Chance) -> tuple[TestCase, TestCase]:
-        """The two as they are: a number for one target means nothing for another."""
+        """Return both test cases unchanged, because a number for one target is meaningless for another."""
         return first, second
 
 
 class ArtificialEngine:
     """A search on an artificial problem, the counterpart of `fitgym.engine.Engine`.
 
-    The groups of targets are its fitness functions. It is the archive too: a target that is covered keeps its test case
-    and leaves the fitness at the end of the generation.
+    The groups of targets are its fitness functions. It is also the archive: a covered target keeps its test case and
+    leaves the fitness at the end of the generation.
 
     Args:
-        problem: what is searched.
-        fitness: the groups that are active; all by default.
-        search: name of the algorithm, with options after a colon.
-        seed: of everything random in the run.
-        population: number of individuals, unless `search` says so.
-        budget: evaluations of test cases; there is never one more. One that a suite inherits is not evaluated again, one
-            that is proposed by itself is, even if it is not new.
+        problem: the problem to search.
+        fitness: the active groups; all by default.
+        search: the name of the algorithm, with options after a colon.
+        seed: seed of all randomness in the run.
+        population: number of individuals, unless `search` sets it.
+        budget: evaluations of test cases, which are never exceeded. Test cases that a suite inherits are not evaluated
+            again. Test cases proposed on their own are, even if they are known.
 
     Attributes:
-        evaluations: made so far.
-        generation: number of generations made.
+        evaluations: number of evaluations so far.
+        generation: number of generations so far.
         active: the groups that guide the search.
-        least: of each target the least distance that any test case has had, `(n_targets,)`.
+        least: the smallest distance to each target so far, `(n_targets,)`.
     """
 
     def __init__(
@@ -183,14 +183,14 @@ class ArtificialEngine:
         self.least = np.ones(len(problem))
         self._best: dict[int, TestCase] = {}
         self._closed = np.zeros(len(problem), dtype=bool)
-        self._known: dict[TestCase, None] = {}  # what living suites are made of
+        self._known: dict[TestCase, None] = {}  # the test cases of the current suites
         self.activate(problem.kinds if fitness is None else fitness)
         algorithm, options = parse_search(search)
         options.setdefault("population", population)
         self.search: Search = algorithm(Points(problem), self, np.random.default_rng(seed), **options)
 
     def activate(self, names: Iterable[str]) -> None:
-        """Make these groups the active ones, from the next generation on.
+        """Activate these groups from the next generation.
 
         Raises:
             UnknownName: the problem has no such group.
@@ -208,28 +208,28 @@ class ArtificialEngine:
                 self.search.refresh(self)
 
     def reseed(self, seed: int) -> None:
-        """Go on with another source of chance."""
+        """Replace the random generator."""
         self.search.reseed(np.random.default_rng(seed))
 
     @property
     def spent(self) -> float:
-        """The share of the budget that is used up, in [0, 1]."""
+        """The spent share of the budget, in [0, 1]."""
         return self.evaluations / self.budget
 
     @property
     def n_covered(self) -> int:
-        """How many targets are covered."""
+        """The number of covered targets."""
         return len(self._best)
 
     def step(self) -> None:
-        """One generation; the one in which the budget is used up is given up, but what it covered by then counts."""
+        """Run one generation. If the budget ends during it, only the covered targets of the generation count."""
         if self.spent >= 1.0:
             return
         self.search.progress = self.spent
         self.generation += 1
         proposed = self.search.ask()
         new = [t for one in proposed for t in one.testcases if len(one) == 1 or t not in self._known]
-        if not new:  # offspring that are copies still take their time
+        if not new:  # otherwise a search that only proposes copies would never end
             self.evaluations += 1
         affordable = new[: self.budget - self.evaluations]
         self.evaluations += len(affordable)
@@ -245,25 +245,25 @@ class ArtificialEngine:
         self._known = dict.fromkeys(t for one in self.search.living if len(one) > 1 for t in one.testcases)
 
     def run(self) -> ArtificialEngine:
-        """Step until the budget is used up or everything feasible is covered."""
+        """Step until the budget is spent or all feasible targets are covered."""
         feasible = int(self.problem.feasible.sum())
         while self.spent < 1.0 and self.n_covered < feasible:
             self.step()
         return self
 
-    # -------------------------------------------------------------------------------------- what the search sees of it
+    # -------------------------------------------------------------------------------------- interface to the search
 
     def covered(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a group are covered, shape `(n_targets,)`."""
+        """Return the mask of covered targets of a group, shape `(n_targets,)`."""
         columns = range(len(self.problem))[self.problem.columns(name)]
         return np.array([column in self._best for column in columns], dtype=bool)
 
     def testcases(self) -> tuple[TestCase, ...]:
-        """The test cases that cover something."""
+        """Return the test cases that cover a target."""
         return tuple(self._best.values())
 
     def targets(self) -> list[tuple[str, int]]:
-        """The open targets of the active groups: group, and which of its targets."""
+        """Return the open targets of the active groups: the group, and the index within the group."""
         return [
             (name, column)
             for name in self.active
@@ -272,19 +272,19 @@ class ArtificialEngine:
         ]
 
     def objectives(self, testcases: Sequence[TestCase], *, released: bool = False) -> Floats:
-        """The distance of each test case to each open target, see `targets`; nothing depends on anything else."""
+        """Return the distance of each test case to each open target, see `targets`; `released` makes no difference."""
         return self.problem.distances(testcases)[:, self._open()]
 
     def secondary(self, individuals: Sequence[Individual]) -> Floats:
-        """The number of test cases; no test case is better than another but for its distances."""
+        """Return the number of test cases of each individual, the only tie-breaker in artificial problems."""
         return np.array([len(one) for one in individuals], dtype=np.float64)
 
     def proxies(self, testcases: Sequence[TestCase]) -> Floats:
-        """All cost the same."""
+        """Return zeros, because all test cases cost the same."""
         return np.zeros((len(testcases), 1))
 
     def suite_fitness(self, individuals: Sequence[Individual]) -> Floats:
-        """The mean over all active targets of the least distance in each suite, 0 for those that are covered."""
+        """Return the mean over all active targets of the smallest distance in each suite; 0 for covered targets."""
         everything = list(dict.fromkeys(t for one in individuals for t in one.testcases))
         place: dict[Any, int] = {testcase: row for row, testcase in enumerate(everything)}
         distances = self.objectives(everything)

@@ -1,20 +1,22 @@
-"""Landscapes: what a search on a generated program looks like from outside, as formulas for many episodes at once.
+"""Landscapes: formulas that imitate a search on a generated program, for many episodes at once.
 
-A landscape has the parts of a program of `fitgym.programs` (locks of some levels, treasures, decoys, looks that tell a
-little), but no code and no search: a slice of n test cases on a part draws its gap nearer, opens levels, and covers what
-lies behind. An agent sees and does the same as in `fitgym.envs.programs`, thousands of times as fast, so a policy that
-was trained here can act there.
+A landscape has the parts of a program of `fitgym.programs` (locks with levels, treasures, decoys, and features that
+give weak hints), but no code and no search. A slice of n test cases on a part reduces its gap, opens levels, and covers
+the branches behind them. Observations and actions are the same as in `fitgym.envs.programs`, but thousands of times as
+fast, so a policy trained here can act there.
 
-The model of a part with the gap g, the levels w_1 > ... > w_d, and r uncovered branches of its treasure, for n test cases:
+The model of a part with the gap g, the levels w_1 > ... > w_d, and r uncovered branches of its treasure, for n test
+cases:
 
     ln g falls by 0.055 n e,  e exponential with mean 1
-    a level opens when g + s < w_l; s is 0, but for a dead lock it is so large that some level never opens
+    a level opens when g + s < w_l; s is 0, except for a dead lock, where s is so large that some level never opens
     floor(r (1 - 0.95^n) + u) branches of an open treasure are covered, u uniform in [0, 1)
 
-`whole` divides two slices in proportion to the open branches that a search can see, the hopeless ones included: when
-the whole is searched, a test case for one part brings others nearer too.
+`whole` divides two slices in proportion to the open branches that a search can see, including those that can never be
+covered. It gets two slices because, when the whole subject is searched, a test case for one part also approaches
+others.
 
-Every number that chance decides is a hash of task or seed, decision, part and purpose. So an episode is the same whether it
+Every random number is a hash of task or seed, decision, part and purpose. An episode is therefore the same whether it
 runs alone or among a thousand others.
 """
 
@@ -33,24 +35,24 @@ Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 PARTS: Final = 12
-"""Parts of a landscape."""
+"""The number of parts in a landscape."""
 
 SLICES: Final = 30
-"""Decisions of an episode."""
+"""The number of decisions in an episode."""
 
 OFFERS: Final = 3
-"""Parts that are offered at a time."""
+"""The number of parts that are offered at a time."""
 
 ACTIONS: Final = ("stay", "first", "second", "third", "nearest", "promising", "whole")
-"""What an action points to, as in `fitgym.envs.rules.POINTERS`."""
+"""The names of the actions, as in `fitgym.envs.rules.POINTERS`."""
 
 FEATURES: Final = ("covered", "distance", "gain", "approach", "spent", "idle", "size", "nesting", "ahead")
-"""What is seen of the part that each action points to, as in `fitgym.envs.features.parts`."""
+"""The features of the part that each action points to, as in `fitgym.envs.features.parts`."""
 
-_TESTS = 20.0  # test cases of a slice
-_SHARED = 2.0  # most test cases for one part bring others nearer too, when the whole is searched
-_NEARER = 0.055  # by which the logarithm of a gap falls for each
-_COVERS = 0.95  # probability that one covers no particular branch of an open treasure
+_TESTS = 20.0  # test cases in a slice
+_SHARED = 2.0  # slices that `whole` is worth, because its test cases approach several parts
+_NEARER = 0.055  # mean fall of the logarithm of a gap per test case
+_COVERS = 0.95  # probability that a test case misses a particular branch of an open treasure
 _SCALE = 250.0
 _MOST_DEPTH = 4
 _FAR = np.log1p(1e6)
@@ -62,16 +64,16 @@ _HALVES = {"gain": 0.1, "approach": 0.05, "spent": 2.0, "idle": 1.0, "size": 20.
 
 @dataclass(slots=True)
 class _Layout:
-    """What stays the same in an episode; arrays `(n, PARTS)`."""
+    """The constants of an episode; arrays `(n, PARTS)`."""
 
     dead: Mask
     depth: Whole
-    levels: Floats  # (n, PARTS, _MOST_DEPTH), of levels that there are not: -1
+    levels: Floats  # (n, PARTS, _MOST_DEPTH); -1 for missing levels
     shift: Floats
-    treasure: Whole  # branches
+    treasure: Whole  # number of branches
     decoys: Whole
     ahead: Whole
-    start: Floats  # the gap at first
+    start: Floats  # the gap at the start, without luck
     size: Whole
     possible: Whole
 
@@ -80,13 +82,13 @@ class Landscapes:
     """A batch of n episodes.
 
     Args:
-        n: episodes at a time.
+        n: number of episodes.
 
     Attributes:
-        tasks: number of the landscape of each episode, `(n,)`.
-        seeds: of the luck of each, `(n,)`.
-        step: decisions made in each, `(n,)`.
-        covered: branches that are covered, `(n, PARTS)`.
+        tasks: the number of each episode's landscape, `(n,)`.
+        seeds: the seed of each episode, `(n,)`.
+        step: the number of decisions made in each episode, `(n,)`.
+        covered: the number of covered branches, `(n, PARTS)`.
     """
 
     def __init__(self, n: int) -> None:
@@ -108,11 +110,11 @@ class Landscapes:
         self._rows = np.arange(n)
 
     def reset(self, which: Mask, tasks: Whole, seeds: Whole) -> None:
-        """Begin some of the episodes anew.
+        """Restart some of the episodes.
 
         Args:
-            which: the episodes, `(n,)`.
-            tasks, seeds: of these, in order.
+            which: the mask of these episodes, `(n,)`.
+            tasks, seeds: the tasks and seeds of these episodes, in order.
         """
         self.tasks[which], self.seeds[which] = tasks.astype(np.uint64), seeds.astype(np.uint64)
         layout = _layout(self.tasks[which])
@@ -132,34 +134,34 @@ class Landscapes:
 
     @property
     def open(self) -> Mask:
-        """Which parts have branches that are not covered, `(n, PARTS)`; an agent cannot tell whether they can be."""
+        """The mask of parts with uncovered branches, `(n, PARTS)`; an agent cannot see whether they can be covered."""
         return self.covered < self._layout.size
 
     @property
     def score(self) -> Floats:
-        """The branches that were covered since `reset`, as a share of those that could be, `(n,)`."""
+        """The branches covered since `reset`, as a share of the coverable ones, `(n,)`."""
         found: Floats = (self.covered.sum(axis=1) - self._first) / self._left
         return found
 
     @property
     def over(self) -> Mask:
-        """All decisions are made, or everything is covered that can be, `(n,)`."""
+        """Whether all decisions are made or all coverable branches are covered, `(n,)`."""
         return (self.step >= SLICES) | (self.covered >= self._layout.possible).all(axis=1)
 
     @property
     def dead(self) -> Mask:
-        """Which parts have a lock that nothing opens, `(n, PARTS)`; agents do not see it."""
+        """The mask of parts with a lock that never opens, `(n, PARTS)`; agents do not see it."""
         return self._layout.dead
 
     def idle_of_last(self) -> Floats:
-        """Slices on the part of the last one since it came nearer, `(n,)`; infinity where it has no open branch."""
+        """Return the idle slices of the last slice's part, `(n,)`; infinity if it has no open branch."""
         inside = (self.last >= 0) & (self.last < PARTS)
         place = np.where(inside, self.last, 0)
         stays = inside & self.open[self._rows, place]
         return np.where(stays, self._seen["idle"][self._rows, place], np.inf)
 
     def act(self, actions: Whole) -> Floats:
-        """Spend a slice on what each action points to; the reward of each episode, `(n,)`.
+        """Spend a slice on the part that each action points to; return the rewards, `(n,)`.
 
         Args:
             actions: numbers in `ACTIONS`, `(n,)`.
@@ -167,16 +169,17 @@ class Landscapes:
         return self.spend(self.pointers()[self._rows, actions])
 
     def act_where(self, actions: Whole, moves: Mask) -> Floats:
-        """As `act`, but only in some of the episodes; the others stay as they are and get 0."""
+        """Act in some of the episodes only; the others stay unchanged and get reward 0."""
         if moves.all():
             return self.act(actions)
+        # `act` works on all rows, so the other episodes are saved before it and restored after it.
         kept = self._saved(~moves)
         rewards = self.act(actions)
         self._restore(~moves, kept)
         return np.where(moves, rewards, 0.0)
 
     def spend(self, parts: Whole) -> Floats:
-        """Spend a slice on a part of each episode, `PARTS` for the whole; the rewards, `(n,)`."""
+        """Spend a slice on a part of each episode, `PARTS` for the whole; return the rewards, `(n,)`."""
         offers = self.pointers()[:, 1 : 1 + OFFERS]
         before, covered, distance = self.score, self.covered.copy(), self._distance.copy()
         whole = parts == PARTS
@@ -187,6 +190,7 @@ class Landscapes:
             shares[whole] = visible / np.maximum(1.0, visible.sum(axis=1, keepdims=True))
         tests = np.minimum(_TESTS, np.where(whole[:, None], _SHARED, 1.0) * _TESTS * shares)
         self.step += 1
+        # -ln(u) of a uniform u is exponential with mean 1; the maximum avoids ln(0).
         self._gap *= np.exp(_NEARER * tests * np.log(np.maximum(1e-12, self._luck(1))))
         everyone = np.ones(self.n, dtype=bool)
         self._open(everyone)
@@ -197,7 +201,7 @@ class Landscapes:
         return self.score - before
 
     def pointers(self) -> Whole:
-        """The part that each action points to, `PARTS` for the whole, `(n, len(ACTIONS))`."""
+        """Return the part that each action points to, `PARTS` for the whole, `(n, len(ACTIONS))`."""
         open_ = self.open
         last = np.zeros_like(open_)
         inside = (self.last >= 0) & (self.last < PARTS)
@@ -208,6 +212,7 @@ class Landscapes:
         none = ~open_.any(axis=1)
         spent, idle, approach = (self._seen[name][:, :PARTS] for name in ("spent", "idle", "approach"))
         numbers = np.arange(PARTS)
+        # Each sum below packs a lexicographic order into one number: for offers slices, then offers so far, then number.
         offers = np.argsort(
             np.where(others, spent * 1e6 + self._offered * 1e3 + numbers, np.inf), axis=1, kind="stable"
         )
@@ -222,10 +227,10 @@ class Landscapes:
         return found.astype(np.int64)
 
     def observe(self, last_actions: Whole) -> NDArray[np.float32]:
-        """What the agent of each episode sees, `(n, 71)`, in the order of `fitgym.envs.programs`.
+        """Return the observation of each episode, `(n, 71)`, in the order of `fitgym.envs.programs`.
 
         Args:
-            last_actions: the action of the last decision, -1 before the first, `(n,)`.
+            last_actions: the last action, -1 before the first, `(n,)`.
         """
         layout, seen = self._layout, self._seen
         size = np.concatenate([layout.size, layout.size.sum(axis=1, keepdims=True)], axis=1).astype(float)
@@ -246,7 +251,7 @@ class Landscapes:
         remaining = 1.0 - self.step[:, None] / SLICES
         return np.concatenate([pointed, choice, remaining], axis=1).astype(np.float32)
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ private
 
     def _saved(self, which: Mask) -> list[NDArray[np.generic]]:
         return [values[which].copy() for values in self._changing()]
@@ -256,7 +261,7 @@ class Landscapes:
             values[which] = kept
 
     def _changing(self) -> list[NDArray[np.generic]]:
-        """What a slice changes."""
+        """The arrays that a slice changes."""
         own = (self.step, self.covered, self._gap, self._level, self._found, self._distance, self._offered, self.last)
         return [*own, *self._seen.values()]
 
@@ -266,7 +271,7 @@ class Landscapes:
         return found
 
     def _luck(self, purpose: int) -> Floats:
-        """A uniform number for each part, `(n, PARTS)`."""
+        """Return a uniform number for each part, `(n, PARTS)`."""
         return _uniform(self.seeds, self.step.astype(np.uint64), purpose)
 
     def _unlocked(self) -> Mask:
@@ -280,7 +285,7 @@ class Landscapes:
         self._level[which] = np.maximum(self._level[which], passed)
 
     def _count(self, which: Mask) -> None:
-        """Count covered branches, and measure how far the next one is."""
+        """Update the covered branches and the distances to the next open branch."""
         layout, level = self._layout, self._level
         locks = level + np.minimum(level + 1, layout.depth)
         covered = np.minimum(1 + locks + layout.decoys + self._found, layout.size)
@@ -294,7 +299,7 @@ class Landscapes:
         self._distance[which] = np.where(covered < layout.size, distance, 0.0)[which]
 
     def _visible(self) -> Whole:
-        """The open branches whose decision some test case reaches, `(n, PARTS)`."""
+        """The number of open branches whose decision a test case reaches, `(n, PARTS)`."""
         layout = self._layout
         locked = (~self._unlocked()).astype(np.int64)
         rest = np.where(self._unlocked(), layout.treasure - self._found, 0)
@@ -302,7 +307,7 @@ class Landscapes:
         return found
 
     def _note(self, parts: Whole, offers: Whole, covered: Whole, distance: Floats) -> None:
-        """Write down what the slice brought."""
+        """Record the results of the slice."""
         seen, rows = self._seen, self._rows
         size = np.concatenate([self._layout.size, self._layout.size.sum(axis=1, keepdims=True)], axis=1)
 
@@ -331,7 +336,8 @@ class Landscapes:
 
 
 def _layout(tasks: NDArray[np.uint64]) -> _Layout:
-    """The landscapes of some tasks."""
+    """Generate the landscapes of some tasks."""
+    # Purposes from 100 on, because `_luck` uses the small ones.
     draws = iter([_uniform(tasks, np.zeros_like(tasks), purpose) for purpose in range(100, 110)])
 
     def whole(low: int, high: int) -> Whole:
@@ -359,9 +365,12 @@ def _layout(tasks: NDArray[np.uint64]) -> _Layout:
 
 
 def _uniform(seeds: NDArray[np.uint64], steps: NDArray[np.uint64], purpose: int) -> Floats:
-    """Numbers in [0, 1) that depend on seed, step, part and purpose only, `(n, PARTS)`: the mixer of SplitMix64."""
+    """Return numbers in [0, 1) that depend only on seed, step, part and purpose, `(n, PARTS)`.
+
+    The hash is the mixing function of SplitMix64.
+    """
     parts = np.arange(1, PARTS + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # the products wrap around at 2^64, as intended
         mixed = seeds[:, None] * np.uint64(0x9E3779B97F4A7C15) + steps[:, None] * np.uint64(0xD1B54A32D192ED03)
         mixed = mixed + parts[None, :] * np.uint64(0x8CB92BA72F3D8DD7) + np.uint64(purpose * 0x2545F491 + 1)
         mixed ^= mixed >> np.uint64(30)

@@ -1,4 +1,4 @@
-"""Goals: each file defines what a tester wants from the finished suite, and the reward for progress.
+"""Goals: each file defines a testing goal for the finished suite, and the reward for progress towards it.
 
-The environments load them by name.
+The environments load the goals by name.
 """

@@ -1,4 +1,4 @@
-"""Several goals at once."""
+"""Several goals in one search."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Several"]
 
 
 class Several(Goal):
-    """Goals that are pursued together: everything that any of them needs, and a reward for each.
+    """Several goals pursued together, with the targets and functions of all goals and a reward for each.
 
-    The value is the mean over the goals of v / (v + scale), which is in [0, 1): values of different goals have different
-    units. The reward is the sum of theirs, times `weights`.
+    Values of different goals have different units, so the combined value is the mean over the goals of v / (v + scale),
+    in [0, 1). The reward is the sum of the goals' rewards, weighted by `weights`.
 
     Args:
-        goals: at least one, each with its own kind of reward.
-        weights: of their rewards in the sum; 1 for each if not given.
+        goals: at least one goal, each with its own kind of reward.
+        weights: weights of the rewards in the sum; 1 for each by default.
     """
 
     def __init__(self, goals: Sequence[Goal], weights: Sequence[float] | None = None) -> None:
@@ -44,7 +44,7 @@ class Several(Goal):
         self.rewards = np.zeros(len(self.goals))
 
     def reward(self, engine: Queries) -> float:
-        """The weighted sum; the rewards one by one are in `rewards`."""
+        """Return the weighted sum of the rewards; `rewards` holds the reward of each goal."""
         self.rewards = np.array([goal.reward(engine) for goal in self.goals])
         return float(self.rewards @ self.weights)
 

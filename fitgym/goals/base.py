@@ -1,4 +1,4 @@
-"""What a goal is: what the tester wants in the end, and the reward for getting nearer."""
+"""The base class of goals: a goal defines the value of a search result and the reward for progress."""
 
 from __future__ import annotations
 
@@ -14,42 +14,41 @@ from fitgym.errors import InputError, UnknownName
 __all__ = ["REWARDS", "Goal"]
 
 REWARDS = ("growth", "gain", "paper", "released")
-"""What agents can be rewarded with; see `Goal`."""
+"""The names of the rewards; see `Goal`."""
 
 
 class Goal(ABC):
     """A testing goal.
 
-    A step that raised the goal's value from v to w is rewarded by one of
+    A step that raises the goal's value from v to w gets one of these rewards:
 
         growth      ln((w + unit) / (v + unit)), the relative growth; its scale is the same for all goals and subjects
         gain        w - v, in the goal's own unit
         paper       as published for the goal
         released    as in the code released with the paper, where it differs
 
-    Doubling the value is worth ln 2 = 0.69 for every goal and subject, once the value is well above one unit. Without
-    discounting, the growth of an episode sums to ln((last + unit) / (first + unit)), so whoever maximises it maximises
+    Once the value is well above one unit, doubling it is worth ln 2 = 0.69 for every goal and subject. Without
+    discounting, the growth of an episode sums to ln((last + unit) / (first + unit)). Maximising it therefore maximises
     the final value.
 
     Class attributes:
         fitness: the goal's own fitness function.
         kept: the fitness functions whose targets the final suite keeps covered.
-        tracked: further fitness functions whose targets the search archives, whatever is active.
+        tracked: further fitness functions whose targets the search always archives, active or not.
         late: expensive members of `kept` and `functions`. Nothing is recorded for them before an action activates them.
         functions: the fitness functions that an action may combine, the goal's own first.
-        required: those of them that every action contains.
-        catalogue: the combinations that an action chooses from unless the user says otherwise, see
-            `fitgym.envs.catalogue`.
-        unit: the smallest step of the value that matters; it keeps `growth` finite where the value is 0.
+        required: the functions that every action contains.
+        catalogue: the default catalogue of actions, see `fitgym.envs.catalogue`.
+        unit: the smallest relevant step of the value; it keeps `growth` finite for a value of 0.
         scale: the value that counts as half way in features, because values may have no upper bound.
-        highest: the largest value that there can be.
+        highest: the upper bound of the value.
         paper_range: the lowest and the highest reward "paper".
-        released_range: the same for "released".
-        agent: the agent that pursues the goal when the user names none.
-        search: the search that `fitgym generate` uses for the goal when the user names none.
+        released_range: the lowest and the highest reward "released".
+        agent: the agent that is used if the user names none.
+        search: the search that `fitgym generate` uses if the user names none.
 
     Args:
-        reward: name of the reward, see above.
+        reward: the name of the reward, see above.
 
     Raises:
         UnknownName: there is no such reward.
@@ -77,9 +76,9 @@ class Goal(ABC):
         self._last = 0.0
 
     def combine(self, functions: str | Sequence[str]) -> None:
-        """Replace the fitness functions that an action may combine, in this instance.
+        """Replace the fitness functions that an action may combine, in this instance only.
 
-        The catalogue becomes "pairs"; functions that every action contained remain required if they are named.
+        The catalogue becomes "pairs". Required functions remain required if they are among the new ones.
 
         Args:
             functions: a list, or names joined by commas: exception,branch,loop_twice.
@@ -100,22 +99,22 @@ class Goal(ABC):
 
     @abstractmethod
     def value(self, engine: Queries) -> float:
-        """How far the goal is reached, larger is better; never falls during a run."""
+        """Return the progress towards the goal; larger is better, and it never falls during a run."""
 
     def paper_reward(self, engine: Queries) -> float:
-        """The reward as published; a goal without one of its own uses the value."""
+        """Return the published reward; the value for a goal without a published reward."""
         return self.value(engine)
 
     def released_reward(self, engine: Queries) -> float:
-        """The reward of the released code; the paper's where they agree."""
+        """Return the reward of the released code; the paper's reward where they agree."""
         return self.paper_reward(engine)
 
     def begin(self, engine: Queries) -> None:
-        """Start a run: remember the value to measure gains from."""
+        """Start a run: store the value from which gains are measured."""
         self._last = self.value(engine)
 
     def reward(self, engine: Queries) -> float:
-        """The reward for what has happened since the last call (or since `begin`)."""
+        """Return the reward for the progress since the last call (or since `begin`)."""
         before, value = self._last, self.value(engine)
         self._last = value
         match self.reward_name:
@@ -129,7 +128,7 @@ class Goal(ABC):
 
     @property
     def reward_range(self) -> tuple[float, float]:
-        """The lowest and the highest value of the reward that was asked for."""
+        """The lowest and the highest value of the chosen reward."""
         known = {
             "growth": (0.0, math.log((self.highest + self.unit) / self.unit)),
             "gain": (0.0, self.highest),
@@ -139,5 +138,5 @@ class Goal(ABC):
         return known[self.reward_name]
 
     def reached(self, engine: Queries) -> bool:
-        """Nothing is left to gain, so the run may stop."""
+        """Whether the value cannot rise any more, so that the run may stop."""
         return False

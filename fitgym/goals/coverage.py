@@ -1,4 +1,4 @@
-"""The goal of covering branches."""
+"""The goal of branch coverage."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ __all__ = ["Coverage"]
 class Coverage(Goal):
     """Cover as many branches as possible.
 
-    The value is the share of branch targets (both outcomes of every decision, and the entry of every function) that
-    the archive covers, in [0, 1]. The rewards `paper` and `released` are that level.
+    The value is the share of branch targets that the archive covers, in [0, 1]. The targets are both outcomes of every
+    decision, and the entry of every function. The rewards `paper` and `released` are this value.
 
-    The final suite keeps the lines covered too: handlers of exceptions are no branches.
+    The final suite also keeps the lines covered, because exception handlers are not branches.
 
-    Branch coverage has a fitness function of its own that guides well, so the default agent is `fixed:branch`; the
-    goal is here as the baseline of current practice, and to see whether choosing helps where it should not be needed.
-    `fitgym generate` searches with `mosa`: over 42 subjects and three seeds it covered 1.4 percentage points more branches
-    than `whole_suite` (95 % interval 0.6 to 2.4, Holm-adjusted p = 0.002; `benchmarks/searches/table.md`).
+    The fitness function of branch coverage guides the search well by itself, so the default agent is `fixed:branch`.
+    The goal serves as the baseline of current practice. It also shows whether choosing functions helps where it should
+    not be necessary. `fitgym generate` searches with `mosa`: over 42 subjects and three seeds it covered 1.4 percentage
+    points more branches than `whole_suite` (95 % interval 0.6 to 2.4, Holm-adjusted p = 0.002;
+    `benchmarks/searches/table.md`).
     """
 
     fitness = "branch"

@@ -12,29 +12,29 @@ __all__ = ["Diversity"]
 class Diversity(Goal):
     """Make the test cases of a suite as different from each other as possible.
 
-    The value is the greatest div(T) that the best suite of the population has had whenever it was asked for since the
-    run began: the sum of the Levenshtein distances of its test cases (`fitgym.fitness.diversity`). The best suite is
-    the best under the functions that are active, so its own div can fall, and with it the share of it that an action
-    is answerable for; the value cannot. Of the rewards,
+    div(T) is the sum of the Levenshtein distances between the test cases of a suite T (`fitgym.fitness.diversity`). The
+    value is the largest div(T) of the best suite, over all evaluations of the value since the run began. The best suite
+    is the best under the active functions, so its own div can fall; the value cannot. The rewards are
 
-        paper     is f(T) before - f(T) now, with f(T) = 1 / (1 + div(T)) of the best suite: the change of the fitness score,
-                  positive where it improves
-        released  is div of the best suite itself, as in the code released with the paper
+        paper     f(T) before - f(T) now, with f(T) = 1 / (1 + div(T)) of the best suite: the change of the fitness
+                  score, positive for an improvement
+        released  div of the best suite itself, as in the code released with the paper
 
-    The paper's reward is below 0.001 as soon as div is above 1000, which a few test cases are; `growth` and `gain` do
-    not shrink.
+    The paper's reward is below 0.001 as soon as div exceeds 1000, which takes only a few test cases; `growth` and
+    `gain` do not shrink.
 
-    The value follows the size of the suite: every further test case or statement raises it. The value of `mean_diversity`
-    does not.
+    The value depends on the size of the suite: every further test case or statement raises it. The value of
+    `mean_diversity` does not.
 
-    The final suite keeps covered which operations are entered, as published, because diversity has no targets. It is
-    minimised for that, so it is a good deal less diverse than the suite that the value speaks of.
+    Diversity has no targets. As published, the final suite therefore keeps the entered operations covered. It is
+    minimised for this coverage, so it is much less diverse than the suite that the value measures.
 
     References:
         Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
-        Selection, section 3.4.2: the reward, the eight functions that an action combines, diversity always among them,
+        Selection, section 3.4.2: the reward, the eight functions that an action combines, always including diversity,
         and the targets of method coverage.
-    Differs from EvoSuite as released with it, whose div is the variant that `fitgym.fitness.diversity` calls `last_two`.
+    Differs from EvoSuite as released with it, whose div is the variant that `fitgym.fitness.diversity` calls
+    `last_two`.
     """
 
     fitness = "diversity"
@@ -79,7 +79,7 @@ class Diversity(Goal):
 
 
 def _div(engine: Queries) -> int:
-    """The distances of the best suite."""
+    """Return div of the best suite: the sum of its distances."""
     function = engine.function(Diversity.fitness)
     assert isinstance(function, diversity.Diversity)
     return function.diversity(engine.best.testcases, engine.table)

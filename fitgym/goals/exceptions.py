@@ -11,17 +11,17 @@ __all__ = ["Exceptions"]
 class Exceptions(Goal):
     """Discover as many distinct exceptions as possible.
 
-    The value is the number of distinct exceptions that the run has seen so far, an exception being a class and the
-    function of the subject that it comes out of (`fitgym.fitness.exception`). Of the rewards, `paper` and `released` are
+    The value is the number of distinct exceptions that the run has found. An exception is identified by its class and
+    the function of the subject that it leaves (`fitgym.fitness.exception`). The rewards `paper` and `released` are
 
         exceptions discovered in the whole run + exceptions thrown by the current best suite
 
-    This is a level: it seldom falls, so that late actions look better than early ones. `growth` and `gain` credit an
-    action with what it found.
+    This is a level that seldom falls, so late actions look better than early ones. `growth` and `gain` credit an action
+    only with the exceptions that it found.
 
     References:
         Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function
-        Selection: the reward, and the eight functions that an action combines, exception count always among them.
+        Selection: the reward, and the eight functions that an action combines, always including exception count.
     """
 
     fitness = "exception"

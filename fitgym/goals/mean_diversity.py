@@ -13,14 +13,14 @@ __all__ = ["MeanDiversity"]
 class MeanDiversity(Goal):
     """Make the test cases of the exported suite as different from each other as possible.
 
-    The value is the greatest D(T) so far, in [0, 1], with D the mean normalised distance of two test cases
-    (`fitgym.fitness.mean_diversity`) and T the suite as it would be exported: the fewest test cases found that keep all
-    covered branches covered. Neither more nor longer test cases raise it by themselves, unlike the value of `diversity`.
-    The rewards `paper` and `released` are D(T) of the moment.
+    D(T) is the mean normalised distance of two test cases in a suite T (`fitgym.fitness.mean_diversity`). T is the
+    suite as it would be exported: the smallest suite found that covers all covered branches. The value is the largest
+    D(T) so far, in [0, 1]. Unlike the value of `diversity`, more or longer test cases do not raise it by themselves.
+    The rewards `paper` and `released` are the current D(T).
 
-    It tells agents apart less well than `diversity`, and therefore is not the default of `SuiteDiversity-v0`: between six
-    agents on four modules, the agent explains 8 % of the variance, and 45 % with `diversity`
-    (`python benchmarks/goal_spread.py`).
+    This goal distinguishes agents less well than `diversity`, so it is not the default of `SuiteDiversity-v0`. Between
+    six agents on four modules, the agent explains 8 % of the variance, and 45 % with `diversity` (`python
+    benchmarks/goal_spread.py`).
     """
 
     fitness = "mean_diversity"

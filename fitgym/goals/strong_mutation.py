@@ -13,16 +13,16 @@ _SCORES = ("strong_mutation", "weak_mutation")
 class StrongMutation(Goal):
     """Kill as many mutants as possible.
 
-    The value is the share of mutants that test cases of the archive kill, in [0, 1]. That is what the search knows: a
-    test case kills a mutant if an assertion of anything that it shows would fail. The record of a finished suite counts
-    again, with the assertions that its tests have. Of the rewards,
+    The value is the share of mutants killed by test cases of the archive, in [0, 1]. During the search, a test case
+    kills a mutant if an assertion on any of its observable results would fail. The record of a finished suite counts
+    again, with the assertions that its tests contain. The rewards are
 
-        paper   is by how many percentage points the mutation score rose since it was asked for before, at every other
-                step the score of strong mutation (mutants killed), at the others that of weak mutation (infected)
+        paper   the rise of a mutation score in percentage points since its last evaluation; steps alternate between the
+        score of strong mutation (mutants killed) and that of weak mutation (mutants infected)
 
-    and the others look at strong mutation only. The released code has no reward for this goal, so `released` is `paper`.
-    The paper alternates to save the time of the strong score. Here both are known at any time, so nothing is saved; the
-    reward is the one that was published.
+    and the others use strong mutation only. The released code has no reward for this goal, so `released` is `paper`.
+    The paper alternates to save the time of the strong score. Here both scores are always available, so alternating
+    saves nothing; the reward is kept as published.
 
     References:
         Almulla and Gay 2022, Learning How to Search: Generating Effective Test Cases Through Adaptive Fitness Function

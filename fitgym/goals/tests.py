@@ -1,4 +1,4 @@
-"""The goal of a suite that a maintainer keeps: it covers, and it notices mistakes."""
+"""The goal of a maintainable test suite: it covers branches and kills mutants."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ class Tests(Goal):
     """Cover the branches, and kill the mutants.
 
     The value is the mean of two shares, in [0, 1]: the branch targets that the archive covers, and the mutants that its
-    test cases kill. It is what `fitgym generate` pursues when nobody names a goal. The rewards `paper` and `released` are
-    that level; no paper has this goal.
+    test cases kill. It is the default goal of `fitgym generate`. The rewards `paper` and `released` are this value; no
+    paper has this goal.
 
-    Running a test case on mutants costs far more than running it, so nothing is run on them before an action has
-    `strong_mutation`; until then no mutant counts as killed. Test cases of the archive and the population are run on
-    mutants then, and from there on all new ones. When to begin is the agent's decision. The default agent, `in_turn`,
-    covers branches as long as their number grows, and goes on with branches and mutants together.
+    Running a test case on mutants costs much more than running it on the original code. No mutant is therefore run
+    before an action contains `strong_mutation`, and until then no mutant counts as killed. From then on, the test cases
+    of the archive and the population, and all new ones, run on mutants. The agent decides when to start. The default
+    agent, `in_turn`, covers branches as long as their number grows, then continues with branches and mutants together.
 
     The final suite keeps branches and lines covered, and mutants killed.
 
     References:
-        Fraser and Zeller 2012, Mutation-Driven Generation of Unit Tests and Oracles: tests are worth what they kill.
-        Fraser and Arcuri 2015, Achieving Scalable Mutation-Based Generation of Whole Test Suites: coverage first, because
-        no mutant is killed that is not reached.
+        Fraser and Zeller 2012, Mutation-Driven Generation of Unit Tests and Oracles: the mutants that tests kill
+        measure their quality.
+        Fraser and Arcuri 2015, Achieving Scalable Mutation-Based Generation of Whole Test Suites: coverage first,
+        because a mutant must be reached before it can be killed.
     """
 
-    __test__ = False  # its name makes pytest look for tests in it
+    __test__ = False  # otherwise pytest collects the class because of its name
 
     fitness = "branch"
     kept = ("branch", "line", "strong_mutation")
@@ -48,7 +49,7 @@ class Tests(Goal):
 
 
 def _share(engine: Queries, name: str) -> float:
-    """Of the targets that are known, those covered; 0 as long as nobody looks at them."""
+    """Return the share of covered targets; 0 while the function is not measured."""
     if not engine.measures(name):
         return 0.0
     covered = engine.covered(name)

@@ -1,8 +1,8 @@
-"""The ladder: what random actions, constants, rules, schedules and an oracle reach in an environment.
+"""The ladder: the results of random actions, constants, rules, schedules and an oracle in an environment.
 
-The final value of an episode and its area under the curve are judged on test tasks. What is chosen (the best constant, the
-best rule, a schedule) is chosen on training tasks; the best constant for each task is chosen on one half of its seeds and
-judged on the other half. So no rung profits from the luck that it was chosen by.
+Episodes on test tasks are measured by their final value and by their area under the curve. The best constant, the best
+rule and the schedule are chosen on training tasks. The best constant for each task is chosen on one half of its seeds
+and measured on the other half. Every rung is therefore measured on episodes that did not influence its choice.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from fitgym.subject.corpus import Corpus
 __all__ = ["MEASURES", "Ladder", "Request", "Rung", "measure"]
 
 MEASURES = ("final", "area")
-"""What an episode is judged by."""
+"""The measures of an episode."""
 
 _RESAMPLES = 2000
 _SPACING = 100_000  # between the seeds of two tasks
-_KEPT = 8  # schedules that meet all training tasks
+_KEPT = 8  # schedules that play on all training tasks
 _SWITCHES = (0.25, 0.5, 0.75)  # shares of an episode at which a schedule changes its action
 
 Progress = Callable[[str], None]
@@ -43,19 +43,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is measured.
+    """A request for a measurement.
 
     Attributes:
         setting: environment with its options and budget.
-        training: corpus of subjects on which choices are made, where the environment has a subject.
-        test: corpus of subjects to judge on.
-        tests: number of test tasks; of training tasks there are as many, 20 at most.
-        seeds: episodes of each policy on each task.
-        tries: copies on which the oracle tries each candidate; 0 leaves the oracle out.
-        every: decisions between two looks ahead.
-        schedules: search schedules.
-        jobs: processes at a time.
-        seed: of everything random.
+        training: corpus of training subjects, if the environment has a subject.
+        test: corpus of test subjects.
+        tests: number of test tasks; the number of training tasks is the same, but at most 20.
+        seeds: number of episodes of each policy on each task.
+        tries: number of copies on which the oracle tries each candidate; 0 omits the oracle.
+        every: number of decisions between two look-aheads.
+        schedules: whether to search for schedules.
+        jobs: number of parallel processes.
+        seed: seed of all randomness.
     """
 
     setting: Setting
@@ -77,13 +77,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """What one kind of policy reaches on the test tasks.
+    """The results of one kind of policy on the test tasks.
 
     Attributes:
-        name: of the rung.
-        policy: which policy it is, in words.
+        name: the name of the rung.
+        policy: a description of the policy.
         final, area: values by task and seed, `(n_tasks, n_seeds)`.
-        episodes: that were played to find the policy, those of this rung left out.
+        episodes: number of episodes played to find the policy, without those of this rung.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Rung:
     episodes: int = 0
 
     def mean(self, measure: str) -> float:
-        """Over tasks and seeds."""
+        """Return the mean of a measure over tasks and seeds."""
         return float(getattr(self, measure).mean())
 
 
@@ -102,12 +102,13 @@ class Ladder:
     """All rungs of one environment.
 
     Attributes:
-        env: its id.
+        env: the id of the environment.
         tasks: names of the test tasks.
-        rungs: in order; "random" is the first, the higher one of oracle and informed policy the last if there is one.
+        rungs: the rungs in order. The first is "random". The last is the better one of oracle and informed policy, if
+            there is one.
         others: further policies on the same tasks, such as each rule.
-        knows_luck: the oracle's copies met the same luck as the real episode.
-        seed: of the intervals.
+        knows_luck: whether the oracle's copies had the same random numbers as the real episode.
+        seed: seed of the bootstrap intervals.
     """
 
     env: str
@@ -118,7 +119,7 @@ class Ladder:
     seed: int = 0
 
     def rung(self, name: str) -> Rung:
-        """The rung of that name.
+        """Return the rung or further policy with this name.
 
         Raises:
             KeyError: there is none.
@@ -130,24 +131,24 @@ class Ladder:
 
     @cached_property
     def top(self) -> Rung:
-        """The rung with the largest mean final value: what counts as 1."""
+        """The rung with the largest mean final value, which has score 1."""
         return max(self.rungs, key=lambda one: one.mean("final"))
 
     def interval(self, rung: Rung, measure: str = "final") -> Interval:
-        """Mean with its 95 % bootstrap interval; tasks and seeds are drawn with replacement."""
+        """Return the mean with its 95 % bootstrap interval, which resamples tasks and seeds."""
         return self._interval([getattr(rung, measure)])
 
     def gap(self, low: Rung, high: Rung, measure: str = "final") -> Interval:
-        """By how much the one is above the other, in pairs of the same task and seed."""
+        """Return the difference of two rungs, in pairs of the same task and seed."""
         return self._interval([getattr(high, measure) - getattr(low, measure)])
 
     def score(self, rung: Rung, measure: str = "final") -> float:
-        """0 for random actions, 1 for the top; NaN if they are equal."""
+        """Return the score: 0 for random actions, 1 for the top; NaN if they are equal."""
         null, top = self.rungs[0].mean(measure), self.top.mean(measure)
         return (rung.mean(measure) - null) / (top - null) if top > null else float("nan")
 
     def verdict(self) -> str:
-        """In one sentence, whether there is something to learn."""
+        """State in one sentence whether an agent can learn anything in the environment."""
         simple = max(
             self.rungs[:-1] or self.rungs, key=lambda one: one.mean("final") if one is not self.top else -np.inf
         )
@@ -179,7 +180,7 @@ class Ladder:
 
 @dataclass
 class _Measuring:
-    """One measurement on its way."""
+    """A measurement in progress."""
 
     request: Request
     progress: Progress
@@ -194,7 +195,7 @@ class _Measuring:
     tests: list[Task] = field(default_factory=list)
 
     def prepare(self) -> None:
-        """Look at the environment."""
+        """Read the tasks, the action names and the abilities of the environment."""
         request = self.request
         self.training, self.tests = _tasks(request)
         options = {**request.setting.options}
@@ -221,10 +222,10 @@ class _Measuring:
             env.close()
 
     def play(self, policies: Sequence[Policy], tasks: Sequence[Task], seeds: Iterable[int], what: str) -> list[Rung]:
-        """A rung for each policy on these tasks.
+        """Play the policies on these tasks, and return a rung for each policy.
 
-        Each task has seeds of its own, the same for all policies. If tasks shared seeds, an environment that draws its
-        luck from the seed alone would repeat the same luck in every task, and the intervals would be too narrow.
+        Each task has its own seeds, the same for all policies. If tasks shared seeds, an environment that draws its luck
+        from the seed alone would repeat it in every task, and the intervals would be too narrow.
         """
         seeds = list(seeds)
         plays = [
@@ -256,8 +257,8 @@ def measure(request: Request, progress: Progress = lambda line: None) -> Ladder:
     """Measure the ladder of an environment.
 
     Args:
-        request: what is measured.
-        progress: told in a line what comes next.
+        request: the request.
+        progress: called with a line before each stage.
 
     Raises:
         InputError: the environment does not exist, its actions are not `Discrete`, or an option cannot be used.
@@ -330,7 +331,7 @@ def measure(request: Request, progress: Progress = lambda line: None) -> Ladder:
 
 
 def _tasks(request: Request) -> tuple[list[Task], list[Task]]:
-    """Training tasks and test tasks."""
+    """Return the training tasks and the test tasks."""
     env, n = request.setting.env, min(request.tests, 20)
     options = {**options_of(env), **request.setting.options}
     if has_subject(env):
@@ -351,7 +352,7 @@ def _tasks(request: Request) -> tuple[list[Task], list[Task]]:
 
 
 def _scheduled(run: _Measuring, constants: Sequence[Policy], seeds: Sequence[int]) -> tuple[Schedule, float]:
-    """The best schedule of up to three phases on the training tasks, by successive halving, and its mean final value."""
+    """Find the best schedule of up to three phases by successive halving; also return its mean final value."""
     horizon, labels = run.steps, run.labels
     ends = sorted({max(1, round(share * horizon)) for share in _SWITCHES})
     pairs = [
@@ -374,7 +375,7 @@ def _scheduled(run: _Measuring, constants: Sequence[Policy], seeds: Sequence[int
 
 
 def _raced(run: _Measuring, found: Sequence[Schedule], seeds: Sequence[int], what: str) -> tuple[Schedule, float]:
-    """The best of many: half of them are dropped after each round, until few have met all training tasks."""
+    """Find the best schedule: each round drops the worse half, until the remaining ones play on all training tasks."""
     alive, tasks = list(found), run.training
     amount = 1
     while len(alive) > _KEPT and amount < len(tasks):
@@ -388,7 +389,7 @@ def _raced(run: _Measuring, found: Sequence[Schedule], seeds: Sequence[int], wha
 
 
 def _halves(rungs: Sequence[Rung], names: Sequence[str]) -> Rung:
-    """The best constant of each task, chosen on one half of its seeds and judged on the other, both ways."""
+    """Return the best constant of each task, chosen on one half of its seeds and measured on the other, both ways."""
     final, area = (np.array([getattr(one, measure) for one in rungs]) for measure in MEASURES)
     n_seeds = final.shape[2]
     middle = n_seeds // 2

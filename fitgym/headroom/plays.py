@@ -21,11 +21,11 @@ __all__ = ["Play", "Task", "Value", "play_all"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What an episode is about.
+    """The task of an episode.
 
     Attributes:
-        subject: the module under test, "" where nobody names one.
-        number: of a numbered task, see `fitgym.envs.tasks`; None where there are none.
+        subject: the module under test; "" if the user names none.
+        number: the number of a numbered task, see `fitgym.envs.tasks`; None for other environments.
     """
 
     subject: str = ""
@@ -33,7 +33,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """As tables show it."""
+        """The name of the task in tables."""
         return self.subject or ("" if self.number is None else f"task {self.number}")
 
 
@@ -48,12 +48,12 @@ class Play:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What came of it.
+    """The result of an episode.
 
     Attributes:
-        final: the goal's value at the end, or the sum of the rewards where there is none.
-        area: mean over the decisions of the value so far, the area under the curve.
-        steps: decisions.
+        final: the final value of the goal, or the sum of the rewards if there is no goal.
+        area: the mean of the value over the decisions, the area under the curve.
+        steps: number of decisions.
     """
 
     final: float
@@ -62,12 +62,12 @@ class Value:
 
 
 def play_all(setting: Setting, plays: Sequence[Play], jobs: int = 1) -> Iterator[Value]:
-    """The value of each episode, in order.
+    """Yield the value of each episode, in order.
 
     Args:
-        setting: the environment; its agent, subject and seed do not matter.
+        setting: the environment; its agent, subject and seed are ignored.
         plays: the episodes.
-        jobs: processes at a time. The values are the same for any number.
+        jobs: number of parallel processes; it does not influence the values.
     """
     batches = list(_batches(plays))
     if jobs == 1 or len(batches) < 2:
@@ -81,7 +81,7 @@ def play_all(setting: Setting, plays: Sequence[Play], jobs: int = 1) -> Iterator
 
 
 def _batches(plays: Iterable[Play]) -> Iterator[list[Play]]:
-    """Plays that follow each other on the same task share an environment."""
+    """Group consecutive plays on the same task, which share an environment."""
     batch: list[Play] = []
     for play in plays:
         if batch and (play.task != batch[-1].task or len(batch) >= 50):
@@ -104,6 +104,7 @@ def _played(setting: Setting, plays: Sequence[Play]) -> list[Value]:
 
 def _value(env: Any, play: Play) -> Value:
     inner = env.unwrapped
+    # Another stream than that of the environment, which gets the seed alone.
     chance = np.random.default_rng((play.seed, 1))
     observation, info = env.reset(seed=play.seed)
     earned, done = 0.0, False

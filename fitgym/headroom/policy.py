@@ -1,4 +1,4 @@
-"""Policies of the ladder: what acts in an episode without learning anything."""
+"""Policies of the ladder: they act in an episode without learning."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ __all__ = ["Constant", "Greedy", "Policy", "Rollout", "Ruled", "Schedule", "Told
 
 Chance = np.random.Generator
 
-_SURE = 2.0  # standard errors by which a candidate must be above the base policy
+_SURE = 2.0  # number of standard errors by which a candidate must exceed the base policy
 
 
 class Policy(Protocol):
-    """Chooses the actions of an episode; two equal policies act alike."""
+    """Chooses the actions of an episode; equal policies behave the same."""
 
     @property
     def name(self) -> str:
-        """As tables show it."""
+        """The name of the policy in tables."""
         ...
 
     def choose(self, env: Any, observation: Any, info: Mapping[str, Any], step: int, chance: Chance) -> int:
-        """The next action.
+        """Choose the next action.
 
         Args:
-            env: the environment inside all wrappers.
-            observation, info: as `reset` or `step` gave them.
-            step: decisions so far.
-            chance: the policy's own source of chance.
+            env: the environment without its wrappers.
+            observation, info: as returned by `reset` or `step`.
+            step: number of decisions so far.
+            chance: the policy's own random generator.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Each allowed action with the same probability: the null of the ladder."""
+    """Chooses uniformly among the allowed actions: score 0 of the ladder."""
 
     name: str = "random"
 
@@ -51,7 +51,7 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One action at every decision; one that is not allowed now is replaced by one drawn by lot."""
+    """Takes one action at every decision, and a random allowed one if it is not allowed."""
 
     action: int
     label: str = ""
@@ -68,7 +68,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A simple rule of the environment, see its `rules`."""
+    """Follows a simple rule of the environment, see its `rules`."""
 
     rule: str
 
@@ -83,7 +83,7 @@ class Ruled:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A policy that is told what an agent cannot see, see `informed` of the environment; part of the oracle."""
+    """Uses information that an agent cannot see, see `informed` of the environment; part of the oracle."""
 
     name: str = "informed"
 
@@ -94,11 +94,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """An action for each phase, whatever is observed.
+    """Takes a fixed action in each phase and ignores observations.
 
     Attributes:
-        actions: of the phases.
-        ends: the decision at which each phase but the last ends.
+        actions: the action of each phase.
+        ends: the decision at which each phase ends, without the last phase.
         labels: names of the actions.
     """
 
@@ -121,7 +121,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """The action whose next reward is largest, tried on copies; no bound on what planning further gives."""
+    """Takes the action with the largest next reward, tried on copies; planning further ahead may gain more."""
 
     name: str = "greedy"
 
@@ -137,18 +137,19 @@ class Greedy:
 class Rollout:
     """Looks ahead to the end of the episode on copies of the environment.
 
-    Every `every` decisions each candidate is tried `tries` times on copies: a candidate is an action followed by the base
-    policy, or another policy followed to the end. Each candidate meets the same luck. The one whose final value is above
-    that of the base policy by most, two standard errors taken off, is followed, and the base policy where none is: the
-    largest of many noisy values is large by chance, and whoever always follows it acts by lot. Copies do not know the luck
-    of the real episode where the environment can be given another seed (`reseed`).
+    Every `every` decisions, each candidate is tried `tries` times on copies. A candidate is an action followed by the
+    base policy, or another policy followed to the end. All candidates have the same random numbers. The gain of a
+    candidate is the difference of its final value to that of the base policy. The candidate with the largest mean gain
+    minus two standard errors is followed if this number is positive. Otherwise the base policy is followed. The
+    standard errors are necessary because the largest of many noisy values is large by chance. If the environment has
+    `reseed`, copies do not have the random numbers of the real episode.
 
     Attributes:
-        base: what follows a tried action.
+        base: the policy that follows a tried action.
         others: further policies to try.
         actions: number of actions of the environment.
-        tries: copies for each candidate.
-        every: decisions between two looks ahead.
+        tries: number of copies per candidate.
+        every: number of decisions between two look-aheads.
 
     References:
         Tesauro and Galperin 1996, On-line Policy Improvement using Monte-Carlo Search.
@@ -169,7 +170,7 @@ class Rollout:
         """See `Policy`."""
         if step % self.every == 0 or self._followed is None:
             found = self._best(env, observation, info, step, chance)
-            if isinstance(found, Constant):  # an action is taken once
+            if isinstance(found, Constant):  # take the action once, then follow the base policy
                 self._followed = self.base
                 return found.action
             self._followed = found
@@ -204,12 +205,12 @@ class Rollout:
 
 
 def final(info: Mapping[str, Any], earned: float) -> float:
-    """The value of an episode at its end: of the goal, or the sum of the rewards where there is none."""
+    """Return the final value of an episode: the goal's value, or the sum of the rewards if there is no goal."""
     return float(info["goal_value"]) if "goal_value" in info else earned
 
 
 def twin(env: Any) -> Any:
-    """A copy in the same state, which costs no worker process where the environment has one.
+    """Return a copy in the same state, without another worker process if the environment has one.
 
     Raises:
         InputError: the environment cannot be copied.
@@ -221,11 +222,13 @@ def twin(env: Any) -> Any:
     try:
         return copy.deepcopy(env)
     except (TypeError, copy.Error) as problem:
-        raise InputError(f"{type(env).__name__} cannot be copied, so nobody can look ahead in it: {problem}") from None
+        raise InputError(
+            f"{type(env).__name__} cannot be copied, so no policy can look ahead in it: {problem}"
+        ) from None
 
 
 def _copy(env: Any, seed: int) -> Any:
-    """A copy with luck of its own."""
+    """Return a copy with its own random numbers."""
     copied = twin(env)
     if hasattr(copied, "reseed"):
         copied.reseed(seed)

@@ -19,12 +19,12 @@ _HEADS = ("rung", "final value", "area under the curve", "score", "policy", "epi
 
 
 def rows(ladder: Ladder) -> list[tuple[str, ...]]:
-    """A row for each rung, then for each further policy."""
+    """Return a row for each rung, then for each further policy."""
     return [_row(ladder, one) for one in (*ladder.rungs, *ladder.others)]
 
 
 def text(ladder: Ladder) -> str:
-    """The table for a terminal."""
+    """Return the table for a terminal."""
     table = [_HEADS, *rows(ladder)]
     widths = [max(len(row[column]) for row in table) for column in range(len(_HEADS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
@@ -33,11 +33,11 @@ def text(ladder: Ladder) -> str:
 
 
 def markdown(ladders: Sequence[Ladder], command: str) -> str:
-    """The tables of several environments as a page.
+    """Return the tables of several environments as a page.
 
     Args:
-        ladders: one for each environment.
-        command: that made them.
+        ladders: one ladder for each environment.
+        command: the command that measured them.
     """
     parts = ["# Headroom", "", f"Made by `{command}`. Score: 0 for random actions, 1 for the highest rung.", ""]
     for ladder in ladders:
@@ -47,7 +47,7 @@ def markdown(ladders: Sequence[Ladder], command: str) -> str:
 
 
 def csv_of(ladders: Sequence[Ladder]) -> str:
-    """Every episode: environment, rung, policy, task, seed, final value and area."""
+    """Return every episode as CSV: environment, rung, policy, task, seed, final value and area."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("env", "rung", "policy", "task", "seed", *MEASURES))
@@ -61,7 +61,7 @@ def csv_of(ladders: Sequence[Ladder]) -> str:
 
 
 def figure(ladder: Ladder) -> Drawing:
-    """The rungs with their intervals, the lowest at the bottom."""
+    """Draw the rungs with their intervals, the lowest at the bottom."""
     shown = [(one.name, ladder.interval(one)) for one in ladder.rungs]
 
     def draw(axis: Any) -> None:
@@ -77,7 +77,7 @@ def figure(ladder: Ladder) -> Drawing:
 
 
 def write_all(ladders: Sequence[Ladder], folder: Path, command: str) -> None:
-    """Write `ladder.md`, `ladder.csv` and a figure of each environment into a folder, which is made."""
+    """Write `ladder.md`, `ladder.csv` and a figure of each environment into a folder; make the folder if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     write(markdown(ladders, command), folder / "ladder.md")
     write(csv_of(ladders), folder / "ladder.csv")

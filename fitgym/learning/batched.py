@@ -1,4 +1,4 @@
-"""A vector environment of Gymnasium as one of Stable-Baselines3, for environments that step many episodes at once."""
+"""Adapts a vector environment of Gymnasium to Stable-Baselines3, so that one process steps many episodes at once."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["Batched", "batched"]
 
 
 def batched(env: str, n: int, options: dict[str, Any]) -> Batched:
-    """The environment with this id, n episodes at a time; its registration names a `vector_entry_point`."""
+    """Make n parallel episodes of an environment whose registration names a `vector_entry_point`."""
     return Batched(gymnasium.make_vec(env, num_envs=n, autoreset_mode=AutoresetMode.SAME_STEP, **options), env, options)
 
 
 class Batched(VecEnv):  # type: ignore[misc]
-    """Steps all episodes at once; `info["reward"]` and `info["environment"]` are what `fitgym.learning.training` reads.
+    """Steps all episodes at once, and adds `info["reward"]` and `info["environment"]` for `fitgym.learning.training`.
 
     Args:
-        inner: with `AutoresetMode.SAME_STEP`.
-        env: its id.
-        options: of the environment.
+        inner: a vector environment with `AutoresetMode.SAME_STEP`.
+        env: the id of the environment.
+        options: options of the environment.
     """
 
     def __init__(self, inner: VectorEnv[Any, Any, Any], env: str, options: dict[str, Any]) -> None:
@@ -35,22 +35,22 @@ class Batched(VecEnv):  # type: ignore[misc]
         super().__init__(inner.num_envs, inner.single_observation_space, inner.single_action_space)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Of the next `reset`."""
+        """Set the seeds of the next `reset`."""
         self._seed = seed
         return [None if seed is None else seed + number for number in range(self.num_envs)]
 
     def reset(self) -> Any:
-        """Begin every episode."""
+        """Start all episodes."""
         found, _ = self._inner.reset(seed=self._seed)
         self._seed = None
         return found
 
     def step_async(self, actions: Any) -> None:
-        """Remember the actions."""
+        """Store the actions."""
         self._actions = actions
 
     def step_wait(self) -> Any:
-        """Take them."""
+        """Take the stored actions."""
         found, rewards, terminated, truncated, infos = self._inner.step(self._actions)
         done = terminated | truncated
         told: list[dict[str, Any]] = [
@@ -65,12 +65,12 @@ class Batched(VecEnv):  # type: ignore[misc]
         return found, rewards, done, told
 
     def close(self) -> None:
-        """End everything."""
+        """Close all environments."""
         self._inner.close()
         self._single.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of a single environment, once for each episode."""
+        """Return an attribute of a single environment, once per episode."""
         single: Any = self._single.unwrapped
         if attr_name == "names":
             found: Any = (list(single.action_names), list(single.feature_names), dict(single.environment))
@@ -79,16 +79,16 @@ class Batched(VecEnv):  # type: ignore[misc]
         return [found] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Nothing can be set."""
+        """Raise an AttributeError, because the episodes have no environments of their own."""
         raise AttributeError(f"'{attr_name}' cannot be set in a batch of episodes")
 
     def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **keywords: Any) -> list[Any]:
-        """Ask a single environment, once for each episode."""
+        """Call a method of a single environment, and return its result once per episode."""
         found = getattr(self._single.unwrapped, method_name)(*arguments, **keywords)
         return [found] * len(list(self._get_indices(indices)))
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """It is not."""
+        """False for every episode, because there are no wrappers."""
         return [False] * len(list(self._get_indices(indices)))
 
     def _get_indices(self, indices: int | Sequence[int] | None) -> Sequence[int]:

@@ -1,6 +1,6 @@
 """An environment in another process, for the actors of a Ray cluster.
 
-This file needs neither torch nor Stable-Baselines3, so the processes of a cluster do not load them.
+This module imports neither torch nor Stable-Baselines3, so the processes of a cluster do not load them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["RemoteEnv"]
 class RemoteEnv:
     """An environment in a process of a cluster, created at the first call.
 
-    Every answer is pickled bytes. Ray itself would hand over arrays that cannot be written to.
+    Every result is pickled bytes, because arrays passed by Ray itself are read-only.
 
     Args:
         maker: makes the environment; pickled.
-        folder: of the command, see `enter`.
+        folder: the working folder of the command, see `enter`.
     """
 
     def __init__(self, maker: Any, folder: str) -> None:
@@ -39,19 +39,19 @@ class RemoteEnv:
         return self._made
 
     def about(self) -> bytes:
-        """The spaces of observations and actions, and the version of fitgym."""
+        """Return the spaces of observations and actions, and the version of fitgym."""
         return pickle.dumps((self._env.observation_space, self._env.action_space, fitgym.__version__))
 
     def reset(self, seed: int | None, options: Mapping[str, Any]) -> bytes:
-        """The first observation and `info` of an episode."""
+        """Return the first observation and `info` of an episode."""
         return pickle.dumps(self._env.reset(seed=seed, **({"options": dict(options)} if options else {})))
 
     def step(self, action: Any) -> bytes:
-        """Take an action, and reset the environment if that ends the episode.
+        """Take an action, and reset the environment if the action ends the episode.
 
         Returns:
-            Observation, reward, whether the episode ended, `info`, and the `info` of the reset (None if there was none),
-            as the workers of `SubprocVecEnv` give them.
+            Observation, reward, whether the episode ended, `info`, and the `info` of the reset (None without a reset),
+            as from the workers of `SubprocVecEnv`.
         """
         observation, reward, terminated, truncated, info = self._env.step(action)
         done, begun = terminated or truncated, None
@@ -62,7 +62,7 @@ class RemoteEnv:
         return pickle.dumps((observation, reward, done, info, begun))
 
     def attribute(self, name: str) -> bytes:
-        """The value of an attribute, from the outermost wrapper that has it."""
+        """Return an attribute of the outermost wrapper that has it."""
         return pickle.dumps(self._env.get_wrapper_attr(name))
 
     def change(self, name: str, value: Any) -> bytes:
@@ -71,18 +71,18 @@ class RemoteEnv:
         return pickle.dumps(None)
 
     def call(self, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bytes:
-        """What a method returns, from the outermost wrapper that has it."""
+        """Call a method of the outermost wrapper that has it, and return its result."""
         return pickle.dumps(self._env.get_wrapper_attr(name)(*arguments, **keywords))
 
     def wrapped_in(self, wrapper: type[Any]) -> bytes:
-        """Whether one of the wrappers is of this class."""
+        """Whether one of the wrappers is an instance of this class."""
         env: Any = self._env
         while not isinstance(env, wrapper) and isinstance(env, gymnasium.Wrapper):
             env = env.env
         return pickle.dumps(isinstance(env, wrapper))
 
     def close(self) -> bytes:
-        """Close the environment, if it was made."""
+        """Close the environment if it was made."""
         if self._made is not None:
             self._made.close()
         return pickle.dumps(None)

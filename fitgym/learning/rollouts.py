@@ -1,15 +1,15 @@
-"""A vector environment of Stable-Baselines3 whose environments live in the actors of a Ray cluster.
+"""A vector environment of Stable-Baselines3 whose environments run in the actors of a Ray cluster.
 
     with Rollouts(makers, address="auto") as env:
         PPO("MlpPolicy", env).learn(100_000)
 
-Every step goes to all actors at once, and their answers come back in the order of the environments. The same makers and
-seeds therefore give the same steps as `SubprocVecEnv`.
+Every step is sent to all actors at once, and the results are returned in the order of the environments. The same makers
+and seeds therefore give the same steps as `SubprocVecEnv`.
 
-The training goes on when a process or a node is lost. The environment starts again in another process, and its episode is
-truncated. The lost step has reward 0 and repeats the last observation. The next episode begins from a seed drawn from the
-environment's own seed. Which steps are lost depends on the cluster, so such a training cannot be repeated exactly; `lost`
-counts the losses.
+The training continues when a process or a node is lost. The environment restarts in another process, and its episode is
+truncated. The lost step has reward 0 and repeats the last observation. The seed of the next episode is drawn from the
+environment's own seed. Losses depend on the cluster, so a training with losses cannot be repeated exactly; `lost`
+counts them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fitgym.run.cluster import connected, reason
 __all__ = ["LOSSES", "Rollouts"]
 
 LOSSES: Final = 10
-"""How often one environment may be lost before the training ends."""
+"""The number of losses of one environment after which the training ends."""
 
 _PATIENCE_S: Final = 300.0
 _CLOSING_S: Final = 5.0
@@ -42,8 +42,8 @@ class Rollouts(VecEnv):  # type: ignore[misc]
     """One Ray actor for each environment. Observations are arrays, or numbers.
 
     Args:
-        makers: one for each environment; pickled.
-        address: of the cluster, see `fitgym.run.cluster.connected`.
+        makers: one function for each environment; pickled.
+        address: the address of the cluster, see `fitgym.run.cluster.connected`.
         cores: cores that Ray reserves for each environment.
         patience_s: seconds that a new environment waits for a core.
 
@@ -66,7 +66,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         self._makers = list(makers)
         self._patience_s = patience_s
         self._pending: dict[int, Any] = {}
-        self._unbegun: set[int] = set()  # environments that were made again and have no episode yet
+        self._unbegun: set[int] = set()  # restarted environments without an episode
         self._actors: list[Any] = []
         self.lost = [0] * len(self._makers)
         with ExitStack() as stack:
@@ -98,7 +98,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         self.close()
 
     def reset(self) -> Any:
-        """Begin an episode in every environment, from the seeds and options that were set."""
+        """Start an episode in every environment, with the seeds and options that were set."""
         self._began_with = [old if new is None else new for old, new in zip(self._began_with, self._seeds, strict=True)]
         arguments = list(zip(self._seeds, self._options, strict=True))
         found = self._told(range(self.num_envs), "reset", arguments)
@@ -131,11 +131,11 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         self._stack.close()
 
     def get_images(self) -> Sequence[Any]:
-        """A picture of each environment."""
+        """Return a picture of each environment."""
         return self.env_method("render")
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of each environment."""
+        """Return an attribute of each environment."""
         return self._asked(self._get_indices(indices), "attribute", attr_name)
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -151,7 +151,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         return self._asked(self._get_indices(indices), "wrapped_in", wrapper_class)
 
     def _start(self, number: int) -> Any:
-        """A new actor for an environment."""
+        """Start a new actor for an environment."""
         return self._actor.remote(self._makers[number], os.getcwd())
 
     def _asked(self, numbers: Sequence[int], method: str, *arguments: Any, timeout_s: float | None = None) -> list[Any]:
@@ -161,7 +161,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
     def _told(
         self, numbers: Sequence[int], method: str, arguments: Sequence[Sequence[Any]], timeout_s: float | None = None
     ) -> list[Any]:
-        """Call a method of the actors with these numbers; an environment that is lost is asked again."""
+        """Call a method of the actors with these numbers; repeat the call for environments that are lost."""
         given = dict(zip(numbers, arguments, strict=True))
         asked = [getattr(self._actors[number], method).remote(*given[number]) for number in numbers]
         return self._gathered(numbers, asked, lambda number: self._again(number, method, *given[number]), timeout_s)
@@ -173,11 +173,11 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         instead: Callable[[int], Any],
         timeout_s: float | None = None,
     ) -> list[Any]:
-        """The answers in order. Where an environment was lost, it is made again, and `instead` gives the answer."""
+        """Return the results in order. A lost environment is restarted, and `instead` gives its result."""
         try:
             return [pickle.loads(answer) for answer in self._answer(list(asked), timeout_s)]
         except self._ray.exceptions.RayError:
-            pass  # at least one environment was lost; below each answer is fetched by itself
+            pass  # at least one environment was lost; fetch each result separately to find out which
         found = []
         for number, one in zip(numbers, asked, strict=True):
             try:
@@ -188,20 +188,20 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         return found
 
     def _answer(self, asked: Any, timeout_s: float | None = None) -> Any:
-        """What Ray brings back. An exception of an environment is raised here as it was raised there."""
+        """Return the results from Ray. Exceptions raised in an environment are raised here unchanged."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(asked, timeout=timeout_s)
         except errors.GetTimeoutError:
             raise ExecutionError(
                 f"the cluster had no free core for an environment within {timeout_s:g} s: use fewer environments, add "
-                "nodes, or end what else runs on it"
+                "nodes, or end other jobs on it"
             ) from None
         except errors.RayTaskError as problem:
             raise problem.cause from None
 
     def _again(self, number: int, method: str, *arguments: Any) -> Any:
-        """The answer of an environment that was made again."""
+        """Call a method of a restarted environment; restart it again if it is lost again."""
         while True:
             try:
                 self._answer(self._actors[number].about.remote(), self._patience_s)
@@ -210,9 +210,9 @@ class Rollouts(VecEnv):  # type: ignore[misc]
                 self._make_again(number, problem)
 
     def _make_again(self, number: int, problem: Exception) -> None:
-        """Replace the actor of an environment that was lost.
+        """Replace the actor of a lost environment.
 
-        Ray could restart the actor itself, but only this side knows that an episode has to begin.
+        Ray could restart the actor itself, but it would not start a new episode.
         """
         self.lost[number] += 1
         if self.lost[number] > LOSSES:
@@ -224,7 +224,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         self._unbegun.add(number)
 
     def _cut_short(self, number: int) -> tuple[Any, float, bool, dict[str, Any], dict[str, Any]]:
-        """The step of an environment that was lost: it truncates the episode, and the next one begins."""
+        """Return the step of a lost environment: it truncates the episode, and the next episode starts."""
         own = self._began_with[number]
         seed = None if own is None else int(np.random.SeedSequence((own, self.lost[number])).generate_state(1)[0])
         before, latest = self._last[number]
@@ -234,7 +234,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         return observation, 0.0, True, {**latest, **told}, begun
 
     def _end(self) -> None:
-        """Close what can be closed in time, and end every process."""
+        """Close the environments within a time limit, then kill all processes."""
         if closing := [actor.close.remote() for actor in self._actors]:
             self._ray.wait(closing, num_returns=len(closing), timeout=_CLOSING_S)
         for actor in self._actors:

@@ -1,4 +1,4 @@
-"""Environments in processes of their own, which end with the process of the training (extra `deep`)."""
+"""Environments in separate processes, which end with the training process (extra `deep`)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Subprocesses"]
 
 
 class Subprocesses(SubprocVecEnv):  # type: ignore[misc]
-    """A `SubprocVecEnv` whose processes are killed when this process ends, also while they start.
+    """A `SubprocVecEnv` whose processes are killed when this process ends, even while they start.
 
-    The processes of the library import torch before they read from their pipe, which takes seconds. Here a process is
-    bound first, by a function that imports little.
+    The library's own processes import torch before they read from their pipe, which takes seconds. Here each process
+    first binds itself to its parent, with a function that imports little.
 
     Args:
-        makers: each makes an environment.
+        makers: functions that each make an environment.
     """
 
     def __init__(self, makers: Sequence[Callable[[], Any]]) -> None:

@@ -1,20 +1,21 @@
-"""Training: an agent learns across the subjects of a corpus, and is saved with all that is needed to repeat it.
+"""Training: an agent learns across the subjects of a corpus, and is saved with the data needed to repeat the training.
 
     from fitgym.learning.training import Training, train
     train(Training.of("ppo", "stdlib-v1:train", goal="exceptions", steps=20_000, output="policies/mine", envs=2))
 
-The folder holds the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions, subjects that
-could not be used) and `episodes.jsonl`, a line for each episode; of a deep agent also `log/progress.jsonl`, losses and the
-like, and events for TensorBoard if asked for. `--agent FOLDER` uses it.
+The output folder contains the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions,
+unusable subjects) and `episodes.jsonl`, with a line for each episode. A deep agent adds `log/progress.jsonl`, with its
+losses and other numbers, and events for TensorBoard on request. `--agent FOLDER` uses the agent.
 
-With checkpoints there is also `checkpoints/STEPS`, the agent as it was after so many steps; a deep agent as its last
-improvement before had left it, and the steps since then are lost to a training that goes on from there. A training that
-was cut short goes on from the last one (`resume`) with the steps that are left. That is another training than one in a
-single piece: environments begin anew, and deep agents with a new optimiser.
+With checkpoints there is also `checkpoints/STEPS`, the agent after so many steps. The checkpoint of a deep agent
+contains its last completed update; a training that resumes from it loses the later steps. An interrupted training
+resumes from the last checkpoint (`resume`) with the remaining steps. The result differs from that of an uninterrupted
+training: environments restart, and deep agents get a new optimiser.
 
-Both `agent.json` and `bundle.json` say under `made` how the agent was trained: `steps` and `episodes` in total, and the
-`trainings`, oldest first, each with its steps, episodes, corpus, subjects, environment (budget, goal, reward, features and
-all other options), seeds and version of fitgym. An agent that goes on learning keeps the trainings of its parents.
+Both `agent.json` and `bundle.json` record under `made` how the agent was trained: the total `steps` and `episodes`, and
+the `trainings`, oldest first. Each training has its steps, episodes, corpus, subjects, environment (budget, goal,
+reward, features and all other options), seeds and version of fitgym. An agent that continues learning keeps the
+trainings of its parents.
 """
 
 from __future__ import annotations
@@ -57,35 +58,36 @@ __all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
 Progress = Callable[["Episode"], None]
 _Env = gymnasium.Env[Any, Any]
 
-_PROGRESS = "progress.json"  # of a checkpoint: what was asked for, and the episodes until then
+_PROGRESS = "progress.json"  # in a checkpoint: the request, and the episodes so far
 BUDGET = "100g"
-"""The budget of an episode on a subject for which none is named."""
+"""The default budget of an episode on a subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What is asked for.
+    """A request for a training.
 
     Attributes:
         setting: environment with its options, agent, seed, and the budget of an episode. The agent is `name`,
-            `name:argument` or the folder of a saved agent, which goes on learning. The subject of each episode is drawn
-            from `subjects`.
-        subjects: a corpus or a split of one, or texts of subjects with a comma after each; "" for an environment without
-            a subject.
-        steps: decisions to learn from, over all environments.
-        output: folder for the agent; an agent that is there already is replaced.
-        envs: environments at a time, each in a process of its own if there are several, or all in one where the
-            environment has a `vector_entry_point`; deep agents only.
-        checkpoint: steps between two checkpoints, 0 for none.
-        resume: go on from the last checkpoint in `output`, if there is one.
+            `name:argument` or the folder of a saved agent, which continues learning. The subject of each episode is
+            drawn from `subjects`.
+        subjects: a corpus or one of its splits, or names of subjects with a comma after each; "" for an environment
+            without a subject.
+        steps: number of decisions to learn from, over all environments.
+        output: folder for the agent; an existing agent is replaced.
+        envs: number of parallel environments, each in its own process; a single process steps them all if the
+            environment has a `vector_entry_point`. More than one only for deep agents.
+        checkpoint: steps between two checkpoints; 0 for none.
+        resume: continue from the last checkpoint in `output`, if there is one.
         tensorboard: also write events for TensorBoard; deep agents only.
         normalise: divide rewards by the standard deviation of the discounted return so far, as
             `gymnasium.wrappers.NormalizeReward` does: the scales of goals differ by orders of magnitude, which hinders
             training. Deep agents only; episodes are reported with the original rewards.
-        executor: where the environments are: `local` for this machine, `ray` for a Ray cluster with one actor for each
-            environment (`fitgym.learning.rollouts`); deep agents only. With two environments or more both give the same agent.
-        address: of the cluster, such as `auto` or `head:6379`. Without one, and without the variable `RAY_ADDRESS`, a
-            cluster starts on this machine for the training.
+        executor: where the environments run: `local` for this machine, `ray` for a Ray cluster with one actor for each
+            environment (`fitgym.learning.rollouts`); deep agents only. With two or more environments both give the same
+            agent.
+        address: address of the cluster, such as `auto` or `head:6379`. Without it, and without the environment variable
+            `RAY_ADDRESS`, a cluster starts on this machine for the training.
     """
 
     setting: Setting
@@ -102,7 +104,7 @@ class Training:
 
     @classmethod
     def of(cls, agent: str, subjects: str = "", **keywords: Any) -> Training:
-        """A training from keywords: those of `Training` and of `Setting`, and the options of the environment."""
+        """Make a request from keywords: those of `Training` and of `Setting`, and the options of the environment."""
         own = {each.name for each in fields(cls)}
         mine = {name: value for name, value in keywords.items() if name in own}
         rest = {name: value for name, value in keywords.items() if name not in own}
@@ -111,21 +113,21 @@ class Training:
         return cls(Setting.from_keywords(agent=agent, **rest), subjects, **mine)
 
     def to_json(self) -> dict[str, Any]:
-        """The request as JSON-ready values."""
+        """Return the request as JSON-ready values."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**found, "setting": self.setting.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """An episode of the training that has ended.
+    """A finished episode of the training.
 
     Attributes:
-        step: decisions so far, over all environments.
-        subject: what it was about.
-        value: of the goal at its end.
-        rewards: their sum.
-        length: its decisions.
+        step: number of decisions so far, over all environments.
+        subject: the subject of the episode.
+        value: the final value of the goal.
+        rewards: the sum of the rewards.
+        length: number of decisions in the episode.
     """
 
     step: int
@@ -137,14 +139,14 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What came of it.
+    """The result of a training.
 
     Attributes:
-        agent: as it was saved.
-        episodes: that ended, those before the checkpoint included.
-        unusable: the subjects that could not be used, with the reason.
-        resumed: steps that an earlier training had made, 0 if this one began anew.
-        lost: losses of environments on the cluster; with any, the training cannot be repeated exactly.
+        agent: the saved agent.
+        episodes: the finished episodes, including those before the checkpoint.
+        unusable: the unusable subjects, each with the reason.
+        resumed: number of steps before the checkpoint; 0 if the training did not resume.
+        lost: number of lost environments on the cluster; with any, the training cannot be repeated exactly.
     """
 
     agent: Agent
@@ -155,25 +157,25 @@ class Trained:
 
 
 def train(request: Training, progress: Progress = lambda episode: None) -> Trained:
-    """Let an agent learn, and save it.
+    """Train an agent, and save it.
 
     Args:
-        request: what is asked for.
+        request: the request.
         progress: called after each episode.
 
     Raises:
-        InputError: something of the request cannot be used, or is not what the checkpoint to go on from was made with;
-            nothing is written then.
+        InputError: a part of the request cannot be used, or differs from the request of the checkpoint; nothing is
+            written then.
         SubjectError: none of the subjects can be used.
-        ExecutionError: the cluster gave no core to an environment, or lost one again and again.
+        ExecutionError: the cluster gave no core to an environment, or lost one too often.
     """
     _check(request)
     usable, unusable, path = _subjects(request)
     earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
-    # Whoever goes on does not want to see the same episodes again.
     before = () if earlier is None else _gone_on_from(earlier, request)
     own = request.setting.seed
+    # A resumed training needs another seed than the interrupted one, or its first episodes would be repeated.
     seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
     makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
     env = _environments(request, makers)
@@ -216,24 +218,24 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
 
 
 def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
-    """The episodes before a checkpoint.
+    """Return the episodes before a checkpoint.
 
     Raises:
-        InputError: it belongs to another training than the one that is asked for.
+        InputError: the checkpoint belongs to another training than the requested one.
     """
     saved = json.loads((checkpoint / _PROGRESS).read_text("utf-8"))
     theirs, ours = _compared(saved["request"]), _compared(request.to_json())
     for name in {**theirs, **ours}:
         if theirs.get(name) != (asked := ours.get(name)):
             raise InputError(
-                f"checkpoint '{checkpoint}' was made with {name} '{theirs.get(name)}', not with '{asked}': ask for the "
-                "same, or train anew in another folder"
+                f"checkpoint '{checkpoint}' was made with {name} '{theirs.get(name)}', not with '{asked}': use the "
+                "same value, or train in another folder"
             )
     return tuple(Episode(**episode) for episode in saved["episodes"])
 
 
 def _compared(request: Mapping[str, Any]) -> dict[str, Any]:
-    """What a resumed training must have in common with the one before, by name."""
+    """Return the values that a resumed training must share with the interrupted one, by name."""
     setting = request["setting"]
     options = plain({**options_of(setting["env"]), **setting["options"]})
     own = {name: setting[name] for name in ("agent", "env", "seed", "budget")}
@@ -241,14 +243,14 @@ def _compared(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def last_checkpoint(request: Training) -> Path | None:
-    """The folder of the latest checkpoint that is whole, and not of more steps than are asked for; None if there is none."""
+    """Return the folder of the latest complete checkpoint with at most `steps` steps; None if there is none."""
     folders = [f for f in Path(request.output).glob("checkpoints/*") if f.name.isdigit() and (f / _PROGRESS).is_file()]
     reached = [folder for folder in folders if int(folder.name) <= request.steps]
     return max(reached, key=lambda folder: int(folder.name), default=None)
 
 
 class _Made:
-    """How the agent was made, so far: what its parents learnt, and this training."""
+    """The training history of the agent so far: the trainings of its parents, and this one."""
 
     def __init__(self, request: Training, subjects: Sequence[str], agent: Agent, seeds: list[int]) -> None:
         self.seeds = seeds
@@ -265,14 +267,14 @@ class _Made:
         }
 
     def after(self, episodes: int) -> dict[str, Any]:
-        """All trainings, after so many episodes of this one."""
+        """Return all trainings, with this one after so many episodes."""
         steps = self._agent.n_updates - self._before
         training = {"steps": steps, "episodes": episodes, **self._training}
         return joined(self._parent, self._before, training if steps else None)
 
 
 class _Watcher:
-    """Puts the steps of each environment together to episodes, and saves the agent every so many steps."""
+    """Assembles the steps of each environment into episodes, and saves a checkpoint at regular intervals."""
 
     def __init__(
         self, request: Training, progress: Progress, done: int, before: Sequence[Episode], made: _Made
@@ -306,7 +308,10 @@ class _Watcher:
             self._save(agent)
 
     def _save(self, agent: Agent) -> None:
-        """Under its name only when it is whole, so that no training goes on from half of one."""
+        """Save a checkpoint.
+
+        Its folder gets the final name only when it is complete, so that no training resumes from half of one.
+        """
         folder = self._checkpoints / str(self._steps)
         agent.made = self._made.after(len(self.episodes) - self._earlier)
         unfinished = agent.save(self._checkpoints / f"{self._steps}.unfinished")
@@ -318,7 +323,7 @@ class _Watcher:
 
 
 class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Tells the environments apart whose steps an agent sees in turns, and what the rewards were before any change."""
+    """Adds to `info` the number of the environment, and the reward before normalisation."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], number: int) -> None:
         super().__init__(env)
@@ -336,13 +341,13 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     @property
     def failures(self) -> dict[str, str]:
-        """The subjects that could not be used; none where there is no subject."""
+        """The unusable subjects, each with the reason; empty if the environment has no subject."""
         found: dict[str, str] = getattr(self.env, "failures", {})
         return found
 
     @property
     def names(self) -> tuple[list[str] | None, list[str], dict[str, str]]:
-        """Of the actions and of the features, and of the catalogue and feature set that a policy is bound to."""
+        """The names of the actions, of the features, and of the catalogue and feature set that a policy is bound to."""
         inner: Any = self.unwrapped
         actions = getattr(inner, "action_names", None)
         return (
@@ -352,12 +357,12 @@ class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
         )
 
     def action_masks(self) -> Any:
-        """Of the environment inside."""
+        """The mask of the wrapped environment."""
         return self.env.get_wrapper_attr("action_masks")()
 
 
 def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
-    # The folder of a corpus counts for its first subject too, with which the environment is made.
+    # The environment is made with the first subject, which may be in the folder of the corpus, too.
     options = {**request.setting.options, "path": path} if subjects else request.setting.options
     inner = make(replace(request.setting, subject=subjects[0] if subjects else "", options=options))
     env: _Env = _Numbered(AcrossSubjects(inner, subjects, path) if subjects else inner, number)
@@ -365,12 +370,12 @@ def _environment(request: Training, subjects: tuple[str, ...], path: str | None,
 
 
 def _told(env: Any, name: str) -> list[Any]:
-    """An attribute of every environment inside."""
+    """Return an attribute of every single environment."""
     return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
 
 
 def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> Any:
-    """The environment to learn in: a single one, or a vector environment."""
+    """Return the environment to learn in: a single one, or a vector environment."""
     if request.executor == "local" and request.envs == 1:
         return makers[0]()
     try:
@@ -392,7 +397,7 @@ def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> An
 
 
 def _at_once(setting: Setting) -> str:
-    """The full id of an environment that steps all episodes in one process, "" for any other environment."""
+    """Return the full id of an environment that steps all episodes in one process; "" for any other environment."""
     known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
     if known is None or known.vector_entry_point is None:
         return ""
@@ -402,7 +407,7 @@ def _at_once(setting: Setting) -> str:
 
 
 def _batched(env: str, request: Training) -> Any:
-    """A vector environment that steps all episodes at once."""
+    """Return a vector environment that steps all episodes at once."""
     from stable_baselines3.common.vec_env import VecNormalize
 
     from fitgym.learning.batched import batched
@@ -412,7 +417,7 @@ def _batched(env: str, request: Training) -> Any:
 
 
 def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
-    """Those that can be found, why the others cannot, and the folder to look in first."""
+    """Return the usable subjects, the unusable ones with their reasons, and the folder to search first."""
     if not has_subject(request.setting.env):
         return (), {}, None
     corpus = Corpus.of(request.subjects, request.setting.options.get("path"))
@@ -442,7 +447,7 @@ def _check(request: Training) -> None:
     cls = kind(setting.agent)
     deep = issubclass(cls, Deep)
     if not (cls.learns or deep):
-        raise InputError(f"agent '{setting.agent}' learns nothing: it is used as it is")
+        raise InputError(f"agent '{setting.agent}' does not learn: use it without training")
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")

@@ -1,4 +1,4 @@
-"""The display: keeps what an environment shows of its episode, for the render modes that need more than a line."""
+"""The display: keeps an environment's episode for the render modes that need more than a line of text."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MODES = ("ansi", "human", "rgb_array", "episode")
 
 
 class Display:
-    """An episode, and what it is shown on.
+    """An episode and its output.
 
-    A copy, also one that was pickled, has the episode but shows nothing before its own next one begins: two searches
-    on one terminal would be none that can be read.
+    A copy, including a pickled one, keeps the episode but shows nothing before its next episode begins. Otherwise two
+    searches would draw on one terminal.
 
     Args:
         mode: "human" shows every step on the terminal, "rgb_array" draws a picture on request, "episode" only keeps the
             episode.
 
     Attributes:
-        episode: so far, None before the first.
+        episode: the episode so far; None before the first.
     """
 
     def __init__(self, mode: str) -> None:
@@ -39,7 +39,7 @@ class Display:
         self._terminal: Terminal | None = None
 
     def begin(self, episode: Episode) -> None:
-        """Go over to another episode."""
+        """Start a new episode."""
         self.episode = episode
         if self.mode == "human":
             from fitgym.rendering.terminal import Terminal
@@ -48,7 +48,7 @@ class Display:
             self._terminal.show(episode)
 
     def follow(self, step: Step, runs: Mapping[int, int] | None = None, ended: str = "") -> None:
-        """Go on with the episode by a step, see `Episode.then`; nothing where none has begun."""
+        """Add a step to the episode, see `Episode.then`; do nothing if no episode has begun."""
         if self.episode is None:
             return
         self.episode = self.episode.then(step, runs, ended)
@@ -56,7 +56,7 @@ class Display:
             self._terminal.show(self.episode)
 
     def view(self) -> NDArray[np.uint8] | Episode | None:
-        """What `render` returns once an episode has begun: a picture for "rgb_array", the value for "episode"."""
+        """Return the result of `render` after `reset`: a picture for "rgb_array", the value for "episode"."""
         if self.mode == "episode":
             return self.episode
         if self.mode != "rgb_array" or self.episode is None:
@@ -66,7 +66,7 @@ class Display:
         return picture(self.episode)
 
     def close(self) -> None:
-        """Give the terminal back; harmless when called twice."""
+        """Release the terminal; a second call does nothing."""
         if self._terminal is not None:
             self._terminal.close()
             self._terminal = None
@@ -76,11 +76,11 @@ class Display:
 
 
 def display(mode: str | None) -> Display | None:
-    """The display of a render mode; None for those that need none.
+    """Return the display of a render mode; None for modes that need none.
 
     Raises:
         UnknownName: there is no such mode.
-        InputError: it needs a library that is not installed.
+        InputError: the mode needs a library that is not installed.
     """
     if mode is None or mode == "ansi":
         return None

@@ -1,4 +1,4 @@
-"""An episode as whoever watches it sees it: what was chosen, what came of it, and which lines of the subject ran."""
+"""An episode for viewers: the choices, their results, and the lines of the subject that ran."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ class Find:
 
     Attributes:
         code: the test case as Python, without imports.
-        lines: numbers of the lines that it runs and no earlier test case ran.
-        raised: the exception that ends it and no earlier test case raised, with its function, such as
-            `ValueError in wrap`; "" if there is none.
-        line: number of the line that raised it, 0 if it is unknown.
+        lines: numbers of the lines that no earlier test case ran.
+        raised: the new exception that ends it, with its function, such as `ValueError in wrap`; "" if there is none.
+        line: number of the line that raised it; 0 if unknown.
     """
 
     code: str
@@ -34,19 +33,19 @@ class Find:
 @immutable
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step, as it stood at its end.
+    """The state of an episode after one step.
 
     Attributes:
-        choice: what the agent chose, as text; "" for the beginning of the episode, before anything was chosen.
-        active: what guided the search, each with its weight in (0, 1].
-        covered: targets covered so far and targets there are, by what they belong to; None for the second where a
-            target is known only once it is covered.
-        reward: for the step.
-        value: of the goal.
-        near: how near what is not covered has come on the mean over all targets, in [0, 1], where that is known.
-        spent: share of the budget that is used up, in [0, 1].
-        clock: how far the run is, as text, such as "generation 12".
-        finds: test cases that it found, those with the most new lines first.
+        choice: the agent's choice as text; "" for the start of the episode, before the first choice.
+        active: the functions or parts that guided the search, each with its weight in (0, 1].
+        covered: number of covered targets and total number, by group; the total is None if targets become known only
+            when covered.
+        reward: the reward of the step.
+        value: the value of the goal.
+        near: closeness to uncovered targets, averaged over all targets of a group, in [0, 1], if it is known.
+        spent: the spent share of the budget, in [0, 1].
+        clock: the progress of the run as text, such as "generation 12".
+        finds: test cases that the step found, those with the most new lines first.
     """
 
     choice: str
@@ -63,13 +62,13 @@ class Step:
 @immutable
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """The source that is under test.
+    """The source under test.
 
     Attributes:
-        lines: of the text, without their ends.
-        first: number of the first of them in its file.
-        code: numbers of the lines that can run and count.
-        functions: first line, last line and name of each function in it.
+        lines: the lines of the text, without line ends.
+        first: the number of the first line in its file.
+        code: numbers of the executable lines that count.
+        functions: first line, last line and name of each function.
     """
 
     lines: tuple[str, ...]
@@ -78,7 +77,7 @@ class Listing:
     functions: tuple[tuple[int, int, str], ...] = ()
 
     def function(self, number: int) -> str:
-        """The innermost function that a line belongs to, "" if it is in none."""
+        """Return the innermost function that contains a line; "" if there is none."""
         around = [(last - first, name) for first, last, name in self.functions if first <= number <= last]
         return min(around)[1] if around else ""
 
@@ -86,19 +85,19 @@ class Listing:
 @immutable
 @dataclass(frozen=True, slots=True, eq=False)
 class Episode:
-    """All that has been seen of an episode. It grows by `then`, which leaves the shorter one as it is.
+    """The observed history of an episode. `then` returns a longer copy.
 
     Attributes:
-        title: what the search is about.
-        setting: how it was set up, in one line.
-        options: what the agent can choose, or combine.
-        steps: so far; the first is the beginning, which nobody chose.
-        listing: the source, None where there is none.
-        runs: by line, how many of the test cases that the search keeps run it.
-        since: by line, the step in which it was first seen to run.
-        ended: why the episode is over, "" while it is not.
-        goal: what the value of a step counts, "" if it has no name.
-        reward: which reward the agent gets, such as "growth"; "" if there is one only.
+        title: the subject of the search.
+        setting: its settings in one line.
+        options: the options that the agent can choose or combine.
+        steps: the steps so far; the first is the start of the episode, without a choice.
+        listing: the source; None if there is none.
+        runs: by line, the number of kept test cases that run it.
+        since: by line, the step in which it first ran.
+        ended: the reason why the episode is over; "" while it is not.
+        goal: the name of the goal whose value is shown; "" if it has none.
+        reward: the name of the agent's reward, such as "growth"; "" if there is only one.
     """
 
     title: str
@@ -113,12 +112,12 @@ class Episode:
     reward: str = ""
 
     def then(self, step: Step, runs: Mapping[int, int] | None = None, ended: str = "") -> Episode:
-        """The episode after one more step.
+        """Return the episode with one more step.
 
         Args:
-            step: that was made.
-            runs: by line, how many test cases now run it.
-            ended: why the episode is over with it, "" if it is not.
+            step: the new step.
+            runs: by line, the number of test cases that now run it.
+            ended: the reason why this step ends the episode; "" if it does not.
         """
         runs = runs or {}
         since = {**dict.fromkeys(runs, len(self.steps)), **self.since}
@@ -126,35 +125,37 @@ class Episode:
 
     @property
     def choices(self) -> tuple[Step, ...]:
-        """The steps that the agent made."""
+        """The steps with a choice of the agent."""
         return self.steps[1:]
 
     @property
     def total(self) -> float:
-        """The rewards so far, summed."""
+        """The sum of the rewards so far."""
         return sum(step.reward for step in self.steps)
 
     @property
     def new(self) -> frozenset[int]:
-        """The lines that ran for the first time in the last step; none before the first choice."""
+        """The lines that first ran in the last step; empty before the first choice."""
         last = len(self.choices)
         return frozenset(line for line, step in self.since.items() if step == last) if last else frozenset()
 
     @property
     def raised(self) -> dict[int, str]:
-        """By line, the exception that was last found to be raised there."""
+        """By line, the exception that it was last found to raise."""
         return {find.line: find.raised for step in self.steps for find in step.finds if find.line}
 
     @property
     def exceptions(self) -> frozenset[str]:
-        """The exceptions that were found so far."""
+        """The exceptions found so far."""
         return frozenset(find.raised for step in self.steps for find in step.finds if find.raised)
 
     def at(self, number: int) -> Episode:
-        """The episode as it stood after a step; what later test cases run is unknown then.
+        """Return the episode as it was after a step.
+
+        Lines that first ran in later steps are left out. The counts in `runs` stay those of the last step.
 
         Args:
-            number: of the step; 0 is the beginning.
+            number: the number of the step; 0 is the start.
         """
         since = {line: step for line, step in self.since.items() if step <= number}
         over = number >= len(self.steps) - 1
@@ -168,22 +169,23 @@ class Episode:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """What has a history: the options, then what else has targets."""
+        """The rows of the history: the options, then other groups of targets."""
         return tuple(dict.fromkeys((*self.options, *self.steps[-1].covered)))
 
     @property
     def ends(self) -> list[float]:
-        """Where each step ends on the way from 0 to 1: by the budget spent, or where none is counted by their number."""
+        """The end of each step on a scale from 0 to 1, by the spent budget; by the number of steps without a budget."""
         if self.steps[-1].spent > 0:
             return [step.spent for step in self.steps]
         planned = max(20, len(self.choices) * 5 // 4)
         return [number / planned for number in range(len(self.steps))]
 
     def shown(self, height: int) -> range:
-        """The numbers of `height` lines of the listing (or all) that show where the search last got on.
+        """Return the numbers of `height` lines of the listing (or all) around the latest progress of the search.
 
-        The part that is shown moves as seldom as it can: only if a step has new lines and none of them is in it. Then it
-        moves to their largest group. Where the agent's step found an exception, the line that raised it counts instead.
+        The window moves as rarely as possible: only if a step has new lines and none of them is inside. It then moves
+        to their largest group. If a step of the agent found an exception, the line that raised it counts instead of the
+        new lines.
         """
         assert self.listing is not None
         first, end = self.listing.first, self.listing.first + len(self.listing.lines)
@@ -205,12 +207,12 @@ class Episode:
 
     @property
     def last_finds(self) -> tuple[int, tuple[Find, ...]]:
-        """The last step that found tests, and these; 0 and none before any."""
+        """The last step that found test cases, with these; 0 and an empty tuple if there is none."""
         found = [(number, step.finds) for number, step in enumerate(self.steps) if step.finds]
         return found[-1] if found else (0, ())
 
     def told(self) -> str:
-        """What the last step came to, in one sentence."""
+        """Describe the last step in one sentence."""
         step, made = self.steps[-1], len(self.choices)
         if self.ended:
             (often, times), *_ = Counter(step.choice for step in self.choices).most_common(1)

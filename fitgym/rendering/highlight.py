@@ -1,4 +1,4 @@
-"""Syntax colours: Python source as HTML, line by line."""
+"""Syntax highlighting: Python source as HTML, line by line."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LEADING = {
     "Token.Name.Class": "d",
     "Token.Name.Decorator": "d",
 }
-"""Which class a kind of token gets, and every kind below it. Few, so that marks on lines stand out more than syntax."""
+"""The CSS class of a token type and its subtypes. There are few, so that marks on lines stand out more than syntax."""
 
 
 def highlighted(source: str) -> list[str]:
-    """The lines of a source as HTML: comments, strings, numbers, keywords and definitions have a class each.
+    """Return the lines of a source as HTML, with classes for comments, strings, numbers, keywords and definitions.
 
     Args:
-        source: any text; what is no Python is only escaped.
+        source: any text; a text that is not Python is only escaped.
 
     Returns:
         As many lines as `source.split("\\n")`, without line ends; their text is that of the source.
@@ -46,5 +46,5 @@ def highlighted(source: str) -> list[str]:
 
 @functools.cache
 def _kind(token: object) -> str:
-    """The class of a token of Pygments, "" if it has none."""
+    """Return the CSS class of a Pygments token; "" if it has none."""
     return next((short for name, short in LEADING.items() if f"{token}.".startswith(f"{name}.")), "")

@@ -1,4 +1,4 @@
-"""Lettering: lines of text in a font of fixed width, put together glyph by glyph because that is fast."""
+"""Lettering: text in a fixed-width font, assembled glyph by glyph because that is fast."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def write(
     """Write a line of text.
 
     Args:
-        draw: where to write.
-        place: of its left upper corner, or of the right one.
-        text: without control characters, see `plain`.
+        draw: the drawing.
+        place: the upper left corner of the text, or the upper right one.
+        text: a text without control characters, see `plain`.
         colour: red, green and blue.
-        size: of the font, in pixels.
-        bold: in the bold font.
-        right: the place is the end of the text.
-        room: pixels that it may take; a longer text is cut off.
+        size: font size in pixels.
+        bold: use the bold font.
+        right: whether `place` is the right corner.
+        room: maximum width in pixels; a longer text is truncated.
 
     Returns:
-        Where the text ends, in pixels from the left.
+        The right end of the text, in pixels from the left.
     """
     x, y = place
     advance = _advance(size, bold)
@@ -54,18 +54,18 @@ def write(
 
 
 def plain(text: str) -> str:
-    """A line of source without tabs and whatever has no glyph of its own."""
+    """Replace tabs and control characters in a line of source, because the font has no glyphs for them."""
     return "".join("·" if unicodedata.category(c).startswith("C") else c for c in text.expandtabs(4))
 
 
 def _written(text: str, size: int, bold: bool) -> Image.Image:
-    """A line of text as a mask, put together from its glyphs, which is a tenth of the work of writing it."""
+    """Return a line of text as a mask. Assembling glyphs takes a tenth of the time of drawing the text."""
     return Image.fromarray(np.hstack([_glyph(character, size, bold) for character in text]))
 
 
 @lru_cache(maxsize=1024)
 def _glyph(character: str, size: int, bold: bool) -> NDArray[np.uint8]:
-    """How much of each pixel a character covers, `(height, width)`; all of a font and size have the same shape."""
+    """Return the coverage of each pixel by a character, `(height, width)`; a font has one shape for all characters."""
     font = _font(size, bold)
     mask = Image.new("L", (_advance(size, bold), sum(font.getmetrics())))
     ImageDraw.Draw(mask).text((0, 0), character, fill=255, font=font)
@@ -74,12 +74,12 @@ def _glyph(character: str, size: int, bold: bool) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=8)
 def _advance(size: int, bold: bool) -> int:
-    """From character to character, in pixels; the font is hinted, so it is a whole number."""
+    """Return the distance between characters in pixels, a whole number because the font is hinted."""
     return int(_font(size, bold).getlength("m"))
 
 
 @lru_cache(maxsize=8)
 def _font(size: int, bold: bool) -> ImageFont.FreeTypeFont:
-    """DejaVu Sans Mono as it comes with matplotlib, so that pictures are the same on every machine."""
+    """Load DejaVu Sans Mono from matplotlib, so that pictures are the same on every machine."""
     file = Path(matplotlib.get_data_path(), "fonts", "ttf", f"DejaVuSansMono{'-Bold' * bold}.ttf")
     return ImageFont.truetype(str(file), size, layout_engine=ImageFont.Layout.BASIC)

@@ -1,4 +1,4 @@
-"""HTML pages that need no network: a template with the colours and the sortable tables that all pages share."""
+"""HTML pages that need no network: a template with the shared colours and sortable tables."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["page"]
 
 
 def page(package: str, template: str, **values: Any) -> str:
-    """An HTML page from a template of Jinja; values are escaped.
+    """Return an HTML page from a Jinja template; values are escaped.
 
     Args:
-        package: the package with the template. What it includes is looked for there, then in `fitgym.rendering`, which
-            has `page.css`, with the colours of the palette, and `sort.js`.
-        template: the name of the file.
-        values: what the template uses, by name.
+        package: the package with the template. Included files are searched there, then in `fitgym.rendering`, which has
+            `page.css`, with the colours of the palette, and `sort.js`.
+        template: the file name of the template.
+        values: values of the template, by name.
 
     Raises:
         ModuleNotFoundError: Jinja is not installed.
-        jinja2.TemplateError: the template names a value or a file that is missing.
+        jinja2.TemplateError: the template uses a value or a file that is missing.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 

@@ -1,10 +1,11 @@
-"""The palette: one colour for each meaning, light and dark, for frames, reports, figures and interactive pages.
+"""The palette: one colour per meaning, light and dark, for frames, reports, figures and interactive pages.
 
-The hues are those of Okabe and Ito, which colour-blind readers can tell apart. Text colours have a contrast of at least
-4.5 to 1 with the page. No meaning is carried by colour alone: lines have marks, bars have labels.
+The hues are those of Okabe and Ito, which colour-blind readers can distinguish. Text colours have a contrast of at
+least 4.5 to 1 with the page. Colour never carries a meaning alone: lines have marks, bars have labels.
 
 References:
-    Okabe and Ito 2008, Color Universal Design: How to make figures and presentations that are friendly to Colorblind people.
+    Okabe and Ito 2008, Color Universal Design: How to make figures and presentations that are friendly to Colorblind
+    people.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ __all__ = ["AGENTS", "CYCLE", "TONES", "Tone", "agent_tone", "css", "rgb"]
 
 @dataclass(frozen=True, slots=True)
 class Tone:
-    """One colour on a white page and on a dark page.
+    """One colour in a light and a dark version.
 
     Attributes:
-        light: hexadecimal, on a white page.
-        dark: likewise, on a dark page.
+        light: the hexadecimal colour on a white page.
+        dark: the hexadecimal colour on a dark page.
     """
 
     light: str
@@ -52,7 +53,7 @@ TONES: Final[Mapping[str, Tone]] = MappingProxyType(
         "keyword": Tone("#6f42c1", "#c3a6ff"),
     }
 )
-"""Colours by meaning; `page`, `ink`, `soft`, `line` and `fill` are those of text and boxes."""
+"""Colours by meaning; `page`, `ink`, `soft`, `line` and `fill` are the colours of text and boxes."""
 
 CYCLE: Final = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8c8c00", "#7f7f7f")
 """Colours of series without a meaning, in order."""
@@ -73,16 +74,16 @@ _OTHER: Final = Tone("#6f42c1", "#c3a6ff")
 
 
 def agent_tone(agent: str) -> Tone:
-    """The colour of an agent, options such as the `branch` of `fixed:branch` left out.
+    """Return the colour of an agent, ignoring options such as the `branch` of `fixed:branch`.
 
     Args:
-        agent: its name, with or without options.
+        agent: the name of the agent, with or without options.
     """
     return AGENTS.get(agent.partition(":")[0], _OTHER)
 
 
 def rgb(name: str) -> tuple[int, int, int]:
-    """Red, green and blue of a tone on a white page, as pictures use them.
+    """Return red, green and blue of a tone on a white page, for pictures.
 
     Args:
         name: a key of `TONES`.
@@ -95,9 +96,9 @@ def rgb(name: str) -> tuple[int, int, int]:
 
 
 def css() -> str:
-    """All tones as CSS variables: `--ink`, and `--agent-ucb` for an agent.
+    """Return all tones as CSS variables: `--ink`, and `--agent-ucb` for an agent.
 
-    A page follows the setting of the reader's system. `data-theme="light"` or `"dark"` on its root overrides that.
+    A page follows the colour scheme of the reader's system. `data-theme="light"` or `"dark"` on its root overrides it.
     """
     tones = {**TONES, **{f"agent-{name}": tone for name, tone in AGENTS.items()}, "agent-other": _OTHER}
 

@@ -1,4 +1,4 @@
-"""The picture of an episode: 800 by 600 pixels, its source as a heat map, tests, choices, coverage and rewards."""
+"""The picture of an episode, 800 by 600 pixels: source as a heat map, tests, choices, coverage and rewards."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["CHOSEN", "COVERED", "HEAT", "HEIGHT", "NEW", "RAISED", "WIDTH", "lin
 WIDTH, HEIGHT = 800, 600
 
 Box = tuple[int, int, int, int]
-"""Left, upper, right and lower edge, the last two outside."""
+"""Left, upper, right and lower edge; the right and lower edges are exclusive."""
 
 NEW: Colour = rgb("new")
 HEAT: tuple[Colour, ...] = ((222, 238, 249), (188, 220, 241), (153, 203, 234))
-"""Lines that few, some and many test cases run: in grey three steps from light to dark."""
+"""Colours of lines that few, some and many test cases run; in greyscale, three steps from light to dark."""
 CHOSEN: Colour = rgb("chosen")
 COVERED: Colour = rgb("covered")
 RAISED: Colour = rgb("raised")
@@ -34,27 +34,27 @@ _GREY: Colour = (104, 109, 116)
 _FAINT: Colour = (232, 234, 237)
 _WHITE: Colour = (255, 255, 255)
 
-_FEW, _SOME = 1, 9  # test cases, at most
+_FEW, _SOME = 1, 9  # maximum numbers of test cases for the first two colours of HEAT
 _MARGIN = 10
-_TOP, _BOTTOM = 54, 564  # of what stands between heading and sentence
-_MIDDLE = 510  # where the source ends
-_GUTTER = 86  # where the lines of the source begin
-_MAP = 42  # where the map of the whole file ends
-_SIZE = 10  # of the letters of code: 70 to a line
-_LINE = 13  # pixels from line to line
-_CODE = 7  # lines of the test that was found
-_TEST = _BOTTOM - _CODE * _LINE - 20  # where the test begins
+_TOP, _BOTTOM = 54, 564  # edges of the area between heading and sentence
+_MIDDLE = 510  # right edge of the source
+_GUTTER = 86  # left edge of the source
+_MAP = 42  # right edge of the map of the whole file
+_SIZE = 10  # font size of code, which allows 70 letters in a line
+_LINE = 13  # line height in pixels
+_CODE = 7  # lines of code of the found test
+_TEST = _BOTTOM - _CODE * _LINE - 20  # upper edge of the found test
 _LEGEND = _TEST - 24
-_LINES = (_LEGEND - 8 - _TOP - 18) // _LINE  # of the source that are shown
-_ROOM = 350  # pixels for the rows, before rewards begin
+_LINES = (_LEGEND - 8 - _TOP - 18) // _LINE  # number of source lines in the window
+_ROOM = 350  # height of the rows in pixels; the rewards are below
 
 
 def picture(episode: Episode) -> NDArray[np.uint8]:
-    """The picture of an episode as it stands, shape `(600, 800, 3)`. Equal episodes give equal pictures.
+    """Draw an episode as an array of shape `(600, 800, 3)`. Equal episodes give equal pictures.
 
-    Left the source, if there is one: a map of the whole file, the lines around what ran last for the first time, where
-    exceptions were raised, and below the test that was found last. Right a row for each option with its targets: how many were covered in the course of the budget, and when it was
-    chosen; below, the rewards.
+    If there is a source, the left half shows a map of the whole file, the lines around the latest progress with the
+    exceptions raised there, and the latest test. The right half has a row for each option and its targets: their
+    coverage over the budget, and the steps that chose the option. The rewards are below.
     """
     image = Image.new("RGB", (WIDTH, HEIGHT), _WHITE)
     draw = ImageDraw.Draw(image)
@@ -72,7 +72,7 @@ def picture(episode: Episode) -> NDArray[np.uint8]:
 
 
 def line_at(episode: Episode, number: int) -> Box | None:
-    """Where a line of the source stands in the picture, None if it is not shown."""
+    """Return the box of a source line in the picture; None if it is not shown."""
     shown = episode.shown(_LINES)
     return _place(number, shown) if number in shown else None
 
@@ -82,7 +82,7 @@ def _place(number: int, shown: range) -> Box:
     return _GUTTER, top, _MIDDLE, top + _LINE
 
 
-# ---------------------------------------------------------------------------------------------------------- the parts
+# ---------------------------------------------------------------------------------------------------------- sections
 
 
 def _heading(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
@@ -130,7 +130,7 @@ def _source(draw: ImageDraw.ImageDraw, episode: Episode, listing: Listing) -> No
 
 
 def _flag(draw: ImageDraw.ImageDraw, exception: str, place: tuple[int, int]) -> None:
-    """The exception that a line raised, at the end of the line."""
+    """Draw the exception that a line raised, at the end of the line."""
     right, top = place
     text = f" {exception} "
     draw.rectangle((right - 6 * len(text), top, right - 1, top + _LINE - 1), fill=RAISED)
@@ -138,14 +138,14 @@ def _flag(draw: ImageDraw.ImageDraw, exception: str, place: tuple[int, int]) -> 
 
 
 def _found(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
-    """The first test of the last step that found any: with what it added, and its last lines."""
+    """Draw the first test of the last step that found any, with its new lines or exception."""
     step, finds = episode.last_finds
     now = step == len(episode.choices)
     when = "the first population" if not step else "this step" if now else f"step {step}"
     if not finds:
         write(draw, (_MARGIN, _TEST), "no test yet", _GREY)
         return
-    find = max(finds, key=lambda one: bool(one.raised))  # an exception says more than lines
+    find = max(finds, key=lambda one: bool(one.raised))  # prefer tests with a new exception
     added = [f"raises {find.raised}"] if find.raised else []
     added += [f"{len(find.lines)} new {'line' if len(find.lines) == 1 else 'lines'}"] if find.lines else []
     heading = f"Test found in {when}: {', '.join(added)}"
@@ -158,7 +158,7 @@ def _found(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
 
 
 def _excerpt(lines: Sequence[str]) -> list[str]:
-    """As many lines of a test as there is room for; the last statement begins in them, because it is what counts."""
+    """Return the lines of a test that fit, including the start of the last statement, which is the important one."""
     last = max(place for place, line in enumerate(lines) if place == 0 or line[:1] not in ("", " ", ")", "]", "}"))
     start = min(last, max(0, len(lines) - _CODE))
     shown = list(lines[start : start + _CODE])
@@ -181,9 +181,10 @@ def _legend(draw: ImageDraw.ImageDraw, top: int) -> None:
 
 
 def _map(image: Image.Image, episode: Episode, listing: Listing) -> None:
-    """The whole file, small: each line as long as it is, coloured as in the source; a frame round what is shown."""
+    """Draw a small map of the file: lines with their lengths and colours, and a frame around the window."""
     ink = _shape(listing)
-    kinds = np.zeros(len(listing.lines), np.uint8)  # the more it says, the larger
+    # 0 no code, 1 not covered, 2 covered, 3 new: a row of pixels for several lines shows the largest.
+    kinds = np.zeros(len(listing.lines), np.uint8)
     kinds[[number - listing.first for number in listing.code]] = 1
     for number in listing.code & episode.since.keys():
         kinds[number - listing.first] = 2
@@ -211,7 +212,7 @@ def _map(image: Image.Image, episode: Episode, listing: Listing) -> None:
 
 
 def _rows(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> int:
-    """What was covered and chosen in the course of the budget, a row for each; where the last row ends."""
+    """Draw a row per option with coverage and choices over the budget; return the end of the last row."""
     left, top, right, bottom = box
     x = left
     for label, colour, there in (
@@ -244,7 +245,7 @@ def _rows(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> int:
 def _history(
     draw: ImageDraw.ImageDraw, episode: Episode, name: str, spans: Sequence[tuple[int, int]], box: Box
 ) -> None:
-    """An area for the share of targets that are covered, on a strip that is coloured where the row was chosen."""
+    """Draw an area for the share of covered targets, above a strip that is coloured where the row was chosen."""
     left, top, right, bottom = box
     is_option, has_targets = name in episode.options, name in episode.steps[-1].covered
     floor = bottom - 5 if is_option and has_targets else bottom if has_targets else top
@@ -252,7 +253,7 @@ def _history(
     history = [step.covered.get(name, (0, 0)) for step in episode.steps]
     last = 0
     for step, (covered, known), (x, end) in zip(episode.steps, history, spans, strict=True):
-        # Of an open number there is no share: a mark stands where it grew.
+        # Without a total there is no share: a mark shows where the number of covered targets grew.
         share = covered / known if known else 0.0
         if known is None and covered > last:
             draw.rectangle((x, floor - 5, max(x + 2, end - 2), floor - 2), fill=COVERED)
@@ -269,7 +270,7 @@ def _history(
 
 
 def _rewards(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> None:
-    """A bar for the reward of each step."""
+    """Draw a bar for the reward of each step."""
     left, top, right, bottom = box
     rewards = [step.reward for step in episode.choices]
     low, high = min([0.0, *rewards]), max([0.0, *rewards])
@@ -287,11 +288,11 @@ def _rewards(draw: ImageDraw.ImageDraw, episode: Episode, box: Box) -> None:
     write(draw, (right, bottom + 2), "end of budget" if episode.steps[-1].spent else "later", _GREY, right=True)
 
 
-# ------------------------------------------------------------------------------------------------------ small things
+# ------------------------------------------------------------------------------------------------------ helpers
 
 
 def _spans(episode: Episode, left: int, right: int) -> list[tuple[int, int]]:
-    """From where to where each step goes, at least a pixel wide."""
+    """Return the horizontal range of each step, at least one pixel wide."""
     found, x = [], left
     for end in episode.ends:
         stop = left + round(min(1.0, end) * (right - left))
@@ -302,7 +303,7 @@ def _spans(episode: Episode, left: int, right: int) -> list[tuple[int, int]]:
 
 
 def _figures(episode: Episode, name: str) -> str:
-    """What a row has come to, in numbers."""
+    """Return the current numbers of a row."""
     step: Step = episode.steps[-1]
     if name in step.covered:
         covered, known = step.covered[name]
@@ -316,7 +317,7 @@ def _heat(runs: int) -> Colour:
 
 @lru_cache(maxsize=4)
 def _shape(listing: Listing) -> NDArray[np.bool_]:
-    """Where in the map each line of the text has ink, `(n_lines, width)`."""
+    """Return the mask of inked pixels for each line in the map, `(n_lines, width)`."""
     width = _MAP - 8 - _MARGIN
     ink = np.zeros((len(listing.lines), width), bool)
     for row, text in zip(ink, listing.lines, strict=True):

@@ -1,4 +1,4 @@
-"""The terminal: an episode as a panel that is redrawn after every step, or as plain lines where there is no terminal."""
+"""The terminal: an episode as a panel redrawn after every step, or as plain lines if there is no terminal."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from fitgym.rendering.episode import Episode, Listing
 
 __all__ = ["Terminal"]
 
-_STEPS = 40  # of the last steps, as many as are shown
+_STEPS = 40  # number of latest steps to show
 _BARS = " ▁▂▃▄▅▆▇█"
-_FEWEST, _MOST = 5, 24  # lines of source
+_FEWEST, _MOST = 5, 24  # minimum and maximum number of source lines
 
 
 class Terminal:
     """Shows an episode on stderr.
 
-    A panel on a terminal: what guides the search now and did in the last steps, what is covered, the rewards, and the
-    source around what ran last for the first time. Elsewhere a line for each step. The cursor comes back when it is
-    closed, and at the latest when the process ends.
+    On a terminal it draws a panel: the functions or parts that guide the search now and in the last steps, the
+    coverage, the rewards, and the source around the latest progress. Otherwise it prints a line per step. The cursor is
+    restored on `close`, or at the end of the process.
 
     Args:
-        console: where to draw; stderr by default.
+        console: the console to draw on; stderr by default.
     """
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
         self._live: Live | None = None
         if self.console.is_terminal:
-            # Redrawn by whoever steps, not by a thread, which a fork of the process would not survive.
+            # Each step redraws the panel. A refresh thread would not survive a fork of the process.
             self._live = Live(console=self.console, auto_refresh=False)
             self._live.start()
             self._stop = weakref.finalize(self, self._live.stop)
 
     def show(self, episode: Episode) -> None:
-        """Show the episode as it stands."""
+        """Show the current episode."""
         if self._live is not None:
             self._live.update(panel(episode, self.console.height), refresh=True)
         else:
             self.console.print(f"{episode.title}: {episode.told()}", highlight=False, markup=False, soft_wrap=True)
 
     def close(self) -> None:
-        """Leave the last panel where it is; harmless when called twice."""
+        """Leave the last panel on the screen; a second call does nothing."""
         if self._live is not None:
             self._stop()
 
 
 def panel(episode: Episode, height: int = 40) -> RenderableType:
-    """What stands on a terminal of that many lines."""
+    """Return the panel for a terminal of `height` lines."""
     step = episode.steps[-1]
     heading = Text(f"{episode.title} · {episode.setting}", style="bold cyan", no_wrap=True, overflow="ellipsis")
     state = f"  {step.spent:.0%} of the budget, " if step.spent else "  "

@@ -1,4 +1,4 @@
-"""A Ray cluster (extra `ray`): how to connect to it and run tasks on it."""
+"""A Ray cluster (extra `ray`): functions that connect to it and run tasks on it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["EXECUTORS", "check_executor", "connected", "enter", "reason", "tasks
 T = TypeVar("T")
 
 EXECUTORS: Final = ("local", "ray")
-"""Where training and evaluation run: on this machine, or on a Ray cluster."""
+"""The names of executors: training and evaluation run on this machine, or on a Ray cluster."""
 
 _REACH_S: Final = 10.0
-_RETRIES: Final = 3  # of a task whose node is lost
+_RETRIES: Final = 3  # retries of a task whose node is lost
 
 
 def check_executor(executor: str, address: str) -> None:
-    """Refuse an executor that does not exist or cannot be used.
+    """Check the name and the address of an executor.
 
     Raises:
         InputError: the name is unknown, Ray is not installed, or there is an address without Ray.
@@ -43,12 +43,12 @@ def check_executor(executor: str, address: str) -> None:
 def connected(address: str = "", cores: int | None = None) -> Iterator[Any]:
     """Connect to a Ray cluster for the duration of the block, and yield the package `ray`.
 
-    A connection that exists already is used and left open. Without an address, the variable `RAY_ADDRESS` names the
-    cluster. If that is not set either, a cluster starts on this machine and ends with the block.
+    An existing connection is used and left open. Without an address, the environment variable `RAY_ADDRESS` names the
+    cluster. If it is not set either, a cluster starts on this machine and ends with the block.
 
     Args:
-        address: of the cluster, such as `auto` or `head:6379`.
-        cores: of a cluster that starts here; as many as the machine has if None.
+        address: the address of the cluster, such as `auto` or `head:6379`.
+        cores: cores of a cluster that starts here; all cores of the machine if None.
 
     Raises:
         InputError: there is no cluster at the address.
@@ -76,28 +76,28 @@ def connected(address: str = "", cores: int | None = None) -> Iterator[Any]:
 
 
 def _reach(address: str) -> None:
-    """Open a connection to HOST:PORT and close it. Ray would wait there for minutes, and then end this process."""
+    """Open and close a connection to HOST:PORT. Ray itself would wait for minutes and then end this process."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=_REACH_S).close()
 
 
 def reason(problem: BaseException) -> str:
-    """The first line of Ray's error message."""
+    """Return the first line of Ray's error message."""
     return next(iter(str(problem).strip().splitlines()), type(problem).__name__)
 
 
 def tasks(ray: Any, function: Callable[[T], Any], items: Iterable[T], at_once: int) -> Iterator[tuple[T, Any]]:
-    """Call a function in a task for each item, and yield items with their answers in the order in which the tasks end.
+    """Call a function in a task for each item, and yield items with their results in the order in which the tasks end.
 
-    A task whose node is lost runs again on another node, up to three times. The answer of a task that failed is the
-    `RayError`; it is a `RayTaskError` if the function raised.
+    If the node of a task is lost, the task runs again on another node, up to three times. The result of a failed task
+    is the `RayError`; it is a `RayTaskError` if the function raised.
 
     Args:
         ray: the package, see `connected`.
-        function: pickled.
-        items: taken one by one, as tasks end.
-        at_once: how many tasks wait or run at a time.
+        function: the function, which is pickled.
+        items: consumed one by one, as tasks end.
+        at_once: the maximum number of tasks that wait or run at a time.
     """
     task = ray.remote(num_cpus=1, max_retries=_RETRIES)(function)
     waiting = iter(items)
@@ -115,6 +115,6 @@ def tasks(ray: Any, function: Callable[[T], Any], items: Iterable[T], at_once: i
 
 
 def enter(folder: str) -> None:
-    """Change to the working folder of the command, if this node has it. Relative paths then mean the same as there."""
+    """Change to the command's working folder, if this node has it, so that relative paths mean the same here."""
     if os.path.isdir(folder):
         os.chdir(folder)

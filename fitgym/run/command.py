@@ -1,4 +1,4 @@
-"""The command that repeats a run."""
+"""The command line that repeats a run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["command"]
 
 
 def command(setting: Setting, budget: Budget, *, format: str = "pytest", tests: str | Path = "") -> str:
-    """The `fitgym generate` command of a run, without local paths.
+    """Return the `fitgym generate` command of a run, without local paths.
 
     Args:
-        setting: of the run.
-        budget: of the run.
-        format: of the suite.
-        tests: folder with existing tests, "" for none.
+        setting: the setting of the run.
+        budget: the budget of the run.
+        format: the format of the suite.
+        tests: the folder with existing tests; "" for none.
     """
     known = defaults(FitnessOptions)
     parts = ["fitgym", "generate", setting.subject]

@@ -1,4 +1,4 @@
-"""The environment of a setting: found by its id, checked, and made."""
+"""The environment of a setting: find it by its id, check its options, and make it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Env = gymnasium.Env[Any, Any]
 
 
 def kind(env: str) -> type[Env]:
-    """The class of an environment.
+    """Return the class of an environment.
 
     Args:
         env: id of a registered environment, `module:id` to import a module first, or `module:Class`.
@@ -39,13 +39,13 @@ def kind(env: str) -> type[Env]:
 
 
 def has_subject(env: str) -> bool:
-    """Whether the environment is a search on a subject that the user names, so that there can be a suite."""
+    """Whether the environment searches on a subject that the user names, so that it can produce a suite."""
     cls = kind(env)
     return issubclass(cls, SearchEnv) and not cls.draws
 
 
 def options_of(env: str) -> dict[str, Any]:
-    """The options of an environment with their defaults, those that its registration fixes included.
+    """Return the options of an environment with their defaults, including those that its registration fixes.
 
     Raises:
         InputError: there is no such environment.
@@ -56,14 +56,14 @@ def options_of(env: str) -> dict[str, Any]:
 
 
 def make(setting: Setting, *, executor: Executor | None = None, render_mode: str | None = None) -> Env:
-    """The environment of a setting; nothing is started before its `reset`.
+    """Make the environment of a setting; nothing is started before its `reset`.
 
-    A budget in seconds is left to whoever runs the episode: the environment then has none. An agent that was trained
-    on a feature set sees it, unless the setting names another one.
+    The environment has no budget if the setting's budget is in seconds; the caller must stop the episode. An agent that
+    was trained on a feature set gets this feature set, unless the setting names another one.
 
     Args:
-        setting: of the run.
-        executor: of the subject, if one has been started already.
+        setting: the setting of the run.
+        executor: the executor of the subject, if it has already been started.
         render_mode: as for `gymnasium.make`.
 
     Raises:
@@ -74,11 +74,13 @@ def make(setting: Setting, *, executor: Executor | None = None, render_mode: str
     options = {**_as_trained(setting).options}
     for name in ("subject", "budget", "render_mode", "executor"):
         if name in options:
-            raise InputError(f"'{name}' is no option of an environment: it stands beside the options")
+            raise InputError(f"'{name}' is not an option of an environment: set the attribute of the setting instead")
     if setting.budget:
         options["budget"] = setting.budget if Budget.parse(setting.budget).deterministic else None
     if setting.subject and not has_subject(setting.env):
-        raise InputError(f"environment '{setting.env}' has no subject, so '{setting.subject}' has no place in it")
+        raise InputError(
+            f"environment '{setting.env}' has no subject, but '{setting.subject}' was given: leave the subject out"
+        )
     if issubclass(cls, SearchEnv):
         given = {**({} if spec is None else spec.kwargs), **options}
         env = cls(setting.subject, render_mode=render_mode, executor=executor, **cls.for_agents(given))
@@ -94,9 +96,9 @@ def make(setting: Setting, *, executor: Executor | None = None, render_mode: str
 
 
 def resolved(setting: Setting) -> Setting:
-    """The same setting with its agent named, the features that the agent was trained on, and a fixed agent's catalogue.
+    """Fill in the defaults of a setting: its agent, the agent's features, and a fixed agent's catalogue.
 
-    A fixed agent may take any combination of the functions, also one that no catalogue has.
+    A fixed agent may use any combination of the functions, including one that is in no catalogue.
 
     Raises:
         InputError: see `make`.
@@ -113,7 +115,7 @@ def resolved(setting: Setting) -> Setting:
 
 
 def _as_trained(setting: Setting) -> Setting:
-    """The same setting with the features that its agent was trained on, unless it names features."""
+    """Add the features that the agent was trained on, unless the setting names features."""
     if not setting.agent or "features" in setting.options or not has_subject(setting.env):
         return setting
     if is_saved(setting.agent):
@@ -127,7 +129,7 @@ def _as_trained(setting: Setting) -> Setting:
 
 
 def agent_of(setting: Setting, env: Env) -> Agent:
-    """The agent of a setting, made for an environment and able to act there.
+    """Make the agent of a setting for an environment, and check that it can act there.
 
     Raises:
         InputError: there is no such agent, it cannot act there, or it has to be trained first.
@@ -146,7 +148,7 @@ def agent_of(setting: Setting, env: Env) -> Agent:
 
 
 def check(setting: Setting) -> None:
-    """Make sure that the environment has these options and that the agent can act there; the subject is not looked at.
+    """Check that the environment has these options and that the agent can act there; the subject is not checked.
 
     Raises:
         InputError: see `make` and `agent_of`.
@@ -193,5 +195,5 @@ def _found(env: str) -> tuple[EnvSpec | None, type[Env]]:
 def _class(entry_point: Any) -> type[Env]:
     found: Any = load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
     if not (isinstance(found, type) and issubclass(found, gymnasium.Env)):
-        raise InputError(f"'{entry_point}' is no class of environments, expected a subclass of gymnasium.Env")
+        raise InputError(f"'{entry_point}' is not an environment class, expected a subclass of gymnasium.Env")
     return found

@@ -1,7 +1,6 @@
-"""The episode: the one loop in which an agent acts in an environment and observes what follows.
+"""The episode loop, in which an agent acts in an environment and observes the results.
 
-Evaluation, training, generation and studies differ in what they want to know of an episode, not in how it runs. They
-attach hooks.
+Evaluation, training, generation and studies all use this loop. They collect their data with hooks.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ Env = gymnasium.Env[Any, Any]
 
 
 class Actor(Protocol):
-    """Acts in an episode, and may learn from it; `fitgym.agents.base.Agent` is one."""
+    """Acts in an episode, and may learn from it; `fitgym.agents.base.Agent` is an implementation."""
 
     def watch(self, env: Env, /) -> None:
-        """Learn which environment it acts in."""
+        """Called with the environment of the episode after its reset."""
 
     def begin_episode(self, observation: Any, info: Mapping[str, Any], /) -> None:
         """Start an episode."""
@@ -40,17 +39,17 @@ class Actor(Protocol):
 
 
 class Hook:
-    """Follows an episode. A subclass overrides what it needs."""
+    """Follows an episode. A subclass overrides the methods that it needs."""
 
     def begin(self, env: Env, info: Mapping[str, Any]) -> None:
-        """The environment was reset and the actor was told."""
+        """Called after the environment was reset and the actor was informed."""
 
     def proceed(self) -> bool:
-        """Whether another decision may follow; asked before each decision."""
+        """Whether another decision may follow; called before each decision."""
         return True
 
     def step(self, transition: Transition) -> None:
-        """One step was made, and the actor observed it."""
+        """Called after each step, when the actor has observed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +57,10 @@ class Played:
     """The result of an episode.
 
     Attributes:
-        rewards: their sum.
+        rewards: the sum of the rewards.
         steps: number of decisions.
         deciding: seconds that the actor spent on acting and observing; no result depends on them.
-        info: of the last step, or of `reset` if there was none.
+        info: the info of the last step, or of `reset` if there was no step.
     """
 
     rewards: float
@@ -75,9 +74,9 @@ def play(actor: Actor, env: Env, *, seed: int | None = None, hooks: Sequence[Hoo
 
     Args:
         actor: chooses the actions and observes each step.
-        env: where it acts; its rewards are numbers.
-        seed: of `env.reset`.
-        hooks: told in order.
+        env: the environment; its rewards are numbers.
+        seed: the seed of `env.reset`.
+        hooks: called in this order.
     """
     observation, info = env.reset(seed=seed)
     actor.watch(env)
@@ -103,16 +102,16 @@ def play(actor: Actor, env: Env, *, seed: int | None = None, hooks: Sequence[Hoo
 
 
 def deterministic(policy: Any) -> Actor:
-    """An actor that takes the deterministic choice of `policy` and never learns.
+    """Return an actor that takes the deterministic choice of `policy` and never learns.
 
     Args:
-        policy: an agent, or anything with the `predict` of a Stable-Baselines3 model.
+        policy: an agent, or any object with the `predict` of a Stable-Baselines3 model.
     """
     return _Deterministic(policy)
 
 
 class _Deterministic:
-    """Asks `predict`, and hands the state of recurrent policies from step to step."""
+    """Acts by `predict`, and passes the state of recurrent policies from step to step."""
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
@@ -146,10 +145,10 @@ class _Deterministic:
 
 
 class Deadline(Hook):
-    """Ends the episode when the time is up.
+    """Ends the episode when the deadline has passed.
 
     Args:
-        deadline: of `time.monotonic`.
+        deadline: on the clock `time.monotonic`.
     """
 
     def __init__(self, deadline: float) -> None:
@@ -160,13 +159,13 @@ class Deadline(Hook):
 
 
 class Curve(Hook):
-    """Notes the course of an episode: one value at its start and one after each step.
+    """Records the course of an episode: one value at its start and one after each step.
 
     Attributes:
-        values: of the goal.
-        executions: of test cases so far.
-        generations: so far.
-        rewards: of each step, one fewer than the values.
+        values: the values of the goal.
+        executions: executions of test cases so far.
+        generations: generations so far.
+        rewards: the reward of each step, one fewer than the values.
     """
 
     def __init__(self) -> None:

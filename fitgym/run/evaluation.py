@@ -1,9 +1,9 @@
-"""Evaluation: agents on subjects, each pair with several seeds and the same budget, one row for each run.
+"""Evaluation: run agents on subjects, with several seeds per pair and the same budget; each run gives a row.
 
     from fitgym.run.evaluation import evaluate
     rows = list(evaluate(["ucb", "fixed:exception", "uniform"], "stdlib-v1:test", seeds=range(5), budget="3000x"))
 
-A row says what a run reached, or why there is none: a subject that cannot be used is a row with an error, never a gap.
+A row holds the result of a run. An unusable subject gives a row with an error, so that no rows are missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["BUDGET", "Row", "evaluate", "first_tries", "play", "run", "run_all",
 
 
 BUDGET = "3000x"
-"""The budget of runs on a subject for which none is named."""
+"""The default budget of runs on a subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,15 @@ class Row:
     """The result of one run.
 
     Attributes:
-        setting: of the run.
-        value: of the goal at its end, None if there was no run.
-        rewards: their sum.
-        steps: decisions.
-        generations: of the search.
-        executions: of test cases.
-        error: why there was no run, "" if there was one.
-        record: with which `fitgym replay` repeats the run; None if there was none, or the environment keeps none.
+        setting: the setting of the run.
+        value: the final value of the goal; None if there was no run.
+        rewards: the sum of the rewards.
+        steps: number of decisions.
+        generations: generations of the search.
+        executions: executions of test cases.
+        error: the reason why there was no run; "" if there was one.
+        record: the record with which `fitgym replay` repeats the run; None if there was no run or the environment keeps
+            no record.
     """
 
     setting: Setting
@@ -64,7 +65,7 @@ class Row:
     record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The row as JSON-ready values, without the record."""
+        """Return the row as JSON-ready values, without the record."""
         found = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "record"}
         return {**found, "setting": self.setting.to_json()}
 
@@ -72,14 +73,14 @@ class Row:
 def play(
     policy: Any, env: gymnasium.Env[Any, Any], *, seed: int | None = None, learn: bool = True
 ) -> tuple[float, int]:
-    """One episode.
+    """Play one episode.
 
     Args:
-        policy: an agent, or anything with the `predict` of a Stable-Baselines3 model.
-        env: where it acts.
-        seed: of `env.reset`.
-        learn: let an agent learn while it acts (`act`, `observe`). Otherwise, and for any other policy, `predict` is
-            asked for its deterministic choice, and nothing is learnt.
+        policy: an agent, or any object with the `predict` of a Stable-Baselines3 model.
+        env: the environment.
+        seed: the seed of `env.reset`.
+        learn: let an agent learn while it acts (`act`, `observe`). Otherwise, and for any other policy, `predict` gives
+            deterministic choices and nothing is learnt.
 
     Returns:
         The sum of the rewards and the number of steps.
@@ -126,21 +127,21 @@ def evaluate(
     address: str = "",
     **options: Any,
 ) -> Iterator[Row]:
-    """Run every agent on every subject with every seed, and give each row as soon as there is one.
+    """Run every agent on every subject with every seed, and yield each row as soon as it is available.
 
-    All runs have the same environment, budget, catalogue of actions and reward, and share their seeds, so that runs with
-    the same subject and seed begin with the same population and can be compared in pairs.
+    All runs share environment, budget, action catalogue, reward and seeds. Runs with the same subject and seed start
+    with the same population, so they can be compared in pairs.
 
     Args:
-        names: of the agents, with options after a colon.
-        subjects: their texts, or the name of a corpus or of a split of one; nothing for environments without a subject.
-        seeds: at least one.
-        env: id of the environment.
-        budget: of each run; 3000x where nothing else is said, the environment's own where it has no subject.
-        path: a folder to look in first; the corpus's own if it has one.
-        jobs, executor, address: see `run_all`. With one local job the order is agent by agent; otherwise rows come as the
-            runs finish.
-        options: of the environment, such as `goal="coverage"`.
+        names: names of the agents, with options after a colon.
+        subjects: names of subjects, or the name of a corpus or of its split; empty for environments without a subject.
+        seeds: at least one seed.
+        env: the id of the environment.
+        budget: the budget of each run. The default is 3000x, or the environment's own budget if it has no subject.
+        path: a folder to search first; the corpus's own folder by default.
+        jobs, executor, address: see `run_all`. With one local job the rows are in the order of the agents; otherwise
+            they come as the runs finish.
+        options: options of the environment, such as `goal="coverage"`.
 
     Raises:
         InputError: an agent, a goal, a budget or a corpus cannot be used, or there is nothing to run.
@@ -166,19 +167,18 @@ def evaluate(
 def run_all(
     settings: Sequence[Setting], jobs: int | None = None, executor: str = "local", address: str = ""
 ) -> Iterator[Row]:
-    """Make these runs, and give each row as soon as there is one.
+    """Make these runs, and yield each row as soon as it is available.
 
     Args:
-        settings: in the order of the rows if there is one local job.
-        jobs: runs at a time; None for one, and for as many as the cluster has cores with `ray`.
-        executor: `local` for processes of this machine, `ray` for tasks of a Ray cluster. The rows are the same. Folders and
-            files that a setting names must exist on every node of the cluster under the same path.
-        address: of the cluster, such as `auto`; see `fitgym.run.cluster.connected`.
+        settings: the settings; with one local job the rows have their order.
+        jobs: the number of parallel runs. None means one locally, and the number of cores of the cluster with `ray`.
+        executor: `local` for processes of this machine, `ray` for tasks of a Ray cluster. The rows are the same.
+            Folders and files that a setting names must exist on every node of the cluster under the same path.
+        address: the address of the cluster, such as `auto`; see `fitgym.run.cluster.connected`.
 
     Raises:
-        InputError: an environment or its options cannot be used; or an agent cannot: there is none of that name, its
-            options make no sense, it has to be trained first or chooses among other actions; or `jobs` is below 1; or the
-            executor cannot be used.
+        InputError: an environment or its options cannot be used; an agent does not exist, has invalid options, is
+            untrained or has other actions; `jobs` is below 1; or the executor cannot be used.
     """
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs is {jobs}, expected at least 1")
@@ -191,11 +191,11 @@ def run_all(
 
 
 def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iterator[Row]:
-    """A task for each run."""
+    """Make each run as a task of the cluster."""
     folder = os.getcwd()
 
     def made(setting: Setting) -> Row:
-        enter(folder)  # a task may start in another one
+        enter(folder)  # a task may start in another folder
         return run(setting)
 
     with connected(address, jobs) as ray:
@@ -209,7 +209,7 @@ def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iter
 
 
 def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:
-    """The settings that differ in more than subject, path and seed."""
+    """Return the distinct settings, ignoring subject, path and seed."""
     found: list[Setting] = []
     for setting in settings:
         options = {name: value for name, value in setting.options.items() if name != "path"}
@@ -220,8 +220,8 @@ def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:
 
 
 def _parallel(settings: Sequence[Setting], jobs: int) -> Iterator[Row]:
-    # Spawned, not forked: a fork of a process with threads (of a progress display, of torch) may hang.
-    # Without an end of their own they would wait for work for ever if this process is killed.
+    # Spawn instead of fork: forking a process with threads (of a progress display, of torch) may hang.
+    # `die_with_parent`: otherwise the workers would wait for work for ever if this process is killed.
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, spawn, initializer=die_with_parent, initargs=(os.getpid(),)) as pool:
         futures: list[Future[Row]] = [pool.submit(run, setting) for setting in settings]
@@ -234,12 +234,12 @@ def _parallel(settings: Sequence[Setting], jobs: int) -> Iterator[Row]:
 
 
 def first_tries(rows: Iterable[Row]) -> dict[str, tuple[int, int]]:
-    """Agents that learn within a run only and had no more decisions than actions in most runs.
+    """Find agents that learn within a run only, and had at most as many decisions as actions in the median run.
 
-    Such an agent has only tried actions once, and its result says nothing about learning.
+    Such an agent has only tried actions once, so its result is no evidence about learning.
 
     Returns:
-        By agent the median of the decisions and the number of actions.
+        By agent, the median number of decisions and the number of actions.
     """
     runs: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
@@ -256,7 +256,7 @@ def first_tries(rows: Iterable[Row]) -> dict[str, tuple[int, int]]:
 
 
 def _n_choices(setting: Setting) -> int:
-    """The number of actions that an agent can try one by one in the environment of a setting."""
+    """Return the number of actions that an agent can try one by one in the environment of a setting."""
     env = make(replace(setting, subject=""))
     env.close()
     space = env.action_space
@@ -264,14 +264,14 @@ def _n_choices(setting: Setting) -> int:
 
 
 def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """What each agent reached, best first.
+    """Summarise the results of each agent, best first.
 
-    For each subject and seed the values are divided by the largest that any agent reached there (1 for all where that is
-    0), because subjects offer more and less; the mean over seeds is taken first, then over subjects.
+    Subjects differ in their attainable values. For each subject and seed, the values are therefore divided by the
+    largest value of any agent (1 for all if that is 0). The mean is taken over seeds first, then over subjects.
 
     Returns:
-        For each agent `agent`, `share` (that mean), `median` (of the values themselves), both None without runs,
-        `runs` and `failed`.
+        For each agent `agent`, `share` (that mean), `median` (of the values themselves), both None without runs, `runs`
+        and `failed`.
     """
     rows = list(rows)
     best: dict[tuple[str, int], float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""The main job: subject, goal, agent and budget in; a finished pytest suite and a record of the run out."""
+"""Generate a pytest suite and the record of the run from a subject, a goal, an agent and a budget."""
 
 from __future__ import annotations
 
@@ -37,34 +37,34 @@ from fitgym.suite.text.filing import Filing, fingerprint
 __all__ = ["Progress", "Request", "Run", "filing_of", "generate", "generate_request", "writable_file"]
 
 BUDGET = "60s"
-"""The budget of a request that names none."""
+"""The default budget of a request."""
 
 FINISHING_SHARE = 0.4
-"""Of a budget in seconds, what is kept back for finishing at most."""
+"""The maximum share of a budget in seconds that is reserved for finishing."""
 
 MINIMISING_SHARE = 0.15
-"""Of a budget in seconds, what is kept back for minimising."""
+"""The share of a budget in seconds that is reserved for minimising."""
 
 TELLING_S = 0.5
-"""Seconds between two reports of the same stage of finishing."""
+"""The minimum time in seconds between two reports of the same stage of finishing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that a run is asked for.
+    """A request for a run.
 
     Attributes:
-        setting: environment, subject, agent, seed, budget and options. A budget in seconds includes finishing: up to 40 %
-            are kept back for it. If that is not enough to see the suite pass, finishing goes on until it has had 10 s and
-            the time of eight imports of the subject; tests that have not passed by then are dropped. With the other units
-            finishing takes as long as the search, at least that time too and at most 600 s. What it tries is counted, so
-            that the result does not depend on time; the record names what was cut off.
-        output: folder for the suite; None writes nothing.
-        json: file for the record; None writes none.
+        setting: environment, subject, agent, seed, budget and options. A budget in seconds includes finishing, for
+            which up to 40 % are reserved. If this is too short for the suite to pass, finishing continues for up to 10
+            s plus the time of eight imports of the subject; tests that have not passed by then are dropped. With other
+            units, finishing may take as long as the search, at least the time above and at most 600 s. It counts its
+            attempts, so that the result does not depend on time; the record lists everything that was cut off.
+        output: folder for the suite; None writes no suite.
+        json: file for the record; None writes no record.
         format: "pytest" or "unittest".
-        name: of the suite's file; None for that of `fitgym.suite.text.export.file_name`.
+        name: name of the suite's file; None for that of `fitgym.suite.text.export.file_name`.
         tests: folder with existing tests; only tests that add something to them are exported. They are run first, which
-            the budget does not include. "" for none but those in the file of the suite.
+            the budget does not include. With "", only the tests in the suite's file count as existing.
     """
 
     setting: Setting
@@ -85,23 +85,23 @@ class Request:
         tests: str | Path = "",
         **keywords: Any,
     ) -> Request:
-        """A request from keywords: those of `Setting`, and the options of its environment."""
+        """Make a request from keywords: those of `Setting`, and the options of its environment."""
         setting = Setting.from_keywords(subject=subject, **{"budget": BUDGET, **keywords})
         return cls(setting, output, json, format, tests=tests)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run is, for a live view.
+    """The state of a run, for a live view.
 
     Attributes:
         phase: "search" or "finish".
-        spent: share of the budget, in [0, 1].
-        generation, executions: so far.
+        spent: the spent share of the budget, in [0, 1].
+        generation, executions: their numbers so far.
         active: the fitness functions that guide the search now.
-        coverage: targets covered and known, by fitness function.
-        goal_value, reward: of the goal.
-        note: what is going on, in a few words.
+        coverage: covered and known targets by fitness function.
+        goal_value, reward: the goal's value and the last reward.
+        note: a short description of the current activity.
     """
 
     phase: str
@@ -117,14 +117,14 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run gave.
+    """The result of a run.
 
     Attributes:
-        record: one JSON object, as `docs/concepts.md` tells its keys.
-        source: the exported suite as text, "" if there is none.
-        suite_path: where it was written, or None.
-        interrupted: the user stopped it; everything found until then is there.
-        seconds: wall clock of "search" and "finish", and of "mutants", which is a part of finishing.
+        record: one JSON object; `docs/concepts.md` explains its keys.
+        source: the exported suite as text; "" if there is none.
+        suite_path: the file of the suite, or None.
+        interrupted: whether the user stopped the run; the result contains everything found until then.
+        seconds: wall time of "search" and "finish", and of "mutants", which is a part of finishing.
         notes: sentences about existing tests that do not count.
     """
 
@@ -136,11 +136,11 @@ class Run:
     notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        """The result in a few lines for a person."""
+        """Return the result in a few lines for a person."""
         return summary(self.record, self.suite_path)
 
     def left_out(self) -> str:
-        """Why tests were left out of the suite, each reason with its number of tests, the most frequent first."""
+        """Return the reasons why tests were left out of the suite, with their numbers of tests, most frequent first."""
         return left_out(self.record)
 
 
@@ -153,7 +153,7 @@ def generate(
 ) -> Run:
     """Generate a suite for a subject.
 
-    Nothing is written unless `output` (or `json`) is given.
+    Files are only written if `output` or `json` is given.
 
     Args:
         subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
@@ -175,16 +175,15 @@ def generate_request(
     executor: Executor | None = None,
     existing: Existing | None = None,
 ) -> Run:
-    """Generate a suite as requested.
+    """Generate a suite for a request.
 
-    An interruption (Ctrl-C) ends the search; what has been found is finished in a hurry and written.
+    An interruption (Ctrl-C) ends the search; the tests found so far are finished quickly and written.
 
     Args:
-        request: what is wanted.
-        progress: told where the run is.
-        executor: of the subject, if one has been started already; it is closed in the end.
-        existing: what existing tests do in the subject, if they have been measured already; `request.tests` is then not
-            run.
+        request: the request.
+        progress: called with the state of the run.
+        executor: the executor of the subject, if it has already been started; it is closed at the end.
+        existing: measurements of existing tests in the subject, if they are available; `request.tests` is then not run.
 
     Raises:
         InputError: see `generate`; or `existing` was measured on another version of the source.
@@ -193,7 +192,7 @@ def generate_request(
 
 
 def filing_of(request: Request) -> Filing | None:
-    """The file that the suite of a request goes to, with the tests that are there; None if nothing is to be written.
+    """Return the suite's file with the tests that it already contains; None if no suite is to be written.
 
     Raises:
         InputError: see `generate`.
@@ -210,9 +209,9 @@ class _Job:
     """One run, from a checked request to its result.
 
     Args:
-        request: checked here; nothing is started or written before it is found good.
-        report: told where the run is.
-        executor: of the subject, None to make one.
+        request: checked by the constructor; nothing is started or written before the checks pass.
+        report: called with the state of the run.
+        executor: the executor of the subject; None to make one.
         existing: see `generate_request`.
     """
 
@@ -224,7 +223,7 @@ class _Job:
         existing: Existing | None = None,
     ) -> None:
         self._stage = ""
-        self.deadline: float | None = None  # of the search, for a budget in seconds
+        self.deadline: float | None = None  # end of the search, for a budget in seconds
         setting = _filled(request.setting)
         self.request = request = replace(request, setting=setting)
         self.report = report
@@ -253,17 +252,17 @@ class _Job:
         self.started = self._told = time.monotonic()
 
     def run(self) -> Run:
-        """Search, finish, record.
+        """Search, finish, and write the record.
 
         Raises:
-            KeyboardInterrupt: the user stopped it before there was anything to finish, or a second time.
+            KeyboardInterrupt: the user stopped the run before there was anything to finish, or a second time.
         """
         try:
             interrupted = self._search()
             if self.env.engine is None:
                 raise KeyboardInterrupt
             searched = time.monotonic()
-            # Finishing tries shorter tests, which cost executions and may reach more.
+            # Read before finishing, which tries shorter tests: they cost executions and may reach more.
             reached = {
                 "generation": self.engine.generation,
                 "executions": self.engine.executions,
@@ -271,7 +270,7 @@ class _Job:
             }
             try:
                 finished = self._finish(interrupted)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt:  # the first one makes finishing quick, the second one ends the run
                 if interrupted:
                     raise
                 interrupted = True
@@ -280,7 +279,7 @@ class _Job:
         finally:
             self.env.close()
         seconds = {"search": searched - self.started, "finish": ended - searched}
-        if finished.mutants is not None:  # part of finishing
+        if finished.mutants is not None:  # included in "finish"
             seconds["mutants"] = finished.mutants_s
         written = self._record(finished, reached, seconds)
         if self.record_path is not None:
@@ -288,13 +287,13 @@ class _Job:
         return Run(written, finished.source, finished.path, interrupted, seconds, self.notes)
 
     def _measured(self) -> tuple[Existing | None, tuple[str, ...]]:
-        """What existing tests do, and what could not be done: those of the request, else those in the file of the suite."""
+        """Measure the existing tests: those of the request, otherwise those in the suite's file; also return notes."""
         tests: str | Path = self.request.tests
         if not tests and self.filing is not None and self.filing.standing is not None:
             tests = self.filing.path
         if not tests:
             return None, ()
-        from fitgym.project.existing.measurement import measure_one  # which needs this package for its other commands
+        from fitgym.project.existing.measurement import measure_one  # imported here: it imports this package
 
         def tell(note: str) -> None:
             self.report(Progress("tests", 0.0, 0, 0, (), {}, 0.0, 0.0, note))
@@ -307,7 +306,7 @@ class _Job:
         return self.env.engine
 
     def _search(self) -> bool:
-        """Play the episode; True if the user interrupted."""
+        """Play the episode. Return True if the user interrupted it."""
         try:
             hooks: list[Hook] = [_Reporting(self)]
             if self.budget.unit == "s":
@@ -320,13 +319,13 @@ class _Job:
         return False
 
     def spent(self) -> float:
-        """The share of the budget for the search that is used up, in [0, 1]."""
+        """Return the spent share of the search budget, in [0, 1]."""
         if self.deadline is None:
             return self.env.spent
         return min(1.0, (time.monotonic() - self.started) / max(1e-9, self.deadline - self.started))
 
     def _finish(self, interrupted: bool) -> Finished:
-        """The finished suite, written; in a hurry if the user interrupted."""
+        """Return the finished suite, written; finish quickly if the user interrupted."""
         prefix = "interrupted (Ctrl-C again gives it up), " if interrupted else ""
         share = self._share(interrupted)
         return finish(
@@ -342,7 +341,7 @@ class _Job:
         )
 
     def _tell_finishing(self, note: str) -> None:
-        """Report what finishing does: each stage, and how far it is now and then."""
+        """Report every new stage of finishing, and its progress every `TELLING_S` seconds."""
         now, stage = time.monotonic(), note.partition(":")[0]
         if stage != self._stage or now - self._told >= TELLING_S:
             self._stage, self._told = stage, now
@@ -350,14 +349,17 @@ class _Job:
             self.tell("finish", 1.0, rewards[-1] if rewards else 0.0, note)
 
     def _reserve(self) -> float:
-        """Seconds kept back for finishing: to minimise, and for five fresh interpreters and a measurement, two at a time."""
-        self.env.executor.subject  # noqa: B018  (starts the worker, so that the time of the import is known)
+        """Return the seconds reserved for finishing: minimising, plus five fresh interpreters and a measurement.
+
+        Two of the interpreters run at a time.
+        """
+        self.env.executor.subject  # noqa: B018  (starts the worker, which measures the import)
         per_run = 0.9 + self.env.executor.import_seconds
         amount = self.budget.amount
         return min(FINISHING_SHARE * amount, 1.0 + 4 * per_run + MINIMISING_SHARE * amount)
 
     def _share(self, interrupted: bool) -> Share:
-        """What finishing may take; a user who interrupts does not want to wait for all of it."""
+        """Return the time and work that finishing may use; little after an interruption: the user is waiting."""
         import_s = self.env.executor.import_seconds
         if interrupted:
             return Share.interrupted()
@@ -366,7 +368,7 @@ class _Job:
         return Share.of_search(time.monotonic() - self.started, self.engine.work, import_s)
 
     def tell(self, phase: str, spent: float, reward: float, note: str) -> None:
-        """Report where the run is."""
+        """Report the state of the run."""
         engine = self.engine
         self.report(
             Progress(
@@ -412,7 +414,7 @@ class _Job:
 
 
 def _filled(setting: Setting) -> Setting:
-    """The setting with a goal, and with the goal's own search where the user names none."""
+    """Add a goal to the setting, and the goal's own search unless the user names one."""
     known, options = options_of(setting.env), dict(setting.options)
     if setting.env in (DEFAULT_ENV, DEFAULT_ENV.rpartition("/")[2]):
         options.setdefault("goal", _trained_for(setting.agent) or GENERATED_GOAL)
@@ -423,7 +425,7 @@ def _filled(setting: Setting) -> Setting:
 
 
 def _trained_for(agent: str) -> str | None:
-    """The goal that a saved agent was trained for; None for other agents, and if that was not recorded."""
+    """Return the goal that a saved agent was trained for; None for other agents, or if it was not recorded."""
     if not is_saved(agent):
         return None
     trainings = description_of(Path(agent)).get("made", {}).get("trainings", ())
@@ -432,7 +434,7 @@ def _trained_for(agent: str) -> str | None:
 
 
 class _Reporting(Hook):
-    """Tells before each decision where the run is."""
+    """Reports the state of the run before each decision."""
 
     def __init__(self, job: _Job) -> None:
         self._job = job
@@ -447,7 +449,7 @@ class _Reporting(Hook):
 
 
 def _writable_folder(folder: str | Path | None) -> Path | None:
-    """The folder, checked but not made: nothing is written before there is something to write."""
+    """Check a folder without making it, because nothing is written before there is a result."""
     if folder is None:
         return None
     path = Path(folder)
@@ -462,14 +464,14 @@ def _writable_folder(folder: str | Path | None) -> Path | None:
 
 
 def _filing(reference: Reference, folder: Path, setting: Setting, name: str | None) -> Filing:
-    """Where the suite goes, and what it is made for: the source of the subject, and what its tests are to reach."""
+    """Return the suite's file, with a fingerprint of the subject's source and of the suite's goals."""
     wanted = [setting.env, *(setting.options.get(name) for name in ("goal", "functions", "fitness"))]
     made_for = fingerprint(read(reference), json_format.dumps(wanted))
     return Filing.of(folder / (name or file_name(reference.module, reference.class_name)), made_for)
 
 
 def writable_file(file: str | Path | None) -> Path | None:
-    """The file, checked but not made; None stays None.
+    """Check a file without making it; None stays None.
 
     Raises:
         InputError: it is a folder, or its folder cannot be written.
@@ -484,7 +486,7 @@ def writable_file(file: str | Path | None) -> Path | None:
 
 
 def _can_write(folder: Path) -> bool:
-    """Try it: permission bits do not tell about read-only file systems."""
+    """Try to write: permission bits do not reveal read-only file systems."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder):
             return True

@@ -1,4 +1,4 @@
-"""The record: what a run was asked for and what it gave, as one JSON object that `fitgym replay` can repeat."""
+"""The record of a run: its request and its results as one JSON object, which `fitgym replay` can repeat."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["read", "record"]
 
 
 def record(env: gymnasium.Env[Any, Any], setting: Setting, info: Mapping[str, Any]) -> dict[str, Any]:
-    """What the episode that `env` has just played was asked for and what it gave.
+    """Return the record of the last episode in `env`.
 
     Args:
         env: an environment of fitgym, or a wrapper around one.
-        setting: of the run; its budget and seed stand in the record as they were asked for.
-        info: of the last step.
+        setting: the setting of the run; the record takes its budget and seed from it.
+        info: the info of the last step.
 
     Returns:
         `fitgym_version`, `python`, `env`, `subject`, `agent`, `seed`, `budget`, `options` (all that the result depends
@@ -63,10 +63,10 @@ def record(env: gymnasium.Env[Any, Any], setting: Setting, info: Mapping[str, An
 
 
 def read(file: str | Path) -> dict[str, Any]:
-    """The record in a file.
+    """Read the record in a file.
 
     Raises:
-        InputError: there is none.
+        InputError: the file cannot be read, or it holds no record.
     """
     source = f"the record '{file}'"
     found = parsed(read_text(Path(file), source), source)

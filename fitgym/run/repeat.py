@@ -1,4 +1,4 @@
-"""Repeating a recorded run as it was made: the agent decides again, and the suite is finished again."""
+"""Repeat a recorded run in full: the agent decides again, and the suite is finished again."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ OF_A_SUITE: Final = (
 )
 """The fields that finishing adds to a record."""
 
-CUT_OFF: Final = "the clock cut off the finishing"
-"""Why the fields of a suite stay unchecked where a machine was too slow to finish it."""
+CUT_OFF: Final = "a time limit cut the finishing short"
+"""The reason why the fields of a suite stay unchecked on a machine that was too slow to finish it."""
 
 _ADDED_LATER: Final[Mapping[str, Any]] = MappingProxyType({"format": "pytest", "kept": 0, "existing": None})
-"""Fields that earlier versions did not write, with what they mean where they are missing."""
+"""Fields that earlier versions did not write, with the values that their absence stands for."""
 
 
 def repeat(record: Mapping[str, Any], *, path: str | None = None, suite: Path | None = None) -> Repetition:
-    """Make a recorded run again, with the same agent and setting, and compare every field of its record.
+    """Repeat a recorded run with the same agent and setting, and compare every field of its record.
 
-    A run with a budget in seconds ends where no other run ends, and an agent whose folder is gone cannot decide: then the
-    recorded decisions are repeated as `fitgym replay` does, and the other fields stay unchecked.
+    Two kinds of runs cannot be repeated in full. A run with a budget in seconds ends at a different point every time.
+    An agent whose folder is missing cannot decide again. In both cases the recorded decisions are replayed as by
+    `fitgym replay`, and the other fields stay unchecked.
 
     Args:
-        record: of `fitgym generate --json` or `fitgym evaluate --records`.
-        path: a folder to look in first for the subject.
+        record: a record of `fitgym generate --json` or `fitgym evaluate --records`.
+        path: a folder to search first for the subject.
         suite: the exported file.
 
     Raises:
-        InputError: the record does not fit its schema, or the run cannot be made again.
+        InputError: the record does not fit its schema, or the run cannot be repeated.
         SubjectError: the subject cannot be found, imported or tested.
     """
     setting = setting_of(record, path)
@@ -59,10 +60,12 @@ def repeat(record: Mapping[str, Any], *, path: str | None = None, suite: Path | 
     made, source = _generated(record, setting) if "tests" in record else (_evaluated(setting), "")
     found = {**_ADDED_LATER, **record} if "tests" in record else dict(record)
     if found.get("suite_path"):
-        found["suite_path"] = PurePath(found["suite_path"]).name  # where the file stands is no result
+        found["suite_path"] = PurePath(found["suite_path"]).name  # the folder is not a result
     unchecked = _cut_off(record, made)
     if record.get("fitgym_version") != __version__:
-        unchecked |= {name: "the version of the record did not write it" for name in made if name not in found}
+        unchecked |= {
+            name: "the version that wrote the record does not have this field" for name in made if name not in found
+        }
         unchecked = {
             **unchecked,
             "fitgym_version": f"recorded by {record.get('fitgym_version')}, repeated by {__version__}",
@@ -75,13 +78,13 @@ def repeat(record: Mapping[str, Any], *, path: str | None = None, suite: Path | 
 
 
 def is_absent(agent: str) -> bool:
-    """Whether a text names the folder of a saved agent that is not on this machine."""
+    """Whether a text names the folder of a saved agent that is missing on this machine."""
     name = agent.partition(":")[0]
     return "/" in name and not is_saved(agent) and name not in agents().names()
 
 
 def _replayed(record: Mapping[str, Any], path: str | None, suite: Path | None, why: str) -> Repetition:
-    """What can be told if the agent cannot decide again."""
+    """Compare a run by replaying its decisions, because the agent cannot decide again."""
     found = replay(dict(record), path=path, suite=suite)
     left = {name for name in record if name not in (*_REPLAYED, *UNCHECKED)}
     if found.tests is not None:
@@ -109,7 +112,7 @@ _REPLAYED: Final = (
 
 
 def _generated(record: Mapping[str, Any], setting: Setting) -> tuple[dict[str, Any], str]:
-    """The record of the run made again with its suite, and the text of the suite."""
+    """Repeat a run with its suite. Return the new record and the text of the suite."""
     with tempfile.TemporaryDirectory() as folder:
         output = folder if record.get("made_for") or record.get("suite_path") else None
         found = generate_request(Request(setting, output, format=record.get("format", "pytest")))
@@ -119,7 +122,7 @@ def _generated(record: Mapping[str, Any], setting: Setting) -> tuple[dict[str, A
 
 
 def _evaluated(setting: Setting) -> Mapping[str, Any]:
-    """The record of the run made again without a suite."""
+    """Repeat a run without a suite. Return the new record."""
     row = run(setting)
     if row.record is None:
         raise InputError(row.error or f"environment '{setting.env}' keeps no record")
@@ -127,7 +130,7 @@ def _evaluated(setting: Setting) -> Mapping[str, Any]:
 
 
 def _cut_off(*records: Mapping[str, Any]) -> dict[str, str]:
-    """The fields that depend on the clock, because it struck in one of the runs."""
+    """Return the fields that depend on the clock because one of the runs reached its time limit."""
     sentences = [sentence for one in records for sentence in one.get("unfinished", ())]
     late = [sentence for sentence in sentences if "by the clock" in sentence or "no time for more" in sentence]
     if not late:
@@ -145,11 +148,11 @@ def _text(suite: Path) -> str:
 
 
 def _unlike(text: str, source: str) -> list[str]:
-    """How the tests of an exported file differ from those of the new run; layout and header do not count."""
+    """Compare the tests of an exported file with those of the new run; layout and header are ignored."""
     try:
         theirs = {test.name: test.checksum for test in SuiteFile.parse(text).tests}
     except (SyntaxError, ValueError, RecursionError) as problem:
-        return [f"the suite is no Python: {problem}"]
+        return [f"the suite is not valid Python: {problem}"]
     ours = {test.name: test.checksum for test in SuiteFile.parse(source).tests} if source else {}
     names = [name for name in dict.fromkeys((*theirs, *ours)) if theirs.get(name) != ours.get(name)]
     if not names:

@@ -1,4 +1,4 @@
-"""Repetition: what a recorded run gave when it was made again, and how that differs from the record."""
+"""Repetition: the result of repeating a recorded run, and its differences from the record."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ __all__ = ["TIMED", "UNCHECKED", "Repetition", "differences"]
 
 UNCHECKED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "seconds": "the clock never repeats",
-        "fitgym_version": "it says who wrote the record",
-        "python": "it says who wrote the record",
+        "seconds": "wall times differ in every run",
+        "fitgym_version": "it describes the program that wrote the record",
+        "python": "it describes the program that wrote the record",
     }
 )
-"""The fields that no repetition can compare, each with the reason; every other field of a record is compared."""
+"""The fields that no repetition can compare, each with the reason; all other fields are compared."""
 
 TIMED: Final = "the budget is in seconds, so only the decisions were repeated"
-"""Why the other fields of a record stay unchecked."""
+"""The reason why most fields of a run with a budget in seconds stay unchecked."""
 
-_SHOWN = 60  # characters of a value in a sentence
+_SHOWN = 60  # maximum number of characters of a value in a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """What came of a recorded run that was made again.
+    """The result of repeating a recorded run.
 
     Attributes:
         differences: a sentence for each field that differs from the record.
-        unchecked: by field, or group of fields, why it was not compared; those of `UNCHECKED` are not listed.
-        made: the record of the new run, empty if only the decisions were repeated.
+        unchecked: by field, or group of fields, the reason why it was not compared; without those of `UNCHECKED`.
+        made: the record of the new run; empty if only the decisions were repeated.
     """
 
     differences: tuple[str, ...] = ()
@@ -44,11 +44,11 @@ class Repetition:
 def differences(
     recorded: Mapping[str, Any], made: Mapping[str, Any], skipped: Mapping[str, str] = UNCHECKED
 ) -> list[str]:
-    """A sentence for each field of a record that is not as in the new run.
+    """Return a sentence for each field of a record that differs in the new run.
 
     Args:
-        recorded: the record, as JSON gives it.
-        made: of the new run; anything that JSON can write.
+        recorded: the record, as parsed from JSON.
+        made: the record of the new run, with JSON-ready values.
         skipped: fields that are not compared.
     """
     new = json.loads(json.dumps(made))
@@ -65,7 +65,7 @@ def differences(
 
 
 def _first(path: str, recorded: Any, made: Any) -> list[str]:
-    """The first difference below a field, as a sentence; none if the values are the same."""
+    """Return the first difference below a field as a sentence; an empty list if the values are equal."""
     return [
         f"{where.replace('_', ' ')} is {_shown(new)}, recorded was {_shown(old)}"
         for where, old, new in [next(_unlike(path, recorded, made), ("", None, None))]
@@ -74,7 +74,7 @@ def _first(path: str, recorded: Any, made: Any) -> list[str]:
 
 
 def _unlike(path: str, recorded: Any, made: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The places where two values differ: path, recorded value, new value."""
+    """Yield the places where two values differ: path, recorded value, new value."""
     if isinstance(recorded, dict) and isinstance(made, dict) and set(recorded) == set(made):
         for name, value in recorded.items():
             yield from _unlike(f"{path}.{name}", value, made[name])
@@ -96,6 +96,6 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value for a sentence, cut where it is long."""
+    """Return a value for a sentence, truncated if it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,4 +1,4 @@
-"""Replay: repeats a recorded run, decision by decision, and compares every number with the record."""
+"""Replay: repeat a recorded run, decision by decision, and compare every number with the record."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["Replay", "replay", "rerun", "setting_of"]
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What a replay has found.
+    """The result of a replay.
 
     Attributes:
         steps: number of decisions that were repeated.
         differences: a sentence for each number that differs from the record.
-        notes: a sentence for each thing that could not be compared.
+        notes: a sentence for each item that could not be compared.
         tests: number of tests of the suite that passed in a fresh interpreter; None without a suite.
-        episode: what was repeated, for a player; None unless it was asked for.
+        episode: the repeated episode, for a player; None unless `watch` was set.
     """
 
     steps: int
@@ -46,19 +46,19 @@ def replay(
 ) -> Replay:
     """Repeat a run from its record: the same environment, subject, seed and actions.
 
-    Every reward must equal the recorded one to the last bit. So must the generations and the goal's value of a run with
-    a budget in generations or executions. The clock cuts off a run with a budget in seconds at a place that no other run
-    reproduces: all its rewards but the last are compared, and nothing else is.
+    Every reward must equal the recorded one to the last bit. For a budget in generations or executions, the generations
+    and the goal's value must be equal, too. A run with a budget in seconds is cut off by the clock at a point that no
+    other run reproduces. In this case only the rewards are compared, without the last one.
 
     Args:
-        record: as `fitgym generate --json` writes it.
-        path: a folder to look in first for the subject.
-        suite: the exported file or its folder; run in a fresh interpreter, where every test must pass. Without one the
-            text in the record is run, if there is any.
+        record: a record as written by `fitgym generate --json`.
+        path: a folder to search first for the subject.
+        suite: the exported file or its folder. It runs in a fresh interpreter, where every test must pass. By default
+            the suite in the record runs, if there is one.
         watch: keep the episode.
 
     Raises:
-        InputError: the record lacks something, it is of a run that subtracted existing tests, or the suite is not there.
+        InputError: the record lacks a field, its run subtracted existing tests, or the suite is missing.
         SubjectError: the subject cannot be found, imported or tested.
     """
     setting = setting_of(record, path)
@@ -95,11 +95,11 @@ def replay(
 
 
 def setting_of(record: Mapping[str, Any], path: str | None = None) -> Setting:
-    """The setting of a recorded run, on this machine.
+    """Return the setting of a recorded run, on this machine.
 
     Args:
-        record: as `fitgym generate --json` writes it.
-        path: a folder to look in first for the subject.
+        record: a record as written by `fitgym generate --json`.
+        path: a folder to search first for the subject.
 
     Raises:
         InputError: the record does not fit its schema; or the run subtracted existing tests, so it cannot be repeated.
@@ -116,7 +116,7 @@ def setting_of(record: Mapping[str, Any], path: str | None = None) -> Setting:
 
 
 def _beforehand(record: dict[str, Any], setting: Setting) -> tuple[list[str], list[str]]:
-    """What has changed since the recording: differences that matter for sure, and notes about those that may."""
+    """Compare the circumstances with those of the recording: certain differences, and notes about possible ones."""
     differences, notes = [], []
     if setting.subject:
         source = read_source(locate(setting.subject, setting.options.get("path")))
@@ -128,7 +128,7 @@ def _beforehand(record: dict[str, Any], setting: Setting) -> tuple[list[str], li
 
 
 def _end(info: Mapping[str, Any], record: dict[str, Any]) -> list[str]:
-    """Differences at the end of the run."""
+    """Return the differences at the end of the run."""
     found = {
         "generations": int(info["generation"]),
         "executions": int(info["executions"]),
@@ -142,7 +142,7 @@ def _end(info: Mapping[str, Any], record: dict[str, Any]) -> list[str]:
 
 
 def _text(record: dict[str, Any], suite: Path) -> str:
-    """The exported file."""
+    """Read the exported file."""
     if suite.is_dir() and record.get("suite_path"):
         suite = suite / record["suite_path"]
     try:
@@ -152,15 +152,15 @@ def _text(record: dict[str, Any], suite: Path) -> str:
 
 
 def rerun(record: Mapping[str, Any], path: str | None, text: str) -> tuple[int, list[str]]:
-    """How many tests of a suite pass in a fresh interpreter, and what is wrong with the others.
+    """Run a suite in a fresh interpreter. Return the number of passed tests and the problems of the others.
 
     Args:
-        record: of the run that gave the suite.
-        path: a folder to look in first for the subject.
-        text: of the suite.
+        record: the record of the run that produced the suite.
+        path: a folder to search first for the subject.
+        text: the text of the suite.
 
     Raises:
-        SubjectError: the subject is not there.
+        SubjectError: the subject cannot be found.
     """
     rerun = Rerun(text, locate(record["subject"], path, record["options"].get("programs", "")))
     try:

@@ -1,4 +1,4 @@
-"""The schema of records: their fields with types and limits, and one sentence for whatever does not fit."""
+"""The schema of records: fields with types and limits, and a one-sentence error for every violation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fitgym.run.setting import MOST, Seed
 __all__ = ["DEEPEST", "RunRecord", "StudyRecord", "check", "parsed", "read_text"]
 
 DEEPEST: Final = 30
-"""Tables and lists that may stand in one another."""
+"""The maximum nesting depth of tables and lists."""
 
 LARGEST: Final = 256 * 2**20
-"""Bytes of a file with records."""
+"""The maximum size in bytes of a file with records."""
 
-_SHOWN = 60  # characters of a value in a sentence
+_SHOWN = 60  # maximum number of characters of a value in a sentence
 
 _NOUNS: Final = {
     "object": "a table",
@@ -42,7 +42,7 @@ Number = int | float
 
 
 class Covered(Struct, forbid_unknown_fields=True):
-    """How many of how many."""
+    """Number of covered items and total number."""
 
     covered: Count
     total: Count
@@ -57,14 +57,14 @@ class Raised(Struct, forbid_unknown_fields=True):
 
 
 class IllTyped(Struct, forbid_unknown_fields=True):
-    """An exception that arguments of a wrong type provoked."""
+    """An exception caused by arguments of a wrong type."""
 
     type: str
     function: str
 
 
 class Crash(Struct, forbid_unknown_fields=True):
-    """A test case that ended the worker."""
+    """A test case that ended the worker process."""
 
     failure: str
     operation: str
@@ -85,7 +85,7 @@ class MeasuredFile(Struct, forbid_unknown_fields=True):
 
 
 class RunRecord(Struct, forbid_unknown_fields=True, kw_only=True):
-    """The record of a run: `fitgym.run.record`, and what `fitgym.run.generation` adds. `docs/concepts.md` tells its keys."""
+    """The record of a run, from `fitgym.run.record` and `fitgym.run.generation`; see `docs/concepts.md`."""
 
     env: str
     subject: str
@@ -143,15 +143,15 @@ class StudyRecord(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def check(record: Any, kind: type[Struct] = RunRecord) -> dict[str, Any]:
-    """The record, if it fits its schema.
+    """Check a record against its schema and return it.
 
     Args:
-        record: what JSON gave.
+        record: a value parsed from JSON.
         kind: `RunRecord` or `StudyRecord`.
 
     Raises:
-        InputError: it is no table, lacks a field, has an unknown one, or a value is of another type or out of range; the
-            sentence names the field.
+        InputError: the record is not a table, lacks a field or has an unknown one, or a value has a wrong type or is
+            out of range; the message names the field.
     """
     if not isinstance(record, dict):
         raise InputError(f"it is a {type(record).__name__}, expected a record: an object")
@@ -177,7 +177,7 @@ def check(record: Any, kind: type[Struct] = RunRecord) -> dict[str, Any]:
 
 
 def _check_run(record: Mapping[str, Any]) -> None:
-    """Check what concerns several fields of a run."""
+    """Check the conditions that involve several fields of a run."""
     if len(record["actions"]) != len(record["rewards"]):
         raise InputError(
             f"the record has {len(record['actions'])} actions and {len(record['rewards'])} rewards, expected one reward "
@@ -192,14 +192,14 @@ def _check_run(record: Mapping[str, Any]) -> None:
 
 
 def parsed(text: str, source: str) -> Any:
-    """What a JSON text holds.
+    """Parse a JSON text.
 
     Args:
         text: one JSON value.
-        source: where it is from, for messages.
+        source: the origin of the text, for messages.
 
     Raises:
-        InputError: it is no JSON, or nested too deep.
+        InputError: the text is not valid JSON, or nested too deep.
     """
     try:
         return json.loads(text)
@@ -217,14 +217,14 @@ def parsed(text: str, source: str) -> Any:
 
 
 def read_text(file: Path, source: str) -> str:
-    """The text of a file with records.
+    """Read a file with records.
 
     Args:
         file: a regular file, or a device such as /dev/null.
-        source: what it is, for messages.
+        source: a description of the file, for messages.
 
     Raises:
-        InputError: it cannot be read, is a pipe, which may never end, or is larger than `LARGEST`.
+        InputError: the file cannot be read, is a pipe, which may never end, or is larger than `LARGEST`.
     """
     try:
         if file.is_fifo() or file.is_socket():
@@ -239,7 +239,7 @@ def read_text(file: Path, source: str) -> str:
 
 
 def _sentence(name: str, value: Any, problem: str) -> str:
-    """What msgspec says of a field, in the words of other messages."""
+    """Turn an error of msgspec into a sentence in the style of other messages."""
     said, _, place = problem.partition(" - at `$")
     place = place.rstrip("`").replace("[...]", "")
     for word, noun in _NOUNS.items():
@@ -250,7 +250,7 @@ def _sentence(name: str, value: Any, problem: str) -> str:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether tables and lists are nested deeper, found without recursion."""
+    """Whether tables and lists are nested deeper than `levels`, computed without recursion."""
     layer = [value]
     for _ in range(levels):
         layer = [inner for outer in layer for inner in (outer.values() if isinstance(outer, dict) else outer)]
@@ -261,7 +261,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 
 def _printable(text: str) -> str:
-    """The text on one line: control characters as Python writes them."""
+    """Return the text on one line, with control characters escaped as in Python."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 

@@ -1,8 +1,8 @@
-"""A setting: everything that the result of one run depends on, as one frozen value.
+"""A setting: everything that determines the result of one run, as one frozen value.
 
-The options of environments are declared here once. The command line, study files, records, `gymnasium.make`, training,
-evaluation and replay all derive from these declarations. This file imports nothing heavy, so that the command line can
-show its help at once.
+This module is the only declaration of environment options. The command line, study files, records, `gymnasium.make`,
+training, evaluation and replay all derive from it. It imports nothing heavy, so that the command line shows its help at
+once.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ __all__ = [
 ]
 
 DEFAULT_ENV = "fitgym/FitnessSelection-v0"
-"""The environment of a run that names none."""
+"""The default environment of a run."""
 
 GENERATED_GOAL = "tests"
-"""The goal of `fitgym generate` when the user names neither a goal nor an environment."""
+"""The goal of `fitgym generate` if the user names neither a goal nor an environment."""
 
 MOST = 2**63 - 1
 """The largest whole number that a setting or a record may hold."""
 
 LARGEST_POPULATION = 100_000
-"""Individuals; a population beyond this size fills the memory before the first generation."""
+"""The maximum number of individuals; a larger population fills the memory before the first generation."""
 
 WholeNumber = Annotated[int, Meta(ge=1, le=MOST)]
 PopulationSize = Annotated[int, Meta(ge=1, le=LARGEST_POPULATION)]
 Seed = Annotated[int, Meta(ge=0, le=MOST)]
 Name = Annotated[str, Meta(min_length=1)]
 
-_LONGEST = 200  # characters of a value in a message
+_LONGEST = 200  # maximum number of characters of a value in a message
 
 K = TypeVar("K", bound="Options")
 T = TypeVar("T")
@@ -64,16 +64,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The keyword arguments of an environment. A subclass is a frozen dataclass; each field has a type and a default."""
+    """The keyword arguments of an environment. A subclass is a frozen dataclass; each field has a default."""
 
     local: ClassVar[frozenset[str]] = frozenset({"path", "timeout_s"})
-    """Fields that describe the machine rather than the run; records leave them out."""
+    """Fields that describe the machine rather than the run; records omit them."""
 
     without: ClassVar[Mapping[str, str]] = types.MappingProxyType({})
-    """Inherited fields that this kind does not have, each with what to use instead."""
+    """Inherited fields that this class does not support, each with the alternative."""
 
     def recorded(self) -> dict[str, Any]:
-        """The fields that a result depends on, as JSON-ready values."""
+        """Return the fields that a result depends on, as JSON-ready values."""
         found = plain({name: value for name, value in vars(self).items() if name not in (*self.local, *self.without)})
         assert isinstance(found, dict)
         return found
@@ -81,17 +81,18 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions(Options):
-    """The options of a search, whoever guides it.
+    """The options of a search, independent of its guidance.
 
     Attributes:
         search: search algorithm, with options after a colon: mosa:crossover=0.5,distance=epsilon.
-        smart: use only those fitness functions and targets that represent the others.
+        smart: use only the fitness functions and targets that represent the others.
         secondary: tie-breaker between equally fit test cases: length, performance or diversity.
-        population: number of individuals, unless search says so.
-        combination: how the values of several functions are added: scaled, each in [0, 1], as in the paper; or raw, as
+        population: number of individuals, unless search sets it.
+        combination: how the values of several functions are added: scaled to [0, 1] each, as in the paper; or raw, as
             in the code released with it, where a function with many targets outweighs the others.
-        private: late, private functions and methods are called too once nothing new was covered for some time; or never.
-        mined: use, the search begins with calls and arguments from doctests, tests and the read-me of the package; or
+        private: late to call private functions and methods too once nothing new has been covered for some time; or
+            never.
+        mined: use to start the search with calls and arguments from the doctests, tests and README of the package; or
             ignore.
     """
 
@@ -104,7 +105,7 @@ class EngineOptions(Options):
     mined: Literal["use", "ignore"] = "use"
 
     def engine(self) -> dict[str, Any]:
-        """These options as keyword arguments of `fitgym.engine.Engine`."""
+        """Return these options as keyword arguments of `fitgym.engine.Engine`."""
         return {each.name: getattr(self, each.name) for each in dataclasses.fields(EngineOptions)}
 
 
@@ -114,17 +115,17 @@ class SearchOptions(EngineOptions):
 
     Attributes:
         path: folder that is searched first for the subject.
-        goal: what the tester wants in the end: exceptions, coverage, diversity, mean_diversity or strong_mutation.
+        goal: the testing goal, such as exceptions, coverage, diversity, mean_diversity, strong_mutation or tests.
         functions: fitness functions to use instead of the goal's own list: exception,branch,loop_twice.
         variants: arguments of fitness functions by name, such as {"diversity": {"last_two": true}}.
-        reward: what agents learn from: growth (relative growth of the goal's value, comparable between goals and
+        reward: reward of the agent: growth (relative growth of the goal's value, comparable between goals and
             subjects), gain (its change), paper (as published for the goal) or released (as in the published code).
-        features: what the agent sees: a feature set, or feature blocks joined by +.
-        generations_per_step: how many generations a decision holds.
-        budget: of an episode: 200g (generations) or 20000x (executions of test cases).
-        timeout_s: seconds that one test case may take.
-        programs: programs that the import of the subject may start, by name and separated by commas: uname,git. They can
-            write only where the subject can. Test cases start none.
+        features: observation of the agent: a feature set, or feature blocks joined by +.
+        generations_per_step: number of generations per decision.
+        budget: budget of an episode: 200g (generations) or 20000x (executions of test cases).
+        timeout_s: time limit of one test case in seconds.
+        programs: programs that the import of the subject may start, names separated by commas: uname,git. They can
+            write only where the subject can. Test cases cannot start programs.
     """
 
     path: str | None = None
@@ -144,10 +145,10 @@ class FitnessOptions(SearchOptions):
     """The options of environments in which an agent chooses fitness functions.
 
     Attributes:
-        actions: what can be chosen: a catalogue of combinations, a list of them, bits or weights; by default the goal's
-            own catalogue.
-        populations: one population, shared by all actions; or per-action, where each action resumes the population that
-            it left, as in the code released with the paper.
+        actions: action space: a catalogue of combinations, a list of them, bits or weights; by default the goal's own
+            catalogue.
+        populations: shared, one population for all actions; or per-action, where each action resumes the population
+            that it left, as in the code released with the paper.
     """
 
     actions: str | tuple[str, ...] | None = None
@@ -167,13 +168,13 @@ class GuidedOptions(SearchOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Everything that the result of one run depends on.
+    """Everything that determines the result of one run.
 
     Attributes:
         env: id of a registered environment, `module:id` to import a module first, or `module:Class`.
-        subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`; "" where the environment has none.
+        subject: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`; "" if the environment has none.
         agent: `name`, `name:argument` or the folder of a saved agent; "" for the environment's default.
-        seed: of everything random in the run.
+        seed: seed of all randomness in the run.
         budget: `20000x` executions, `200g` generations or `60s` seconds; "" for the environment's default.
         options: further keyword arguments of the environment.
     """
@@ -186,7 +187,7 @@ class Setting:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def option(self, name: str) -> Any:
-        """The value of one option: as given, else the default of environments with a search.
+        """Return the value of one option; by default that of environments with a search.
 
         Raises:
             KeyError: there is no such option.
@@ -195,12 +196,12 @@ class Setting:
 
     @classmethod
     def from_keywords(cls, **keywords: Any) -> Setting:
-        """A setting from one list of keywords: the attributes of `Setting`, all others are options of the environment.
+        """Make a setting from keywords: the attributes of `Setting`; all others are options of the environment.
 
         None stands for the default.
 
         Raises:
-            InputError: an attribute is of another type or out of range.
+            InputError: an attribute has a wrong type or is out of range.
         """
         own = {each.name for each in dataclasses.fields(cls)}
         given = {name: value for name, value in keywords.items() if value is not None}
@@ -208,16 +209,16 @@ class Setting:
         return cls.of({**{name: value for name, value in given.items() if name in own}, "options": options})
 
     def to_json(self) -> dict[str, Any]:
-        """The setting as JSON-ready values."""
+        """Return the setting as JSON-ready values."""
         found: dict[str, Any] = plain(self)
         return found
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Setting:
-        """The setting that `to_json` wrote.
+        """Return the setting that `to_json` wrote.
 
         Raises:
-            InputError: a value is unknown or of another type.
+            InputError: a name is unknown, or a value has a wrong type.
         """
         return _build(cls, values, "the setting")
 
@@ -226,23 +227,23 @@ def read(kind: type[K], given: Mapping[str, Any], who: str) -> K:
     """Check keyword arguments of an environment.
 
     Args:
-        kind: the options that it has.
-        given: names with values, as from Python, TOML or JSON.
+        kind: the class of its options.
+        given: names with values, from Python, TOML or JSON.
         who: the environment, for messages.
 
     Raises:
-        InputError: a name is unknown, or a value is of another type or out of range.
+        InputError: a name is unknown, or a value has a wrong type or is out of range.
     """
     return _build(kind, given, who)
 
 
 def option(kind: type[Any], name: str, text: str) -> Any:
-    """The value that a text on the command line means for an option: JSON if it is some, otherwise the text itself.
+    """Parse an option on the command line: as JSON if possible, otherwise as text.
 
     Args:
         kind: a dataclass with the option.
-        name: of the option.
-        text: as written by the user.
+        name: the name of the option.
+        text: the text given by the user.
 
     Raises:
         InputError: the value does not fit the option.
@@ -257,28 +258,28 @@ def option(kind: type[Any], name: str, text: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: tables, lists, texts, numbers, true, false and none."""
+    """Convert a value to its JSON form: tables, lists, texts, numbers, true, false and null."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def defaults(kind: type[Any]) -> dict[str, Any]:
-    """The options of a kind with their defaults."""
+    """Return the options of a class with their defaults."""
     blank = kind()
     return {name: getattr(blank, name) for name in hints(kind)}
 
 
 def hints(kind: type[Any]) -> dict[str, Any]:
-    """The options of a kind with their types, constraints included."""
+    """Return the options of a class with their types, including constraints."""
     found = typing.get_type_hints(kind, include_extras=True)
     without = getattr(kind, "without", {})
     return {each.name: found[each.name] for each in dataclasses.fields(kind) if each.name not in without}
 
 
 def checked(name: str, value: Any, kind: Any) -> Any:
-    """The value of an option, converted to its type: lists become tuples.
+    """Convert the value of an option to its type; lists become tuples.
 
     Raises:
-        InputError: it does not fit the type.
+        InputError: the value does not fit the type.
     """
     try:
         return msgspec.convert(value, kind)
@@ -298,15 +299,15 @@ def _build(kind: type[T], given: Mapping[str, Any], who: str) -> T:
 
 
 def _shown(value: Any) -> str:
-    """A value for a message, cut where it is long."""
-    if isinstance(value, int) and abs(value) > MOST:  # Python refuses to write numbers of thousands of digits
+    """Return a value for a message, truncated if it is long."""
+    if isinstance(value, int) and abs(value) > MOST:  # Python refuses to print numbers with thousands of digits
         return f"a number of {value.bit_length()} bits"
     text = f"'{value}'" if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _noun(kind: Any) -> str:
-    """What values of a type are called, for messages."""
+    """Return the noun for values of a type, for messages."""
     if get_origin(kind) is Annotated:
         base, *rest = get_args(kind)
         least = next((m for m in rest if isinstance(m, Meta)), Meta())

@@ -10,13 +10,13 @@ from typing import Any
 __all__ = ["left_out", "summary"]
 
 WORST_LINES = 8
-"""Lines with surviving mutants that a summary names."""
+"""The maximum number of lines with surviving mutants in a summary."""
 
 
 def summary(record: Mapping[str, Any], suite_path: Path | None) -> str:
-    """The result in a few lines for a person."""
+    """Return the result in a few lines for a person."""
     measured = record["measured"]
-    seconds = record["seconds"]["search"] + record["seconds"]["finish"]  # "mutants" is a part of the latter
+    seconds = record["seconds"]["search"] + record["seconds"]["finish"]  # "finish" includes "mutants"
     lines = [
         f"{record['subject']}: {_counted(record['tests'], 'test')}, {_counted(record['statements'], 'statement')}"
         + (f" -> {suite_path}" if suite_path else ""),
@@ -48,13 +48,13 @@ def summary(record: Mapping[str, Any], suite_path: Path | None) -> str:
 
 
 def left_out(record: Mapping[str, Any]) -> str:
-    """Why tests were left out of the suite, each reason with its number of tests, the most frequent first."""
+    """Return the reasons why tests were left out of the suite, with their numbers of tests, most frequent first."""
     reasons = Counter(test["reason"] for test in record["dropped"])
     return ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
 
 
 def _before_and_after(existing: Mapping[str, Any]) -> list[str]:
-    """What existing tests reach and kill, alone and together with the new ones."""
+    """Return two lines: results of the existing tests alone, and together with the new ones."""
     branches, mutants = existing["branches"], existing["mutants"]
     total = branches["total"]
     before = f"branches {branches['before']}/{total}, mutants {mutants['before']}/{mutants['total']} killed"
@@ -65,7 +65,7 @@ def _before_and_after(existing: Mapping[str, Any]) -> list[str]:
 
 
 def _mutants_in_words(score: Mapping[str, Any]) -> str:
-    """How many mutants are killed, and the lines in which most survive."""
+    """Return the number of killed mutants, and the lines in which most survive."""
     lines = Counter(score["survivor_lines"])
     worst = sorted(sorted(lines, key=lambda line: -lines[line])[:WORST_LINES])
     where = ", ".join(f"{line} ({lines[line]})" if lines[line] > 1 else str(line) for line in worst)

@@ -1,11 +1,11 @@
-"""Checks for those who extend fitgym: is an environment, or an agent, as strict as those that come with it?
+"""Checks for extensions of fitgym: whether an environment or an agent meets the same requirements as the included ones.
 
     from fitgym.testing import check_agent, check_env_strict
 
     check_env_strict("fitgym/ExceptionDiscovery-v0", subject="textwrap", budget="20g")
     check_agent("ucb:c=0.5")
 
-Each check raises `AssertionError` with one sentence that says what was expected.
+Each check raises `AssertionError` with one sentence that states the expected behaviour.
 """
 
 from __future__ import annotations

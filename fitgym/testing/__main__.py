@@ -1,4 +1,4 @@
-"""The process in which an episode is repeated, see `fitgym.testing.environments`."""
+"""The main module of the process that repeats an episode, see `fitgym.testing.environments`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Does an agent keep the promises that training, comparing and replaying lean on?"""
+"""Checks of an agent: it must meet the requirements of training, comparison and replay."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = ["Levers", "check_agent"]
 
 _LEVERS = 5
 _SEEN = 3
-_AGAIN = 20  # steps of a run that is compared with another one
+_AGAIN = 20  # steps of the runs that are compared
 
 
 class Levers(gymnasium.Env[NDArray[np.float32], Any]):
     """A small environment for checks; an episode has seven steps.
 
-    | `kind` | reward, beside a noise below 0.01 | masks of every other `info` |
+    | `kind` | reward, plus noise below 0.01 | masks of every other `info` |
     |---|---|---|
-    | `Discrete` | k / n for lever k of n | forbid one of the levers but the first |
-    | `MultiBinary` | the share of levers that are right: down (1) if even, up (0) if odd | forbid a 1 of one lever but the first |
-    | `Box(-1, 1)` | 1 - the mean distance of levers from 0.8 if even, from -0.8 if odd | all true |
+    | `Discrete` | k / n for lever k of n | forbid one lever other than the first |
+    | `MultiBinary` | the share of correct levers: even ones down (1), odd ones up (0) | forbid a 1 of one lever other than the first |
+    | `Box(-1, 1)` | 1 - the mean distance of the levers from 0.8 (even) or -0.8 (odd) | all true |
 
-    Observations are random. A step counts three generations.
+    Observations are random. A step counts as three generations.
 
     Args:
         n: number of levers, at least 2.
@@ -55,19 +55,19 @@ class Levers(gymnasium.Env[NDArray[np.float32], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode."""
+        """Start an episode."""
         super().reset(seed=seed)
         self.steps = 0
         return self.np_random.random(_SEEN, np.float32), self._info()
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Pull a lever, or set all of them."""
+        """Pull one lever, or set all of them."""
         reward = self.pays(action) + 0.01 * float(self.np_random.random())
         self.steps += 1
         return self.np_random.random(_SEEN, np.float32), reward, self.steps == 7, False, self._info()
 
     def pays(self, action: Any) -> float:
-        """The reward of an action without noise, at most 1."""
+        """Return the reward of an action without noise, at most 1."""
         if isinstance(self.action_space, Discrete):
             return int(action) / self.n
         even = np.arange(self.n) % 2 == 0
@@ -76,7 +76,7 @@ class Levers(gymnasium.Env[NDArray[np.float32], Any]):
         return 1.0 - float(np.mean(np.abs(np.asarray(action) - np.where(even, 0.8, -0.8))))
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The values of levers that are allowed now."""
+        """The mask of allowed lever values."""
         mask = np.ones(2 * self.n if isinstance(self.action_space, MultiBinary) else self.n, bool)
         lever = 1 + self.steps % (self.n - 1)
         if self.steps % 2 and not isinstance(self.action_space, Box):
@@ -88,27 +88,27 @@ class Levers(gymnasium.Env[NDArray[np.float32], Any]):
 
 
 def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, **hyper_parameters: Any) -> None:
-    """Check the promises of an agent, in a small environment for each space that it declares in `Agent.spaces`.
+    """Check an agent in a small environment, for each space that it declares in `Agent.spaces`.
 
-    - `act` gives a plain `int` (`Discrete`) or an array of the space, and `predict` arrays, one action for each
-      observation. Both obey the mask or raise an `InputError`. They refuse a mask that allows nothing or has another
-      shape. Masks of `Box` are ignored.
-    - `predict` changes neither the saved agent, but for the generator that it draws from, nor the next actions of `act`.
-      A deterministic prediction draws nothing and is repeatable.
-    - A saved and loaded agent goes on as the original would have, with the same hyper-parameters.
+    - `act` returns a plain `int` (`Discrete`) or an array of the space. `predict` returns arrays, one action for each
+    observation. Both obey the mask or raise an `InputError`. They refuse a mask that allows nothing or has another
+    shape. Masks of `Box` are ignored.
+    - `predict` changes neither the next actions of `act` nor the saved agent, except for the generator that it draws
+    from. A deterministic prediction draws no random numbers and is repeatable.
+    - A saved and loaded agent continues as the original would, with the same hyper-parameters.
     - The same seed gives the same run. The generators of `random`, `numpy.random` and `torch` are unchanged.
-    - An environment with another number of actions, bits or numbers is refused by `learn` and `load`, with an
-      `InputError` that names both numbers.
+    - `learn` and `load` refuse an environment with another number of actions, bits or numbers, with an `InputError`
+    that names both numbers.
 
     Args:
         kind: a class, or the name of an agent of fitgym with options as on the command line, such as `ucb:c=0.5`.
-        steps: training steps before each check.
-        seed: of the agent and of the environment.
-        hyper_parameters: of the class; a name has its options with it.
+        steps: number of training steps before each check.
+        seed: seed of the agent and of the environment.
+        hyper_parameters: hyper-parameters of a class; a name contains its own options.
 
     Raises:
-        AssertionError: one of these does not hold.
-        InputError: hyper-parameters were given beside a name.
+        AssertionError: a requirement is not met.
+        InputError: hyper-parameters were given in addition to a name.
     """
     if isinstance(kind, str) and hyper_parameters:
         given = ",".join(f"{name}={value}" for name, value in hyper_parameters.items())
@@ -126,7 +126,7 @@ def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, *
 
 
 def _check_in(pupil: _Pupil) -> None:
-    """All checks in one space."""
+    """Run all checks in one space."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shared = _shared_chance()
@@ -137,11 +137,11 @@ def _check_in(pupil: _Pupil) -> None:
         _check_seed(pupil, folder)
         _check_refusals(pupil, folder)
         changed = _difference(shared, {key: state for key, state in _shared_chance().items() if key in shared})
-        assert not changed, f"{pupil.name} changes the generator that everybody shares: {changed}"
+        assert not changed, f"{pupil.name} changes a shared random generator: {changed}"
 
 
 class _Pupil:
-    """Makes the agent that is checked, as often as it is needed."""
+    """Makes fresh copies of the agent under test."""
 
     def __init__(
         self,
@@ -160,37 +160,37 @@ class _Pupil:
         self.hyper_parameters = hyper_parameters
 
     def levers(self, n: int = _LEVERS) -> Levers:
-        """The environment of the check."""
+        """Return the environment of the check."""
         return Levers(n, self.space)
 
     def new(self) -> Agent:
-        """The agent, untrained."""
+        """Return the untrained agent."""
         space, names = self.levers().action_space, [f"lever {k}" for k in range(_LEVERS)]
         if isinstance(self.kind, str):
             return make_named(self.kind, space, action_names=names, seed=self.seed)
         return self.kind(space, action_names=names, seed=self.seed, **self.hyper_parameters)
 
     def taught(self, steps: int | None = None) -> Agent:
-        """One that has learnt for a while and has an environment in front of it, always the same."""
+        """Return an agent that has learnt for some steps and has an environment, always the same."""
         agent = self.new().learn(self.levers(), self.steps if steps is None else steps, seed=self.seed)
         return self.before(agent)
 
     def before(self, agent: Agent) -> Agent:
-        """The agent with an environment in front of it."""
+        """Give the agent an environment, and return it."""
         env = self.levers()
         env.reset(seed=1)
         agent.watch(env)
         return agent
 
     def run(self, agent: Agent) -> list[Any]:
-        """The actions of one more run."""
+        """Return the actions of one more run."""
         done: list[Any] = []
         agent.learn(self.levers(), _AGAIN, seed=5, callback=lambda _, step: done.append(_plain(step.action)))
         return done
 
 
 def _plain(action: Any) -> Any:
-    """The action as Python's numbers, which can be compared."""
+    """Convert an action to Python numbers, which can be compared."""
     return np.asarray(action).tolist()
 
 
@@ -199,23 +199,24 @@ def _observations(n: int) -> NDArray[np.float32]:
 
 
 def _saved(agent: Agent, folder: Path) -> dict[str, Any]:
-    """What it writes when it is saved, by name of file."""
+    """Save the agent and return its files by name."""
     agent.save(folder)
     found: dict[str, Any] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.suffix == ".npz":  # the bytes hold the time of day
+        if path.suffix == ".npz":  # its bytes contain the time of writing
             with np.load(path, allow_pickle=False) as stored:
                 arrays = {key: stored[key] for key in stored.files}
             for key, array in arrays.items():
-                found[f"{name}:{key}"] = array.dtype.str, array.shape, array.tobytes()  # equal where not a number too
+                # Bytes rather than values, because NaN differs from itself.
+                found[f"{name}:{key}"] = array.dtype.str, array.shape, array.tobytes()
         elif path.is_file():
             found[name] = path.read_bytes()
     return found
 
 
 def _predicted(agent: Agent, deterministic: bool) -> list[Any]:
-    """What it predicts for some observations after each other, its state handed on."""
+    """Return the predictions for a sequence of observations, passing on the agent's state."""
     state: Any = None
     found = []
     for i, observation in enumerate(_observations(9)):
@@ -251,7 +252,7 @@ def _check_actions(pupil: _Pupil) -> None:
 
 
 def _of(space: Space[Any], action: Any) -> Any:
-    """A predicted action in the form that the space accepts."""
+    """Convert a predicted action to the form that the space accepts."""
     return np.int64(action) if isinstance(space, Discrete) else action
 
 
@@ -269,7 +270,7 @@ def _check_masks(pupil: _Pupil) -> None:
                 chosen, _ = agent.predict(observation, deterministic=deterministic, action_masks=mask)
                 assert _obeys(space, chosen, mask), f"{name}: predict gave {chosen}, which the action mask forbids"
     if isinstance(space, Box):
-        return  # masks are ignored, whatever they are
+        return  # masks are ignored
     observation, size = _observations(1)[0], len(_mask(space, rng))
     for useless in ([False] * size, [True] * (size - 1)):
         for what in ("act", "predict"):
@@ -284,7 +285,7 @@ def _check_masks(pupil: _Pupil) -> None:
 
 
 def _mask(space: Space[Any], rng: np.random.Generator) -> NDArray[np.bool_]:
-    """A random mask that allows something."""
+    """Return a random mask that allows at least one action."""
     if isinstance(space, MultiBinary):
         pairs = rng.random((_LEVERS, 2)) < 0.4
         pairs[np.arange(_LEVERS), rng.integers(0, 2, _LEVERS)] = True
@@ -311,7 +312,7 @@ def _check_predict(pupil: _Pupil, folder: Path) -> None:
     _predicted(disturbed, False)
     assert disturbed.n_updates == undisturbed.n_updates, f"{name}: predict counts as an update"
     drawn = _saved(disturbed, folder / "drawn")
-    drawn["agent.json"] = before["agent.json"]  # it may have drawn from its generator
+    drawn["agent.json"] = before["agent.json"]  # contains the generator, from which predict may draw
     changed = _difference(before, drawn)
     assert not changed, f"{name}: a prediction that draws changed {changed}"
     after = pupil.run(disturbed)
@@ -343,15 +344,15 @@ def _check_seed(pupil: _Pupil, folder: Path) -> None:
     (first, learnt), (second, again) = runs
     assert first == second, f"{pupil.name}: the same seed gave {first} and then {second}"
     changed = _difference(learnt, again)
-    assert not changed, f"{pupil.name}: the same seed and actions left another {changed}"
+    assert not changed, f"{pupil.name}: the same seed and actions gave a different {changed}"
 
 
 def _check_refusals(pupil: _Pupil, folder: Path) -> None:
     agent, env = pupil.taught(), pupil.levers(_LEVERS + 1)
     place = agent.save(folder / "other")
     asked: dict[str, Callable[[], object]] = {
-        "to learn": lambda: agent.learn(env, 1),
-        "to be loaded": lambda: type(agent).load(place, env.action_space),
+        "learn": lambda: agent.learn(env, 1),
+        "load": lambda: type(agent).load(place, env.action_space),
     }
     for what, ask in asked.items():
         expected = f"expected an InputError that names {_LEVERS + 1} and {_LEVERS}"
@@ -360,18 +361,18 @@ def _check_refusals(pupil: _Pupil, folder: Path) -> None:
         except InputError as problem:
             said = str(problem)
             clear = str(_LEVERS) in said and str(_LEVERS + 1) in said
-            assert clear, f"{pupil.name}: asked {what} for other actions it said '{said}', {expected}"
+            assert clear, f"{pupil.name}: {what} with another number of actions said '{said}', {expected}"
             continue
-        raise AssertionError(f"{pupil.name}: asked {what} for other actions it did, {expected}")
+        raise AssertionError(f"{pupil.name}: {what} accepted another number of actions, {expected}")
 
 
 def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """What is saved otherwise, as text, empty if nothing is."""
+    """Return the names of entries that differ, joined as text; empty if there are none."""
     return ", ".join(key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key))
 
 
 def _shared_chance() -> dict[str, Any]:
-    """Where the generators stand that everybody shares."""
+    """Return the states of the shared random generators."""
     found: dict[str, Any] = {"random": random.getstate(), "numpy.random": repr(np.random.get_state())}
     if "torch" in sys.modules:
         found["torch"] = sys.modules["torch"].get_rng_state().tolist()

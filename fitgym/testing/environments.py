@@ -1,4 +1,4 @@
-"""Is an environment as strict as those that come with fitgym?"""
+"""Checks of an environment: it must meet the same requirements as those that come with fitgym."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
-import fitgym.envs  # noqa: F401  (its environments can be named without importing it first)
+import fitgym.envs  # noqa: F401  (registers the environments of fitgym, so that callers need not import it)
 
 __all__ = ["check_env_strict", "digest", "elsewhere", "episode"]
 
@@ -40,28 +40,28 @@ def check_env_strict(
     checkers: bool = True,
     **arguments: Any,
 ) -> None:
-    """Hold a registered environment to everything that training and replaying lean on.
+    """Check that a registered environment meets the requirements of training and replay.
 
-    - Gymnasium's checker accepts it, and that of Stable-Baselines3 where it is installed.
-    - Its spec survives being written as JSON.
+    - Gymnasium's checker accepts it, and that of Stable-Baselines3 if it is installed.
+    - Its spec can be written as JSON and read back.
     - The same seed and actions give the same episode: in the same object, in another one made from the spec, in new
-      processes under two hash seeds, in a pickled copy and in a fork taken in the middle.
-    - Observations are in their space at every step, and rewards are finite and in `reward_range`, where there is one.
-    - Its record, where it has `record` and `action_of`, is JSON and repeats the episode.
-    - `info` has the same keys at every step, and `info["action_mask"]`, where there is one, is what `action_masks()`
-      says and allows something.
-    - Closing it leaves no process, no descriptor and no temporary folder behind, and closing it twice is harmless.
+    processes under two hash seeds, in a pickled copy, and in a fork taken in the middle.
+    - Observations are in their space at every step. Rewards are finite, and in `reward_range` if it has one.
+    - If it has `record` and `action_of`, its record is JSON and repeats the episode.
+    - `info` has the same keys at every step. If there is an `info["action_mask"]`, it equals `action_masks()` and
+    allows at least one action.
+    - Closing it leaves no process, no descriptor and no temporary folder behind; closing it twice is allowed.
 
     Args:
-        name: a registered id, with its module (`package.module:id`) where the module must be imported first.
-        steps: of the episodes that are compared; at least 2, and the environment must not end before.
-        seed: of these episodes, and of the actions.
+        name: a registered id, with its module (`package.module:id`) if the module must be imported first.
+        steps: number of steps of the compared episodes; at least 2, and the environment must not end before.
+        seed: seed of these episodes, and of the actions.
         processes: also compare with new processes, which takes some seconds.
-        checkers: also ask Gymnasium's checker and that of Stable-Baselines3.
-        arguments: of the environment, JSON values only.
+        checkers: also run Gymnasium's checker and that of Stable-Baselines3.
+        arguments: arguments of the environment, JSON values only.
 
     Raises:
-        AssertionError: one of these does not hold.
+        AssertionError: a requirement is not met.
     """
     before = _open()
     with _own_temporary_folder() as folder:
@@ -71,8 +71,8 @@ def check_env_strict(
         assert not left, f"{name}: after closing there are temporary files: {', '.join(left)}"
     deadline = time.monotonic() + 2.0
     while (more := _open() - before) and time.monotonic() < deadline:
-        time.sleep(0.02)  # a process that was told to end may take a moment
-    assert not more, f"{name}: after closing there is something open that was not before: {', '.join(sorted(more))}"
+        time.sleep(0.02)  # ending a process may take a moment
+    assert not more, f"{name}: still open after closing: {', '.join(sorted(more))}"
 
 
 def _check(name: str, steps: int, seed: int, processes: bool, checkers: bool, arguments: dict[str, Any]) -> None:
@@ -102,11 +102,11 @@ def _check(name: str, steps: int, seed: int, processes: bool, checkers: bool, ar
                 assert theirs == digest(expected), f"{name}: another episode in a process with hash seed {hash_seed}"
     finally:
         env.close()
-        env.close()
+        env.close()  # a second call must be allowed
 
 
 def episode(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> list[Any]:
-    """What the first steps of an episode give, as plain values: observations, rewards, flags and infos."""
+    """Return the first steps of an episode as plain values: observations, rewards, flags and infos."""
     observation, info = env.reset(seed=seed)
     seen: list[Any] = [_plain(observation), _plain(info)]
     for action in _actions(env, steps, seed):
@@ -115,19 +115,19 @@ def episode(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> list[Any]:
 
 
 def digest(seen: Sequence[Any]) -> str:
-    """A short text that two different episodes do not share."""
+    """Return a hash of an episode; different episodes have different hashes."""
     return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 
 
 def _actions(env: gymnasium.Env[Any, Any], steps: int, seed: int) -> list[Any]:
-    """The same actions for every environment with this action space."""
+    """Draw actions that are the same for every environment with this action space."""
     space = pickle.loads(pickle.dumps(env.action_space))
     space.seed(seed)
     return [space.sample() for _ in range(steps)]
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it, exact to the last bit."""
+    """Convert a value to its JSON form, exact to the last bit."""
     if isinstance(value, Mapping):
         return {str(key): _plain(value[key]) for key in value}
     if isinstance(value, list | tuple):
@@ -179,11 +179,11 @@ def _check_copies(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int
             found = [_plain(twin.step(action)) for action in actions[1:]]
         finally:
             twin.close()
-        assert found == expected, f"{name}: {what} taken in the middle goes on otherwise"
+        assert found == expected, f"{name}: {what} taken in the middle continues differently"
 
 
 def _check_record(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int) -> None:
-    """Repeat an episode without a seed from its record."""
+    """Play an episode without a seed, and repeat it from its record."""
     inner: Any = env.unwrapped
     inner.reset()
     for action in _actions(env, steps, seed):
@@ -198,7 +198,7 @@ def _check_record(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int
 
 
 def _in_new_process(module: str, spec: str, steps: int, seed: int, hash_seed: int) -> str:
-    """The digest of the episode in a new process."""
+    """Return the digest of the episode in a new process."""
     done = subprocess.run(
         [sys.executable, "-m", "fitgym.testing", module, str(steps), str(seed)],
         input=spec,
@@ -212,7 +212,7 @@ def _in_new_process(module: str, spec: str, steps: int, seed: int, hash_seed: in
 
 @contextmanager
 def _own_temporary_folder() -> Iterator[Path]:
-    """What this process makes among the temporary files goes to a folder of its own meanwhile."""
+    """Redirect the temporary files of this process to a separate folder during the block."""
     before = tempfile.gettempdir()
     with tempfile.TemporaryDirectory() as folder:
         tempfile.tempdir = folder
@@ -223,7 +223,7 @@ def _own_temporary_folder() -> Iterator[Path]:
 
 
 def _open() -> set[str]:
-    """Child processes and open descriptors of this process, as far as the system tells."""
+    """Return the child processes and open descriptors of this process, as far as the system reports them."""
     found: set[str] = set()
     with suppress(OSError):
         for task in Path("/proc/self/task").iterdir():
@@ -236,7 +236,7 @@ def _open() -> set[str]:
 
 
 def elsewhere(module: str, steps: str, seed: str) -> None:
-    """What a new process does: read a spec from stdin and write the digest of its episode."""
+    """Read a spec from stdin and write the digest of its episode; runs in a new process."""
     __import__(module)
     env = gymnasium.make(EnvSpec.from_json(sys.stdin.read()))
     try:

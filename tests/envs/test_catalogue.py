@@ -80,7 +80,7 @@ def test_strong_mutation_is_combined_in_the_31_ways_of_the_released_code():
 
 def test_a_catalogue_for_another_goal_is_refused():
     with pytest.raises(
-        InputError, match="catalogue 'paper-diversity' combines 'diversity', which is not one of the goal"
+        InputError, match="catalogue 'paper-diversity' combines 'diversity', which is not a function of the goal"
     ):
         catalogue("paper-diversity", EIGHT)
     with pytest.raises(InputError, match="catalogue 'paper-mutation' combines 'strong_mutation'"):
@@ -115,7 +115,9 @@ def test_an_unknown_kind_is_refused(kind):
 
 
 def test_an_action_with_an_unknown_function_names_it():
-    with pytest.raises(InputError, match=r"action 'branch\+brunch' cannot be used: 'brunch' is not one of"):
+    with pytest.raises(
+        InputError, match=r"action 'branch\+brunch' cannot be used: there is no fitness function 'brunch'"
+    ):
         parse_action("branch+brunch", EIGHT)
 
 

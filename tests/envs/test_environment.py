@@ -406,7 +406,7 @@ def test_agents_that_choose_from_a_list_say_so(actions):
         space = env.action_space
     with pytest.raises(InputError, match=r"UCB cannot act in .*, only in Discrete; agents that act in"):
         make_agent("ucb", space)
-    with pytest.raises(InputError, match=f"actions '{actions}' have no populations of their own"):
+    with pytest.raises(InputError, match=f"actions '{actions}' cannot have populations 'per-action'"):
         FitnessSelection(TRIANGLE, actions=actions, populations="per-action")
 
 

@@ -132,7 +132,7 @@ def test_the_functions_that_guide_all_algorithms_can_be_named() -> None:
         ({"actions": "bits"}, "has no option 'actions'"),
         ({"searches": ["mosa", "mosa"]}, "expected at least one and each of them once"),
         ({"searches": ["moza"]}, "did you mean 'mosa'"),
-        ({"fitness": "colour"}, "'colour' is not one of its fitness functions"),
+        ({"fitness": "colour"}, "there is no fitness function 'colour'"),
     ],
 )
 def test_algorithms_that_make_no_sense_are_refused(arguments: dict[str, Any], message: str) -> None:

@@ -189,7 +189,7 @@ def test_half_a_checkpoint_and_one_of_a_longer_training_are_not_gone_on_from(tmp
     ("options", "message"),
     [
         ({"agent": "ubc"}, "did you mean 'ucb'"),
-        ({"agent": "fixed:exception"}, "agent 'fixed:exception' learns nothing: it is used as it is"),
+        ({"agent": "fixed:exception"}, "agent 'fixed:exception' does not learn: use it without training"),
         ({"goal": "coverag"}, "did you mean 'coverage'"),
         ({"budget": "10s"}, "counts seconds, so no episode could be repeated"),
         ({"steps": 0}, "steps is 0, expected at least 1"),

@@ -31,8 +31,8 @@ def test_an_environment_of_another_library_can_be_played() -> None:
     [
         (Setting(env="fitgym/Toi-v0"), "no environment named 'fitgym/Toi-v0'; did you mean 'fitgym/Toy-v0'"),
         (Setting(env="no_such_module:Thing"), "environment 'no_such_module:Thing' cannot be imported"),
-        (Setting(env="pathlib:Path"), "'pathlib:Path' is no class of environments"),
-        (Setting(env="fitgym/Toy-v0", subject="html"), "has no subject, so 'html' has no place in it"),
+        (Setting(env="pathlib:Path"), "'pathlib:Path' is not an environment class"),
+        (Setting(env="fitgym/Toy-v0", subject="html"), "has no subject, but 'html' was given: leave the subject out"),
         (Setting(env="fitgym/Toy-v0", options={"search": "mio"}), "no option of environment fitgym/Toy-v0 named 'search'"),
         (Setting(options={"horizon": 3}), "has no option 'horizon'"),
         (Setting(options={"goal": "coverag"}), "did you mean 'coverage'"),

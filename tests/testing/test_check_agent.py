@@ -291,8 +291,8 @@ def test_a_name_has_its_options_with_it() -> None:
         (Forgetful, "loaded it predicts"),
         (Nameless, "loaded it has the hyper-parameters"),
         (Unseeded, "after predictions it did"),
-        (Wasteful, r"changes the generator that everybody shares: numpy\.random"),
-        (Agreeable, "asked to be loaded for other actions it did, expected an InputError that names 6 and 5"),
+        (Wasteful, r"changes a shared random generator: numpy\.random"),
+        (Agreeable, "load accepted another number of actions, expected an InputError that names 6 and 5"),
         (Doubles, r"in MultiBinary: act gave array of type float64, expected an array of type int8"),
         (Lists, "in MultiBinary: act gave list, expected an array of type int8"),
         (Far, "in Box: predict gave .*, which (is|are) not in"),
@@ -300,7 +300,7 @@ def test_a_name_has_its_options_with_it() -> None:
         (ForgetfulInBoxes, "in Box after 25 steps: loaded it did"),
         (Nowhere, "declares no spaces, expected some of"),
         (Everywhere, "declares the space MultiDiscrete, expected some of"),
-        (Vague, "asked to learn for other actions it said 'these are other actions'"),
+        (Vague, "learn with another number of actions said 'these are other actions'"),
     ],
 )
 def test_each_kind_of_carelessness_is_found(kind: type[Agent], complaint: str) -> None:
