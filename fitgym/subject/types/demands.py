@@ -69,6 +69,8 @@ def probe(
                 continue
         for name, log in logs.items():
             hint = log.hint(attributes)
+          
+            # test.
             if hint.kind != "any" and hint != _BOOL:  # every value is used for its truth
                 found[operation.id, name] = hint
     return found

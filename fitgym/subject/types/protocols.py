@@ -58,7 +58,7 @@ def has(cls: type, attribute: str) -> bool:
 
 
 def annotated(cls: type) -> Mapping[str, Any]:
-    """Return the annotated attributes of the class itself; annotations of built-in classes are empty descriptors."""
+    """Return the annotated attributes of the class itself; none if `__annotations__` is a built-in descriptor."""
     found = vars(cls).get("__annotations__")
     return found if isinstance(found, dict) else {}
 
