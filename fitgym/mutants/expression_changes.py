@@ -368,9 +368,7 @@ class ExpressionChanges:
         span = span_of(node)
         text = self._text.at(span)
         name = node.id if isinstance(node, ast.Name) else ""
-        is_silent = text != (
-            name or ast.unparse(node)
-        )  # it spans several lines, or its text is no plain expression
+        is_silent = text != (name or ast.unparse(node))  # it spans several lines, or its text is no plain expression
         if is_silent or self._locals.is_receiver(name):
             return
         if self._locals.kind(name) in ("int", "float"):

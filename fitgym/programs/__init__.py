@@ -1,8 +1,8 @@
 """Generated programs: a number determines a small Python module with known obstacles, which the real engine can test.
 
-    from fitgym.programs import HARD, generate
-    program = generate(1000, HARD)
-    print(program.source)
+from fitgym.programs import HARD, generate
+program = generate(1000, HARD)
+print(program.source)
 """
 
 from fitgym.programs.knobs import EASY as EASY

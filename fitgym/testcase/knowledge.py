@@ -225,7 +225,7 @@ class Knowledge:
         """
         self.version += 1
         calls = trace.calls
-        returned = len(calls) - (len(calls) > 0 and not calls[-1].returned)  # no call runs after one that did not return
+        returned = len(calls) - (len(calls) > 0 and not calls[-1].returned)  # later calls did not run
         # Look-ups go by id: the statements are scattered in memory, and reading all of them would cost more than
         # counting.
         touched = self._touched

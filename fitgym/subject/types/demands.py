@@ -69,9 +69,8 @@ def probe(
                 continue
         for name, log in logs.items():
             hint = log.hint(attributes)
-          
-            # test.
-            if hint.kind != "any" and hint != _BOOL:  # every value is used for its truth
+            # A lone bool is dropped: the truth of any value can be used, and proxies fail every `isinstance` test.
+            if hint.kind != "any" and hint != _BOOL:
                 found[operation.id, name] = hint
     return found
 

@@ -338,8 +338,8 @@ class Forms:
         if arity is None:
             where = random()
             arity = -1 if where < 0.4 else 1 if where < 0.8 else 2
-            passing = range(max(arity, 0)) if result is None else ()  # no built-in function: its result would have another type
-        where = random() if result is None else 1.0  # with a known result type, built-in functions of another type are useless
+            passing = range(max(arity, 0)) if result is None else ()
+        where = random() if result is None else 1.0  # no builtin or own function: its result would not fit
         if where < 0.25 and arity in _FUNCTIONS:
             names = _FUNCTIONS[arity]
             return Name("builtins", names[int(random() * len(names))])
