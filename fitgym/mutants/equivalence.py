@@ -27,6 +27,7 @@ def telling(sign: str, right: ast.expr) -> list[str]:
     others = replacements.arithmetic(sign)
     if not (isinstance(right, ast.Constant) and type(right.value) is int):
         return list(others)
+    # x + 0 == x - 0, x | 0 == x ^ 0, x << 0 == x >> 0 and x * 1 == x ** 1.
     same = {0: ({"+", "-"}, {"|", "^"}, {"<<", ">>"}), 1: ({"*", "**"},)}.get(right.value, ())
     return [other for other in others if {sign, other} not in same and not any({sign, other} <= each for each in same)]
 

@@ -23,7 +23,7 @@ __all__ = ["ExpressionChanges"]
 _FORMS = ("-{}", "{} + 1", "{} - 1")
 _SIGNED, _COUNTED = _FORMS[:1], _FORMS[1:]
 _VARIABLES = 2  # replacements for each use of a variable
-_SPEAKING = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
+_MESSAGE_METHODS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
 _NUMERIC_ARGUMENTS = frozenset({"range", "abs", "round", "divmod"})
 # Expressions without side effects, which rarely raise.
 _QUIET = (
@@ -275,6 +275,7 @@ class ExpressionChanges:
         sign, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         edits = [(self._text.operator(operand, sign), other) for operand in node.values[:-1]]
         text = self._text.edited(span, *edits)
+        # If later operands have side effects, their evaluation alone can reveal the mutant.
         quiet = all(isinstance(part, _QUIET) for operand in node.values[1:] for part in ast.walk(operand))
         each = [outcomes(operand, sign == "or") for operand in node.values] if decides and quiet else [[]]
         at = [place for found in each for place in found] if all(each) else []
@@ -333,7 +334,7 @@ class ExpressionChanges:
     def _call(self, node: ast.Call) -> None:
         self._base(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        outer, self._silent = self._silent, self._silent or name in _SPEAKING
+        outer, self._silent = self._silent, self._silent or name in _MESSAGE_METHODS
         for rank, text in enumerate(of_call(node, self._text, silent=self._silent)):
             self._add("call", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank)
         for argument in node.args:

@@ -104,6 +104,7 @@ def _fewer(candidates: list[Change], most: int) -> list[Change]:
     """Select at most `most` candidates: whole groups of equal operator and rank while they fit, then an even sample."""
     if len(candidates) <= most:
         return candidates
+    # First replacements come before later ones, then the order is that of `PRECEDENCE`.
     groups: dict[tuple[bool, int, int], list[Change]] = {}
     for one in sorted(candidates, key=lambda one: one.order):
         groups.setdefault((one.rank > 0, PRECEDENCE.index(one.mutant.operator), one.rank), []).append(one)

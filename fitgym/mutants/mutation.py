@@ -37,7 +37,9 @@ def mutated(tree: ast.Module, mutant: Mutant) -> tuple[ast.AST, ...]:
     with deep_trees():
         way = _way(tree, mutant, isinstance(new, ast.stmt))
         if way is None:
-            raise ValueError(f"there is nothing to change at line {mutant.line} for '{mutant.id}'")
+            raise ValueError(
+                f"nothing at line {mutant.line} matches mutant '{mutant.id}': expected a mutant of this source"
+            )
         original = way[-1]
         for part in ast.walk(new):
             if isinstance(part, (ast.expr, ast.stmt)):

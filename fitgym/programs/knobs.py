@@ -53,9 +53,9 @@ class Knobs:
         if self.scale < 100:
             raise InputError(f"scale is {self.scale}, expected at least 100")
         if unknown := self.locks.keys() - LOCKS.keys():
-            raise InputError(f"there is no lock '{min(unknown)}': expected {', '.join(LOCKS)}")
+            raise InputError(f"no lock named '{min(unknown)}': expected one of {', '.join(LOCKS)}")
         if not self.locks or min(self.locks.values()) < 0.0 or sum(self.locks.values()) <= 0.0:
-            raise InputError(f"locks is {dict(self.locks)}, expected a number of at least 0 each, and not 0 for all")
+            raise InputError(f"locks is {dict(self.locks)}, expected weights of at least 0, one of them above 0")
 
 
 HARD: Final = Knobs()

@@ -52,20 +52,24 @@ def _slope(chance: random.Random, depth: int, scale: int, telling: bool) -> Lock
     bands = _widths(depth, scale)
     if telling:
         return Lock("slope", (f"gap = {_gap(chance, scale)}",), _bands(bands), depth)
+    # Like a dead lock it has a second statement; the shifted bands undo it.
     shift = 2 * chance.choice(bands)
     return Lock("slope", (f"gap = {_gap(chance, scale)}", f"gap += {shift}"), _bands(bands, shift), depth)
 
 
 def _plateau(chance: random.Random, depth: int, scale: int, telling: bool) -> Lock:
     bands = _widths(depth, scale)
+    # Within a step the branch distance is constant.
     step = max(4, bands[-1])
     lines = (f"gap = -(-{_gap(chance, scale)} // {step}) * {step // 4}",)
+    # The second statement has no effect; it only makes the lock look like a dead one.
     return Lock("plateau", lines if telling else (*lines, "gap += 0"), _bands(bands), depth)
 
 
 def _dead(chance: random.Random, depth: int, scale: int, telling: bool) -> Lock:
     bands = _widths(depth, scale)
     alive = chance.randrange(1, depth)
+    # The gap is now at least `shift`, so that no number passes the bands below it.
     shift = 2 * bands[alive]
     gap = _gap(chance, scale)
     lines = (f"gap = {gap}", f"gap += {shift}") if telling else (f"gap = {gap} + {shift}",)

@@ -114,6 +114,7 @@ def _write(text: _Text, chance: random.Random, name: str, lock: Lock, treasure: 
     for line in lock.before:
         text.add(base, line)
     for number in range(decoys):
+        # The left side is at least `number + 1`, the right side at most `number`.
         text.dead.add((text.add(base, f"if z * z + {number + 1} < {chance.randrange(number + 1)}:"), True))
         text.add(base + 1, f"return -{number + 2}")
     for level, condition in enumerate(lock.conditions):
@@ -133,6 +134,7 @@ def _write(text: _Text, chance: random.Random, name: str, lock: Lock, treasure: 
         decision(text.add(inside, f"if (z + {n}) % {n + 2} == 0:"))
         text.add(inside + 1, f"found += {n + 1}")
     if error:
+        # `found` is a sum over the decisions above, so at least two of them must be true.
         decision(text.add(inside, f"if found > {treasure}:"))
         text.add(inside + 1, f"raise {error}(z)")
     text.add(inside, "return found")

@@ -133,6 +133,7 @@ class _Reader(ast.NodeVisitor):
                 for argument in node.args:
                     self.visit(argument)
                 return
+        # The module body calls this function now; only the arguments may be registered for later.
         if self.current == 0 and isinstance(node.func, ast.Name):
             for part in (*node.args, *node.keywords):
                 self.visit(part)

@@ -105,6 +105,7 @@ def _control_dependences(graph: Graph) -> dict[int, Dependence]:
     for node in sorted(reached):
         if len(graph.successors[node]) < 2:
             continue
+        # The nodes from a successor up to, but not including, the decision's parent depend on this outcome.
         stop = parent[node]
         for successor, outcome in graph.successors[node]:
             runner = successor
@@ -144,8 +145,10 @@ def _pairs(
     while open_nodes:
         node, by_exception = open_nodes.pop()
         for decision, outcome in direct[node]:
+            # Node 0 decides whether the function is called at all.
             site = graph.entry if decision == 0 else graph.site[decision]
             if site >= 0:
+                # Larger sites are back edges of loops, see the module docstring.
                 if site < limit:
                     (exceptional if by_exception else regular).add((site, outcome))
                 continue

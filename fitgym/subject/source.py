@@ -157,7 +157,9 @@ def _file(place: str) -> tuple[str, str, str]:
         parts.insert(0, name)
     module = ".".join(parts)
     if not _CLASS.fullmatch(module):
-        raise SubjectError(f"'{place}' would be imported as '{module}', which is not a name that a test can import")
+        raise SubjectError(
+            f"'{place}' would be imported as '{module}', which is not a valid module name: rename the file"
+        )
     return file, module, folder
 
 
@@ -276,7 +278,7 @@ def _check_class(reference: Reference, tree: ast.Module) -> None:
         if isinstance(found, ast.ClassDef):
             body = found.body
         elif isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            raise SubjectError(f"'{here}' in '{reference.module}' is a function: a module or a class can be tested")
+            raise SubjectError(f"'{here}' in '{reference.module}' is a function: name a module or a class")
         elif isinstance(found, ast.ImportFrom):
             origin = _imported_from(reference, found, name)
             raise SubjectError(f"'{reference.module}' only imports '{here}': test it as '{origin}'")

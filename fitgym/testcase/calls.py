@@ -74,12 +74,14 @@ class Calls:
                 return -1
         known = None
         if signature.places and rng.random() < (self.rates.repeat_builders if depth else self.rates.repeat_calls):
+            # These statements needed no other statement, so their arguments are valid in any draft.
             known = signature.worked.draw(rng)
         if known is not None:
             args, kwargs = known.args, known.kwargs
         else:
             args, kwargs = self._arguments(signature, draft, rng, depth)
         if len(draft) >= self.rates.max_length:
+            # The statements for the arguments used up the room: remove them again.
             del draft[before:]
             return -1
         iterate = operation.id in self.knowledge.results.iterators
@@ -96,6 +98,7 @@ class Calls:
             return -1
         position = self.append(operation, draft, rng, depth=depth)
         if position < 0:
+            # One retry with another builder, because the first one may lack a receiver or room.
             operation = builders.draw_another(operation, rng)
             position = -1 if operation is None else self.append(operation, draft, rng, depth=depth)
         return position

@@ -35,4 +35,5 @@ class Draft(list[Statement]):
         shift = len(self) - start
         for statement in rest:
             refs = statement.refs
+            # An unaffected statement stays the same object, see `StatementTable.descendant`.
             self.append(statement.shifted(start, shift) if shift and refs and max(refs) >= start else statement)

@@ -100,6 +100,7 @@ class TestFactory:
             if doubted < 0:
                 break
         else:
+            # Every attempt was rejected: keep the part before the doubtful call.
             return self.trimmed(changed[:doubted]) or changed
         return changed
 
@@ -141,6 +142,7 @@ class TestFactory:
         end = _end(trace)
         if end is not None:
             if len(self._ends) >= _ENDS:
+                # Dicts keep insertion order, so these are the oldest entries.
                 for old in list(self._ends)[: _ENDS // 2]:
                     del self._ends[old]
             self._ends[testcase] = end

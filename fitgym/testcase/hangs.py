@@ -52,6 +52,7 @@ class Hangs:
         if self.operations:
             for identifier, call in zip(testcase, calls[: len(calls) - stopped], strict=False):
                 if call.operation in self.operations:
+                    # The same statement ended this time, so it is no longer rejected outright.
                     self._exact.pop(identifier, None)
                     self._count(table[identifier])[1] += 1.0
 
@@ -85,6 +86,7 @@ class Hangs:
         counts = self._counts.get(key)
         if counts is None:
             if len(self._counts) >= _MOST_ALIKE:
+                # Dicts keep insertion order, so these are the oldest entries.
                 for old in list(self._counts)[: _MOST_ALIKE // 2]:
                     del self._counts[old]
             counts = self._counts[key] = [0.0, 0.0]

@@ -256,6 +256,7 @@ class Knowledge:
         if raised is not None:
             misfit = not raised.counted
             runs[1] += misfit
+            # These exceptions show a wrong kind of argument; others may come from any value of the right kind.
             if misfit or raised.type in ("TypeError", "AttributeError"):
                 for mixture, kind in arguments:
                     mixture.count(kind, 1)

@@ -59,10 +59,12 @@ class Statement(_Fields):
         return tuple.__new__(cls, (operation, receiver, args, kwargs, iterate, found))
 
     def __getnewargs__(self) -> tuple[Any, ...]:
+        # `__new__` computes `refs`, so pickle passes the other fields only.
         return self[:-1]
 
     @classmethod
     def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
+        # `_replace` calls this with all fields; `refs` must be computed anew.
         return cls(*tuple(iterable)[:-1])
 
     def __repr__(self) -> str:
@@ -83,10 +85,12 @@ class Statement(_Fields):
             KeyError: it refers to a statement without a new position.
         """
         operation, receiver, args, kwargs, iterate, found = self
+        # Without references the same object is returned: `StatementTable.descendant` recognises it by identity.
         if not found:
             return self
         if receiver >= 0:
             receiver = position[receiver]
+        # Otherwise the receiver is the only reference, and the arguments stay.
         if len(found) > 1 or receiver < 0:
             args = tuple([map_refs(argument, position) for argument in args])
             kwargs = tuple([(name, map_refs(argument, position)) for name, argument in kwargs])

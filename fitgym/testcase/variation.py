@@ -55,6 +55,7 @@ class Variation:
             new = self.deleted(new, rng)
         if random() < self.rates.change_rate:
             new = self.changed(new, rng)
+        # The statement that raised may be gone after a deletion or a change.
         raises = raises and bool(new) and new[-1].operation == old[-1].operation
         if random() < self.rates.insert_rate or not self.has_test(new):
             new = self.inserted(new, rng, raises=raises)
@@ -104,6 +105,7 @@ class Variation:
         draft = Draft(statements[:position])
         statement = statements[position]
         where = rng.random()
+        # 10 % change the operation, 10 % the receiver, 15 % an optional argument, the rest another argument.
         if where < 0.1:
             changed = self._other_operation(statement, draft, rng)
         elif where < 0.2:
@@ -179,6 +181,7 @@ class Variation:
         """The call remains valid if an argument for this parameter is added or removed."""
         if place.kind == "var_positional":
             return given >= index and not any(earlier.name in names for earlier in signature.places[:index])
+        # The removal of an argument passed by position would move the later ones.
         return place.kind == "keyword_only" or index >= given
 
     def _other_operation(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:

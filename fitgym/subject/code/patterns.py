@@ -63,6 +63,7 @@ def sample(pattern: str, rng: Chance) -> str:
     partial: str | None = None
     for _ in range(12):
         text = _Writer(rng).write(program)
+        # The check itself could take exponential time, so the text is returned unchecked.
         if not _is_safe(pattern):
             return text
         compiled = _compiled(pattern)
@@ -310,6 +311,7 @@ class _Writer:
     def repeat(self, least: int, most: int, program: _Program) -> str:
         count = least
         if self.length < _LONGEST:
+            # A geometric number of further repetitions, at most six.
             while count < min(most, least + 6) and self.rng.random() < 0.55:
                 count += 1
         return "".join([self.write(program) for _ in range(min(count, _LONGEST))])

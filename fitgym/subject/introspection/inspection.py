@@ -54,7 +54,7 @@ from fitgym.subject.types.hints import ANY, Hint, is_protocol, name_of, of_value
 
 __all__ = ["REPLACED", "complete"]
 
-REPLACED = "when it is imported, the module puts something else into sys.modules in its own place"
+REPLACED = "the module replaces itself in sys.modules during its import"
 """The reason why some modules that define functions have nothing to test."""
 
 
@@ -211,7 +211,7 @@ class _Inspector:
             )
             if exported:
                 names = ", ".join(f"'{name}'" for name, _ in exported.most_common(6))
-                return f"the package only passes on names of its modules; test one of {names}"
+                return f"the package only re-exports names of its modules; test one of {names}"
             return "the package defines no function and no class; name one of its modules"
         written = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         if written and not written & set(vars(self.module)):

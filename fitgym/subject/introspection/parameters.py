@@ -80,7 +80,7 @@ class Parameters:
         if isinstance(target, type):
             initial = inspect.getattr_static(target, "__init__", None)
             doc = (doc or "") + "\n\n" + (asked(initial, "__doc__") or "")
-        told = _Told(
+        sources = _Sources(
             space=self._namespace.within(unwrapped(target) if callable(target) else target, owner),
             owner=owner,
             stub=stub,
@@ -91,14 +91,14 @@ class Parameters:
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
         parameters: list[Parameter] = []
         for entry in entries:
-            hint, declared = told.hint(entry)
+            hint, declared = sources.hint(entry)
             if entry.kind is entry.VAR_KEYWORD:
-                parameters += told.keywords(entry.name, signature)
+                parameters += sources.keywords(entry.name, signature)
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
             parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at))
         returns = ANY
         if signature.return_annotation is not signature.empty:
-            returns = from_annotation(signature.return_annotation, told.space, owner)
+            returns = from_annotation(signature.return_annotation, sources.space, owner)
         if returns.kind == "any" and stub is not None:
             returns = stub.returns
         return tuple(parameters), returns
@@ -158,7 +158,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Sources:
     """The information about the parameters of one operation.
 
     Attributes:

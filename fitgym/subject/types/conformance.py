@@ -115,6 +115,7 @@ def _union(value: object, hint: Hint) -> bool:
 
 
 def _literal(value: object, hint: Hint) -> bool:
+    # An object of another class may equal the literal, but its comparison would run code of the subject.
     return not _plain(value) or repr(value) in hint.texts or not hint.texts
 
 

@@ -272,6 +272,7 @@ class _Judge:
             yield from (Hint("class", name) for name in own)
         names = [name for name, attributes in _BUILT_IN.items() if wanted <= attributes and self.allows(name)]
         for name in names[: 2 if own else 3]:
+            # Both have the attributes; str alone is tried.
             if name == "builtins.bytes" and "builtins.str" in names:
                 continue
             if name in ("collections.deque", "collections.OrderedDict", "collections.Counter") and len(names) > 1:

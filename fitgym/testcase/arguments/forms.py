@@ -307,6 +307,7 @@ class Forms:
                 items.append(items[int(rng.random() * len(items))])
                 continue
             item = element(draft, rng, depth + 1)
+            # An unhashable element would make the display raise a TypeError.
             if hashed and not self.hashable(item, draft):
                 item = Literal(self.literals.of_kind("str" if rng.random() < 0.6 else "int", rng))
             items.append(item)
@@ -353,6 +354,7 @@ class Forms:
         if result is None or depth >= self.rates.max_depth:
             return Lambda(arity, Literal(self.literals.of_kind(("int", "str", "bool", "none")[int(random() * 4)], rng)))
         body = result(draft, rng, depth + 1)
+        # `Ref(-1 - k)` does not tell whose parameter it is, so lambdas are not nested.
         return Name("builtins", "str") if _has_lambda(body) else Lambda(arity, body)
 
     def _of_type(self, hint: Hint) -> Form:

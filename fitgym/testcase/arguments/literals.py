@@ -135,6 +135,7 @@ class Literals:
         if text in known:
             return known[text]
         if text[0] in "'\"" and "\\" not in text:
+            # Without escapes the value is the text between the quotes.
             return text[1:-1]
         value: Scalar
         if text.removeprefix("-").isdecimal():
@@ -181,10 +182,11 @@ class Literals:
         pooled = self._pooled("int", rng)
         if isinstance(pooled, int):
             where = random()
+            # The neighbours of a constant take the other outcomes of a comparison with it.
             return pooled - 1 if where < 0.15 else pooled + 1 if where < 0.3 else pooled
         where, small = random(), self.rates.small_numbers
         if where < 0.8 * small:
-            return int(random() * 14) - 3
+            return int(random() * 14) - 3  # -3 to 10
         if where < small - 0.02:
             return _BOUNDARIES[int(random() * len(_BOUNDARIES))]
         if where < small:

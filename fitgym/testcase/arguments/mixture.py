@@ -97,6 +97,7 @@ class Mixture:
         """Draw a kind by weight."""
         if self._counted:
             self._weigh()
+        # The upper bound guards against a product that rounds up to the total.
         return _KINDS[bisect_right(self._sums, rng.random() * self._sums[-1], 0, _LAST)]
 
     def shares(self) -> dict[str, float]:

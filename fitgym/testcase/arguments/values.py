@@ -79,7 +79,7 @@ class Values:
         self.rates = rates
         self.forms = Forms(subject, knowledge.results, literals, builder, rates)
 
-    # What a parameter gets
+    # Drawing
 
     def place(self, operation: Operation, parameter: Parameter) -> Place:
         """Return the data about a parameter that `argument` needs."""
@@ -143,7 +143,7 @@ class Values:
         """
         return self.forms.of(hint)(draft, rng, depth)
 
-    # What a change makes of it
+    # Changing
 
     def varied(self, place: Place, value: Expression, draft: Draft, rng: Chance) -> Expression:
         """Change the argument of a parameter: mostly slightly, otherwise by a new draw."""

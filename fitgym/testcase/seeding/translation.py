@@ -145,8 +145,10 @@ class Translation:
                             return True
                 else:
                     self._bind(target, None)
+            # Handlers would run only after an exception, which the translation does not model.
             case ast.Try(body=body):
                 return self._body(body)
+            # Nothing is executed, so the outcome is unknown; the first branch is followed.
             case ast.If(test=test, body=body):
                 self._value(test)
                 return self._body(body)
@@ -473,6 +475,7 @@ class Translation:
         self._depth -= 1
         self._names, returned = outside, self._returned
         self._returned = None
+        # The statement may have been set aside since, because it raises.
         return None if isinstance(returned, Ref) and returned.position >= len(self._written) else returned
 
 
