@@ -1,4 +1,4 @@
-"""Mutants: small changes of the code under test, found in its source text without running it.
+"""Mutants: small changes of the code under test, found in its source text without execution.
 
-The description of the subject, the probes and the worker call `generation`; most other files are its parts.
+The description of the subject, the probes and the worker use `generation`; most other modules are parts of it.
 """

@@ -1,4 +1,4 @@
-"""Changes of calls and operands: what is left if one part of an expression goes, or two change places."""
+"""Changes of calls and operands: one part of an expression is dropped, or two parts are swapped."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ _KEEPING = frozenset(
         *("replace", "rstrip", "strip", "swapcase", "title", "upper", "zfill"),
     }
 )
-"""Methods that give something of the kind that they are called on."""
+"""Methods whose result has the type of their object."""
 
 _ALIKE = frozenset({"abs", "max", "min", "reversed", "round", "set", "sorted"})
-"""Functions that give something of the kind that they get, and something else."""
+"""Functions whose result has the type of their argument, but another value."""
 
 _SYMMETRIC = frozenset({"max", "min"})
-"""Functions of which the order of arguments does not matter."""
+"""Functions whose result does not depend on the order of their arguments."""
 
 
 def of_call(node: ast.Call, text: Text, *, silent: bool = False) -> Iterator[str]:
-    """What may stand in the place of a call: what it is called on or gets, if that is of the same kind; the call with two
-    neighbouring arguments exchanged; the call without one of its keyword arguments.
+    """Yield the replacements of a call.
+
+    They are the object or an argument of the call, if it has the type of the result; the call with two adjacent
+    arguments swapped; the call without one of its keyword arguments.
 
     Args:
         node: the call.
         text: the module.
-        silent: it speaks to people, so its arguments do not matter.
+        silent: the call only shows messages to people, so its arguments are left alone.
     """
     plain = not any(isinstance(argument, ast.Starred) for argument in node.args)
     if isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
@@ -55,12 +57,12 @@ def of_call(node: ast.Call, text: Text, *, silent: bool = False) -> Iterator[str
 
 
 def of_operation(node: ast.BinOp, text: Text) -> Iterator[str]:
-    """One operand of an operation, without the other one."""
+    """Yield each operand of an operation, without the other one."""
     yield from (_alone(node, operand, text) for operand in (node.left, node.right))
 
 
 def _alone(whole: ast.expr, part: ast.expr, text: Text) -> str:
-    """The text of a part in parentheses, over as many lines as the whole."""
+    """Return the text of a part in parentheses, padded to the line count of the whole."""
     found = text.at(span_of(part))
     lines = _lines(whole) - _lines(part)
     bare = not lines and isinstance(part, ast.Name | ast.Constant | ast.Attribute | ast.Call | ast.Subscript)
@@ -68,7 +70,7 @@ def _alone(whole: ast.expr, part: ast.expr, text: Text) -> str:
 
 
 def _call(node: ast.Call, parts: list[str], text: Text) -> str:
-    """The call with other arguments, over as many lines."""
+    """Return the call with other arguments, padded to the same line count."""
     inside = ", ".join(parts)
     lines = _lines(node) - _lines(node.func) - inside.count(_NEWLINE)
     return f"{text.at(span_of(node.func))}({inside}{_NEWLINE * max(0, lines)})"

@@ -1,4 +1,4 @@
-"""A change: a mutant before the choice which mutants are kept."""
+"""A change: a candidate mutant, before `generation` selects the mutants to keep."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Changes: one walk over a module finds every possible mutant. `mutants` chooses among them.
+"""Changes: one walk over a module finds all candidate mutants; `generation.mutants` selects among them.
 
-This file walks over scopes and statements; `expression_changes` changes expressions.
+This module walks over scopes and statements; `expression_changes` changes expressions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Changes"]
 
 
 class Changes(ExpressionChanges):
-    """One walk over a module that finds every possible mutant.
+    """One walk over a module that finds all candidate mutants.
 
     Args:
         text: the source of the module.
@@ -28,7 +28,7 @@ class Changes(ExpressionChanges):
     # Scopes
 
     def module(self, tree: ast.Module) -> None:
-        """The whole module."""
+        """Walk over the whole module."""
         self._body(tree.body)
 
     def _scope(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -52,12 +52,12 @@ class Changes(ExpressionChanges):
     # Statements
 
     def _body(self, body: Sequence[ast.stmt], *, last: bool = False, loop: bool = False) -> bool:
-        """Read statements that follow each other; true if the end of the last one can be reached.
+        """Walk over statements in sequence. Returns whether control can reach the end of the last one.
 
         Args:
             body: the statements.
-            last: nothing comes after them in the function.
-            loop: nothing comes after them in one round of a loop.
+            last: nothing follows them in the function.
+            loop: nothing follows them in one iteration of a loop.
         """
         for statement in body:
             is_last = statement is body[-1]
@@ -67,14 +67,14 @@ class Changes(ExpressionChanges):
         return True
 
     def _block(self, body: Sequence[ast.stmt], *, last: bool = False, loop: bool = False) -> bool:
-        """A body that may run or not: what it assigns may stay unassigned."""
+        """Walk over a body that may be skipped: its assignments may not happen, so they are forgotten."""
         outer = self._locals
         completes = self._body(body, last=last, loop=loop)
         self._locals = outer
         return completes
 
     def _statement(self, node: ast.stmt, at_round: bool) -> bool:
-        """Read one statement; true if its end can be reached."""
+        """Walk over one statement. Returns whether control can reach its end."""
         last = self._at_end
         self._delete(node, at_round)
         match node:
@@ -197,7 +197,7 @@ class Changes(ExpressionChanges):
         self._value(node.value, numeric=sign is not None and not is_no_number(node.value))
 
     def _delete(self, node: ast.stmt, at_round: bool) -> None:
-        """Leave the statement out."""
+        """Add the mutant that deletes the statement."""
         match node:
             case ast.Assign() | ast.AugAssign() | ast.Raise() | ast.Delete() | ast.Break() | ast.Assert():
                 pass
@@ -214,7 +214,7 @@ class Changes(ExpressionChanges):
         inner = list(ast.walk(node))
         if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in inner):
             return
-        # The compiler must still find a variable that an inner function calls nonlocal.
+        # An inner function may declare a variable nonlocal; the compiler needs its binding here.
         bound = {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         if bound & self._locals.nonlocal_below:
             return

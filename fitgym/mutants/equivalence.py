@@ -1,4 +1,4 @@
-"""Equivalence: what the syntax tells of changes that no test could tell from the original."""
+"""Equivalence: syntactic rules for replacements that no test can distinguish from the original."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ _UNORDERED = (ast.Dict, ast.Set, ast.DictComp, ast.SetComp, ast.Lambda)
 
 
 def telling(sign: str, right: ast.expr) -> list[str]:
-    """The replacements of an operator of arithmetic that a test can tell from it."""
+    """Return the replacements of an arithmetic operator that a test can distinguish from it."""
     others = replacements.arithmetic(sign)
     if not (isinstance(right, ast.Constant) and type(right.value) is int):
         return list(others)
+    # x + 0 == x - 0, x | 0 == x ^ 0, x << 0 == x >> 0 and x * 1 == x ** 1.
     same = {0: ({"+", "-"}, {"|", "^"}, {"<<", ">>"}), 1: ({"*", "**"},)}.get(right.value, ())
     return [other for other in others if {sign, other} not in same and not any({sign, other} <= each for each in same)]
 
 
 def level(sign: str) -> int:
-    """How strongly an operator binds."""
+    """Return the precedence of an operator; a higher number binds more strongly."""
     levels = ("|", "^", "&", "<< >>", "+ -", "* / // %", "**")
     return next(level for level, signs in enumerate(levels) if sign in signs.split())
 
 
 def never_differ(left: ast.expr, sign: str, other: str, right: ast.expr) -> bool:
-    """A length is never negative."""
+    """Two comparisons always agree because they compare a length, which is never negative, with 0."""
     if is_zero(left) and _is_length(right):
         mirror = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
         return never_differ(right, mirror.get(sign, sign), mirror.get(other, other), left)
@@ -50,31 +51,31 @@ def _is_length(node: ast.expr) -> bool:
 
 
 def is_zero(node: ast.expr) -> bool:
-    """The integer 0."""
+    """The expression is the integer 0."""
     return isinstance(node, ast.Constant) and type(node.value) is int and node.value == 0
 
 
 def is_number(node: ast.expr) -> bool:
-    """A literal number, with a minus or without."""
+    """The expression is a literal number, with or without a minus sign."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
 def is_unordered(node: ast.expr) -> bool:
-    """Its value has no order: None, a truth value, a dictionary."""
+    """The value of the expression has no order, for example None, a truth value or a dictionary."""
     if isinstance(node, ast.Constant):
         return node.value is None or isinstance(node.value, (bool, complex)) or node.value is ...
     return isinstance(node, _UNORDERED)
 
 
 def is_nothing(node: ast.expr | None) -> bool:
-    """No expression, or None."""
+    """There is no expression, or it is None."""
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def is_for_tools(test: ast.expr) -> bool:
-    """The condition is false whenever a test runs."""
+    """The condition is false in every test: `TYPE_CHECKING` or a comparison of `__name__`."""
     if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name):
         return test.left.id == "__name__"
     name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
@@ -82,7 +83,7 @@ def is_for_tools(test: ast.expr) -> bool:
 
 
 def breaks(body: Iterable[ast.stmt]) -> bool:
-    """A `break` that leaves the loop with this body."""
+    """The loop body contains a `break` that leaves this loop."""
     for statement in body:
         match statement:
             case ast.Break():

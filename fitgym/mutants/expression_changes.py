@@ -1,4 +1,4 @@
-"""Changes of expressions: operators, literals, variables and conditions, each with its replacements."""
+"""Changes of expressions: the replacements of operators, literals, variables and conditions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ __all__ = ["ExpressionChanges"]
 _FORMS = ("-{}", "{} + 1", "{} - 1")
 _SIGNED, _COUNTED = _FORMS[:1], _FORMS[1:]
 _VARIABLES = 2  # replacements for each use of a variable
-_SPEAKING = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
+_MESSAGE_METHODS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
 _NUMERIC_ARGUMENTS = frozenset({"range", "abs", "round", "divmod"})
-# Expressions without side effects, which hardly ever raise.
+# Expressions without side effects, which rarely raise.
 _QUIET = (
     ast.Name,
     ast.Constant,
@@ -61,9 +61,9 @@ class ExpressionChanges:
         self._first_line = 1
         self._prefix = ""
         self._locals = Locals.none()
-        self._guard: list[tuple[Span, bool]] = []  # the expression at hand is reached through one of these outcomes
+        self._guard: list[tuple[Span, bool]] = []  # the current expression is reached through one of these outcomes
         self._silent = False  # strings are messages for people
-        self._at_end = False  # the statement at hand is the last one of the function
+        self._at_end = False  # the current statement is the last one of the function
         self._in_comprehension = False
 
     # Scopes
@@ -71,7 +71,7 @@ class ExpressionChanges:
     def _lambda(self, node: ast.Lambda) -> None:
         for default in [*node.args.defaults, *node.args.kw_defaults]:
             self._value(default)
-        if not self._function:  # the object that it becomes may be anywhere
+        if not self._function:  # the function object may be stored anywhere, so its name is unknown
             self._value(node.body)
             return
         with self._inside("<lambda>", node.lineno, Locals.none()):
@@ -79,7 +79,7 @@ class ExpressionChanges:
 
     @contextmanager
     def _inside(self, name: str, line: int, names: Locals) -> Iterator[None]:
-        """The body of a function."""
+        """Walk over the body of a function."""
         outer = {attribute: getattr(self, attribute) for attribute in _OF_A_FUNCTION}
         self._guard = []
         self._function = f"{self._prefix}{name}"
@@ -93,7 +93,7 @@ class ExpressionChanges:
     # Expressions
 
     def _target(self, node: ast.expr) -> None:
-        """What is assigned to: its parts are values."""
+        """Walk over an assignment target: its parts are values."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.Tuple, ast.List, ast.Starred)) and isinstance(child.ctx, ast.Store):
                 self._target(child)
@@ -110,13 +110,13 @@ class ExpressionChanges:
         inner: bool = False,
         forms: tuple[str, ...] = _FORMS,
     ) -> None:
-        """An expression whose value is used.
+        """Walk over an expression whose value is used.
 
         Args:
             node: the expression; None for none.
-            numeric: a number is asked for.
-            inner: what stands in its place needs parentheses.
-            forms: what may stand in its place if it is a variable that holds a number.
+            numeric: the context expects a number.
+            inner: a replacement needs parentheses.
+            forms: the replacements if the expression is a variable that holds a number.
         """
         match node:
             case None | ast.JoinedStr():
@@ -169,14 +169,14 @@ class ExpressionChanges:
                         self._value(child)
 
     def _base(self, node: ast.expr) -> None:
-        """What an attribute or item is looked up in."""
+        """Walk over the object of an attribute or item access."""
         if isinstance(node, ast.Attribute):
             self._base(node.value)
         elif not isinstance(node, ast.Name):
             self._value(node, inner=True)
 
     def _operands(self, node: ast.BoolOp, *, decides: bool) -> None:
-        """The operands of a connective, of which the last one decides something or not."""
+        """Walk over the operands of a connective; `decides` tells whether the last one decides a branch."""
         outer = self._guard
         for operand in node.values:
             if decides or operand is not node.values[-1]:
@@ -201,14 +201,14 @@ class ExpressionChanges:
         self._guard = outer
 
     def _negated(self, node: ast.expr) -> None:
-        """The operand of a `not` whose result is a value."""
+        """Walk over the operand of a `not` whose result is a value."""
         if isinstance(node, (ast.Name, ast.Attribute)):
             self._value(node, forms=_COUNTED)
         else:
             self._value(node, inner=True)
 
     def _test(self, node: ast.expr, *, inner: bool = False) -> None:
-        """An expression of which the truth is used; with `inner` what stands in its place needs parentheses."""
+        """Walk over an expression whose truth is used; with `inner` a replacement needs parentheses."""
         match node:
             case _ if constant_truth(node) is not None:
                 pass
@@ -256,7 +256,7 @@ class ExpressionChanges:
                 self._add("relational", whole, where, sign, other, text, place, [(at, True)], rank)
                 rank += 1
         for position, operand in enumerate(operands):
-            # Of one more on this side and one less on the other, one is enough.
+            # One more on this side and one less on the other are the same mutant, so one of them is enough.
             beside = [*operands[max(position - 1, 0) : position], *operands[position + 1 : position + 2]]
             signs = node.ops[max(position - 1, 0) : position + 1]
             by_order = any(isinstance(sign, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for sign in signs)
@@ -270,11 +270,12 @@ class ExpressionChanges:
             self._value(operand, numeric=by_order and not any(map(is_no_number, beside)), forms=forms)
 
     def _logical(self, node: ast.BoolOp, inner: bool, *, decides: bool) -> None:
-        """`and` for `or`; what comes of it is seen at the operands if nothing else depends on whether they are evaluated."""
+        """Exchange `and` and `or`. The effect is observed at the operands if their evaluation has no other effect."""
         span = span_of(node)
         sign, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         edits = [(self._text.operator(operand, sign), other) for operand in node.values[:-1]]
         text = self._text.edited(span, *edits)
+        # If later operands have side effects, their evaluation alone can reveal the mutant.
         quiet = all(isinstance(part, _QUIET) for operand in node.values[1:] for part in ast.walk(operand))
         each = [outcomes(operand, sign == "or") for operand in node.values] if decides and quiet else [[]]
         at = [place for found in each for place in found] if all(each) else []
@@ -285,7 +286,7 @@ class ExpressionChanges:
     def _without_not(self, node: ast.UnaryOp, at: list[tuple[Span, bool]]) -> None:
         line, column, end_line, end_column = span = span_of(node)
         text = self._text.at((line, column + len("not"), end_line, end_column)).strip()
-        if text[:1] in "\\#":  # it goes on in another line, perhaps behind a remark
+        if text[:1] in "\\#":  # it continues on another line, perhaps after a comment
             return
         self._add("logical", span, span, "not", "", self._text.spaced(span, text), "truth" if at else "line", at)
 
@@ -321,7 +322,7 @@ class ExpressionChanges:
             )
         numeric = sign is not None and number
         for part, beside in ((node.left, node.right), (node.right, node.left)):
-            # One more is what another literal beside it gives.
+            # One more would equal one more of the adjacent literal.
             again = sign in ("+", "-") and is_number(beside)
             self._value(part, numeric=numeric, inner=True, forms=_SIGNED if again else _FORMS)
 
@@ -333,7 +334,7 @@ class ExpressionChanges:
     def _call(self, node: ast.Call) -> None:
         self._base(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        outer, self._silent = self._silent, self._silent or name in _SPEAKING
+        outer, self._silent = self._silent, self._silent or name in _MESSAGE_METHODS
         for rank, text in enumerate(of_call(node, self._text, silent=self._silent)):
             self._add("call", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank)
         for argument in node.args:
@@ -357,13 +358,18 @@ class ExpressionChanges:
     def _read(
         self, node: ast.Name | ast.Attribute, forms: tuple[str, ...], of_number: tuple[str, ...], inner: bool
     ) -> None:
-        """A variable or attribute is used; what stands in its place, and what does if it certainly holds a number."""
+        """Change the use of a variable or attribute.
+
+        Args:
+            node: the variable or attribute.
+            forms: its replacements.
+            of_number: its replacements if it certainly holds a number.
+            inner: a replacement needs parentheses.
+        """
         span = span_of(node)
         text = self._text.at(span)
         name = node.id if isinstance(node, ast.Name) else ""
-        is_silent = text != (
-            name or ast.unparse(node)
-        )  # it goes over several lines, or stands in what is no expression
+        is_silent = text != (name or ast.unparse(node))  # it spans several lines, or its text is no plain expression
         if is_silent or self._locals.is_receiver(name):
             return
         if self._locals.kind(name) in ("int", "float"):

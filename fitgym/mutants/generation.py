@@ -1,15 +1,16 @@
-"""All mutants of a subject, from its source text alone, in the order of the source.
+"""All mutants of a subject, from its source text alone, in source order.
 
-Only the bodies of functions are changed, never what runs while the module is imported: a suite imports the module before
-its first test. Left out as well, because no test could tell them from the original or none should try:
+Only the bodies of functions are changed, never code that runs at import, because a suite imports the module before its
+first test. Further changes are left out because no test can distinguish them from the original, or no test should:
 
-    equivalent         `x + 0` for `x - 0`, `len(x) != 0` for `len(x) > 0` and the like; a `return` or `continue` at the end;
-                       code that cannot be reached, conditions that the compiler decides, `if TYPE_CHECKING`
-    only seen by eyes  docstrings, annotations, f-strings, the messages of `assert`, `raise`, warnings and logging
-    broken             what does not compile; statements whose `yield` makes a function a generator
-    seen twice         one more on the left of a comparison with a literal is one less on the right
+    equivalent         `x + 0` for `x - 0`, `len(x) != 0` for `len(x) > 0` and the like; a `return` or `continue` at the
+    end;
+                       unreachable code, conditions that the compiler decides, `if TYPE_CHECKING`
+    only for people    docstrings, annotations, f-strings, the messages of `assert`, `raise`, warnings and logging
+    invalid            changes that do not compile; statements whose `yield` makes a function a generator
+    duplicate          one more on the left of a comparison with a literal is one less on the right
 
-Mutants of patterns (`case`) are not made either.
+Mutants of patterns (`case`) are left out, too.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ from fitgym.subject.code.syntax import deep_trees, parse
 __all__ = ["MOST_OF_A_FUNCTION", "MOST_OF_A_MODULE", "Mutants", "mutants"]
 
 MOST_OF_A_FUNCTION, MOST_OF_A_MODULE = 700, 1000  # EvoSuite 1.0.7: max_mutants_per_method, max_mutants_per_class
-"""How many mutants are made at most. Where there would be more, they are dropped by operator as `PRECEDENCE` says, from the
-end: first the later replacements at each place, then, evenly over the source, the first ones."""
+"""The maximum number of mutants.
+
+Beyond it, mutants are dropped by operator in reverse order of `PRECEDENCE`. Later replacements at each place go first,
+then first replacements, evenly over the source.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,10 @@ class Mutants:
     """The mutants of a subject.
 
     Attributes:
-        made: in the order of the source; at one place in the order of `PRECEDENCE`.
-        at_import: how many were not made because they would change code that runs at import, decorators and defaults.
-        dropped: how many of which operator were not made because there are too many.
+        made: the mutants in source order; at one place in the order of `PRECEDENCE`.
+        at_import: the number of changes left out because they affect code that runs at import, decorators and defaults
+            included.
+        dropped: the number of mutants of each operator that the maximum excludes.
     """
 
     made: tuple[Mutant, ...]
@@ -58,11 +63,12 @@ def mutants(
     per_function: int = MOST_OF_A_FUNCTION,
     per_module: int = MOST_OF_A_MODULE,
 ) -> Mutants:
-    """The mutants of a module or class. Depends on nothing but the arguments (and the version of Python).
+    """Return the mutants of a module or class. They depend only on the arguments and the version of Python.
 
     Args:
         source: the text of the module.
-        class_name: only of the methods of the class of this qualified name, and of all functions and classes in it.
+        class_name: restricts them to the methods of the class with this qualified name, and to all functions and
+            classes in it.
         per_function: see `MOST_OF_A_FUNCTION`.
         per_module: see `MOST_OF_A_MODULE`.
 
@@ -95,9 +101,10 @@ def mutants(
 
 
 def _fewer(candidates: list[Change], most: int) -> list[Change]:
-    """At most so many of them: whole groups of equal operator and rank as long as they fit, and a part of the next one."""
+    """Select at most `most` candidates: whole groups of equal operator and rank while they fit, then an even sample."""
     if len(candidates) <= most:
         return candidates
+    # First replacements come before later ones, then the order is that of `PRECEDENCE`.
     groups: dict[tuple[bool, int, int], list[Change]] = {}
     for one in sorted(candidates, key=lambda one: one.order):
         groups.setdefault((one.rank > 0, PRECEDENCE.index(one.mutant.operator), one.rank), []).append(one)
@@ -111,7 +118,7 @@ def _fewer(candidates: list[Change], most: int) -> list[Change]:
 
 
 def _unique(found: Iterable[Mutant]) -> Iterator[Mutant]:
-    """Functions of one name may have mutants of one name."""
+    """Make ids unique: functions of the same name may have mutants of the same id."""
     seen: dict[str, int] = {}
     for mutant in found:
         count = seen[mutant.id] = seen.get(mutant.id, 0) + 1

@@ -1,4 +1,4 @@
-"""A mutant: one small change of the code under test that a good suite should notice."""
+"""A mutant: one small change of the code under test that a good suite should detect."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from fitgym.immutable import immutable
 __all__ = ["PRECEDENCE", "Mutant", "Operator", "Place", "Span"]
 
 Operator = Literal[
-    "relational",  # another comparison, or one that always comes out the same
-    "arithmetic",  # another operator of arithmetic or of bits
-    "logical",  # `and` for `or` and the other way round, a `not` left out
+    "relational",  # another comparison, or a constant result
+    "arithmetic",  # another arithmetic or bitwise operator
+    "logical",  # `and` and `or` exchanged, a `not` removed
     "constant",  # another literal
-    "deletion",  # a statement left out
-    "unary",  # a sign, one more or one less, a `not` in front of a condition
+    "deletion",  # a statement removed
+    "unary",  # a sign, one more or one less, a `not` before a condition
     "variable",  # another variable of the same function
-    "operand",  # one operand of an operation alone
-    "call",  # a call left out, with two arguments exchanged, or without one of them; an `await` left out
+    "operand",  # only one operand of an operation
+    "call",  # a call removed, two arguments swapped or one removed; an `await` removed
 ]
-"""What kind of change it is."""
+"""The mutation operators, that is, the kinds of change."""
 
 PRECEDENCE: tuple[Operator, ...] = (
     "relational",
@@ -33,11 +33,14 @@ PRECEDENCE: tuple[Operator, ...] = (
     "unary",
     "variable",
 )
-"""The operators, those first whose mutants say most about a suite."""
+"""The operators, those whose mutants are most informative about a suite first."""
 
 Place = Literal["comparison", "membership", "truth", "arithmetic", "value", "line"]
-"""Where it is seen whether a mutant is reached and infected: at the site of a comparison, of a membership or identity test,
-of another condition, of an operator of arithmetic, at the probe of a variable; or it is infected whenever its line is."""
+"""Where reaching and infection of a mutant are observed.
+
+At the site of a comparison, of a membership or identity test, of another condition or of an arithmetic operator, or at
+the probe of a variable. For "line" the mutant counts as infected whenever its line is reached.
+"""
 
 Span = tuple[int, int, int, int]
 """A part of the source: first line, offset in it, last line, offset behind the end; offsets in bytes of UTF-8."""
@@ -49,19 +52,19 @@ class Mutant:
     """One change of one expression or statement of a function.
 
     Attributes:
-        id: unique in its module, and the same after changes of the source outside of its function: the function, the line
-            (counted from the `def`, which is 0), the offset in it, the operator and the replacement.
-        operator: what kind of change it is.
+        id: unique in its module, and stable under changes of the source outside of its function. It contains the
+            function, the line (counted from the `def`, which is 0), the offset in it, the operator and the replacement.
+        operator: the kind of change.
         function: qualified name of the innermost function (or `lambda`) around it.
-        line: first line of what is exchanged, from 1.
-        original: what is exchanged, for readers: an operator, a literal, a name, a statement.
-        replacement: what stands there instead, likewise.
+        line: first line of the replaced text, from 1.
+        original: the replaced text, for readers: an operator, a literal, a name, a statement.
+        replacement: the new text, for readers.
         span: the whole expression or statement that is changed.
         text: its new source text.
-        place: where it is seen what the change does.
+        place: where the effect of the change is observed.
         at: the parts of the source with the sites of that place. For "truth" each comes with an outcome: the mutant is
-            infected if one of these outcomes occurs. A site may be missing (of a chained comparison whose operands are
-            computed): then it is infected whenever its line is reached.
+            infected if one of these outcomes occurs. A site may be missing (in a chained comparison with computed
+            operands). The mutant then counts as infected whenever its line is reached.
     """
 
     id: str

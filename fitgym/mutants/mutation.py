@@ -1,4 +1,4 @@
-"""Mutation: the code under test with one change in it, as text, as syntax tree, and as a difference to read."""
+"""Mutation: the code under test with one change, as text, as syntax tree, and as a diff."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ __all__ = ["difference", "mutated", "mutated_text"]
 
 
 def mutated_text(source: str, mutant: Mutant) -> str:
-    """The text of the whole module with the mutant in it; it differs from the original in one place only."""
+    """Return the text of the whole module with the mutant; it differs from the original in one place only."""
     return Text(source).changed(mutant.span, mutant.text)
 
 
 def mutated(tree: ast.Module, mutant: Mutant) -> tuple[ast.AST, ...]:
-    """The syntax tree with the mutant in it, given as the way from the module down to what is changed.
+    """Return the syntax tree with the mutant, as the path from the module down to the changed node.
 
-    What is on the way is new, everything else is shared with `tree`, in which nothing is changed; so the functions around
-    the mutant are those nodes of the way that are functions, outermost first. New nodes are located where the original
-    stood. The tree is the one that the parser makes of `mutated_text`, but for the positions.
+    The nodes on the path are new. All other nodes are shared with `tree`, which is not changed. So the functions around
+    the mutant are the functions on the path, outermost first. New nodes have the location of the original. The tree
+    equals the parse of `mutated_text` except for positions.
 
     Args:
         tree: as it was parsed from the source.
         mutant: of the same source.
 
     Raises:
-        ValueError: the mutant is of another source.
+        ValueError: the mutant belongs to another source.
     """
     new = _parsed(mutant)
     with deep_trees():
         way = _way(tree, mutant, isinstance(new, ast.stmt))
         if way is None:
-            raise ValueError(f"there is nothing to change at line {mutant.line} for '{mutant.id}'")
+            raise ValueError(
+                f"nothing at line {mutant.line} matches mutant '{mutant.id}': expected a mutant of this source"
+            )
         original = way[-1]
         for part in ast.walk(new):
             if isinstance(part, (ast.expr, ast.stmt)):
@@ -49,7 +51,7 @@ def mutated(tree: ast.Module, mutant: Mutant) -> tuple[ast.AST, ...]:
 
 
 def difference(source: str, mutant: Mutant, filename: str = "") -> str:
-    """The change as a unified diff with three lines around it."""
+    """Return the change as a unified diff with three lines of context."""
     before, after = source.splitlines(keepends=True), mutated_text(source, mutant).splitlines(keepends=True)
     found = difflib.unified_diff(before, after, filename, f"{filename} ({mutant.id})".strip())
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in found)
@@ -59,18 +61,18 @@ def _parsed(mutant: Mutant) -> ast.stmt | ast.expr:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if mutant.operator == "deletion" or (mutant.replacement.endswith("=") and mutant.operator == "arithmetic"):
-            # Outside of a function some statements do not parse.
+            # Some statements do not parse outside of a function.
             return ast.parse(mutant.text.strip()).body[0]
         return ast.parse(f"({mutant.text.strip()}\n)", mode="eval").body
 
 
 def _way(node: ast.AST, mutant: Mutant, is_statement: bool) -> list[ast.AST] | None:
-    """The nodes from this one down to the one that the mutant changes, None if it is not below."""
+    """Return the nodes from this one down to the changed one, None if the changed one is not below."""
     if isinstance(node, (ast.stmt, ast.expr)):
         span = span_of(node)
         if span == mutant.span and isinstance(node, ast.stmt) is is_statement:
             return [node]
-        decorators = getattr(node, "decorator_list", [])  # they stand before the first line of what they decorate
+        decorators = getattr(node, "decorator_list", [])  # they precede the first line of the definition
         start = span_of(decorators[0])[:2] if decorators else span[:2]
         if not (start <= mutant.span[:2] and mutant.span[2:] <= span[2:]):
             return None
@@ -82,7 +84,7 @@ def _way(node: ast.AST, mutant: Mutant, is_statement: bool) -> list[ast.AST] | N
 
 
 def _exchanged(parent: ast.AST, child: ast.AST, new: ast.AST) -> ast.AST:
-    """A copy of `parent` with `new` in the place of `child`."""
+    """Return a copy of `parent` with `new` in place of `child`."""
     fields: dict[str, Any] = {}
     for name in parent._fields:
         value = getattr(parent, name, None)

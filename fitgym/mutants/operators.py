@@ -1,4 +1,4 @@
-"""Operators as they are written: the signs of comparisons and arithmetic, and which of them stand in for each other."""
+"""Operators: the signs of comparisons and arithmetic, and which of them can replace each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Is: "is",
     ast.IsNot: "is not",
 }
-"""How comparisons are written."""
+"""The signs of comparisons."""
 
 SIGNS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -34,7 +34,7 @@ SIGNS: dict[type[ast.operator], str] = {
     ast.LShift: "<<",
     ast.RShift: ">>",
 }
-"""How arithmetic is written; the multiplication of matrices is none."""
+"""The signs of arithmetic operators; matrix multiplication is left out."""
 
 ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**")
 BITWISE = ("&", "|", "^", "<<", ">>")
@@ -46,7 +46,7 @@ _ALIKE = (
     *(frozenset(f"{sign}{ending}" for sign in signs) for signs in (ARITHMETIC, BITWISE) for ending in ("", "=")),
 )
 
-# Displays of what is no number.
+# Expressions that are never numbers.
 _NO_NUMBER = (
     ast.JoinedStr,
     ast.List,
@@ -62,12 +62,12 @@ _NO_NUMBER = (
 
 
 def family(sign: str) -> tuple[str, ...]:
-    """The operators of arithmetic that `sign` is exchanged with, itself among them."""
+    """Return the arithmetic operators that can replace `sign`, including `sign` itself."""
     return ARITHMETIC if sign in ARITHMETIC else BITWISE
 
 
 def are_alike(sign: str, other: str) -> bool:
-    """One operator can stand in the place of the other, both with the `=` of an augmented assignment or both without."""
+    """One operator can replace the other: both with the `=` of an augmented assignment, or both without."""
     return any(sign in signs and other in signs for signs in _ALIKE)
 
 

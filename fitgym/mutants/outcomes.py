@@ -1,4 +1,4 @@
-"""Outcomes: which conditions decide a compound condition."""
+"""Outcomes: the atomic conditions that decide a compound condition."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["either", "outcomes"]
 
 
 def outcomes(node: ast.expr, truth: bool) -> list[tuple[Span, bool]]:
-    """The outcomes of conditions one of which occurs exactly if a compound condition comes out so; none if unknown."""
+    """Return atomic outcomes of which one occurs exactly if a compound condition is `truth`; none if unknown."""
     match node:
         case _ if constant_truth(node) is not None:
             return []
         case ast.BoolOp():
-            # `and` is true when its last operand is, and false when any of them is; `or` the other way round.
+            # `and` is true if its last operand is true, and false if any operand is false; `or` the other way round.
             parts = node.values if isinstance(node.op, ast.Or) is truth else node.values[-1:]
         case ast.UnaryOp(op=ast.Not()):
             return outcomes(node.operand, not truth)
@@ -32,6 +32,6 @@ def outcomes(node: ast.expr, truth: bool) -> list[tuple[Span, bool]]:
 
 
 def either(node: ast.expr) -> list[tuple[Span, bool]]:
-    """The outcomes of conditions one of which occurs exactly if a compound condition has an outcome."""
+    """Return atomic outcomes of which one occurs exactly if a compound condition has an outcome; none if unknown."""
     positive, negative = outcomes(node, True), outcomes(node, False)
     return [*positive, *negative] if positive and negative else []

@@ -1,8 +1,8 @@
-"""Replacements: what each mutation operator puts in the place of an operator, a literal or a number.
+"""Replacements: the new operators, literals and numbers of each mutation operator.
 
 References:
-    Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite Generation,
-    and EvoSuite 1.0.7, whose operators the paper uses: the sets for comparisons and literals.
+    Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
+    Generation, and EvoSuite 1.0.7, whose operators the paper uses: the sets for comparisons and literals.
     Gheyi et al. 2021, Identifying method-level mutation subsumption relations using Z3, as used by smart selection
     (Zhou et al. 2024): the subsuming operators of arithmetic.
 """
@@ -17,12 +17,12 @@ from fitgym.mutants.sql import other_statements
 __all__ = ["NEGATED", "OPPOSITE", "arithmetic", "literals", "relational", "subsuming"]
 
 OPPOSITE = {"in": "not in", "not in": "in", "is": "is not", "is not": "is", "==": "!=", "!=": "=="}
-"""The comparison that is true where this one is false, for operands without an order as well."""
+"""The comparison that is true where this one is false, also for operands without an order."""
 
 NEGATED = {**OPPOSITE, "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-"""The same for operands that have an order."""
+"""The same for operands with an order."""
 
-# Each of the others is killed by whatever kills one of these.
+# A test that kills one of these also kills the other replacements.
 _RELATIONAL = {
     "==": (">=", "<=", "False"),
     "!=": ("<", ">", "True"),
@@ -55,38 +55,38 @@ _TEXT = "fitgym"
 
 
 def relational(sign: str, *, ordered: bool = True) -> tuple[str, ...]:
-    """What a comparison is replaced by; "True" and "False" stand for one that always comes out so.
+    """Return the replacements of a comparison; "True" and "False" are constant results.
 
     Args:
         sign: of the comparison.
-        ordered: the operands may have an order. Otherwise the opposite is all there is.
+        ordered: the operands may have an order. Otherwise the only replacement is the opposite.
     """
     return _RELATIONAL[sign] if ordered and sign in _RELATIONAL else (NEGATED[sign],)
 
 
 def arithmetic(sign: str) -> tuple[str, ...]:
-    """What an operator of arithmetic is replaced by: every other one of its family, the subsuming ones first."""
+    """Return the replacements of an arithmetic operator: all others of its family, the subsuming ones first."""
     return tuple(dict.fromkeys((*_SUBSUMING.get(sign, ()), *(other for other in family(sign) if other != sign))))
 
 
 def subsuming(sign: str) -> tuple[str, ...]:
-    """The replacements of an operator that subsume all of its others, the table of the paper on smart selection.
+    """Return the replacements of an operator that subsume all its others, from the table of the smart selection paper.
 
-    All replacements of an operator that the table does not have (`//`, `%`, `**`). The unsigned shift of Java is left out.
-    `True` and `False` are no part of it.
+    For an operator without an entry (`//`, `%`, `**`), all its replacements are returned. Java's unsigned shift is left
+    out. `True` and `False` are not part of the table.
     """
     return _SUBSUMING.get(sign) or arithmetic(sign)
 
 
 def literals(value: object) -> tuple[object, ...]:
-    """What a literal is replaced by, the most telling first; nothing for other literals.
+    """Return the replacements of a literal, the most informative first; none for other literals.
 
         integer, float     0, 1, -1, one more, one less; 0 by 1 only, 1 by 0 only
-        string, bytes      the empty one; something for an empty one; SQL by statements in which one thing is different
+        string, bytes      the empty one; a text for an empty one; SQL by statements with one difference
         True, False        the other one
         None               False
 
-    Differs from EvoSuite: an empty string is replaced as well, and so are truth values and None.
+    Differs from EvoSuite: empty strings, truth values and None are replaced as well.
     """
     match value:
         case bool():

@@ -1,4 +1,4 @@
-"""The local variables of a function that certainly have a value, statement by statement."""
+"""Scopes: the local variables of a function that certainly have a value, statement by statement."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _RETURNED_BY = {"len": "int", "sorted": "list", "repr": "str", "ord": "int", "ch
 
 @dataclass(frozen=True, slots=True)
 class Locals:
-    """What is known about local variables at some point of a function.
+    """The known local variables at one point of a function.
 
     Attributes:
-        names: those that have a value, whatever happened before, in the order of their first assignment.
-        kinds: what is known about their types, "" for nothing.
+        names: variables that have a value on every path, in the order of their first assignment.
+        kinds: their types, "" if unknown.
         receiver: the first parameter of a method, "" if there is none.
-        excluded: names that may lose their value again, or belong to others as well.
+        excluded: names that may lose their value again, or are shared with other scopes.
         nonlocal_below: names that inner functions declare nonlocal.
     """
 
@@ -33,12 +33,12 @@ class Locals:
 
     @classmethod
     def none(cls) -> Locals:
-        """Nothing is known."""
+        """Return an instance without variables."""
         return cls()
 
     @classmethod
     def of(cls, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Locals:
-        """What is known when a function begins: its parameters."""
+        """Return the variables at the start of a function: its parameters."""
         excluded, below = _unsteady(function)
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         receiver = parameters[0].arg if parameters and parameters[0].arg in ("self", "cls") else ""
@@ -50,7 +50,7 @@ class Locals:
 
     @classmethod
     def common(cls, ends: Sequence[Locals]) -> Locals:
-        """What is known where several ways meet."""
+        """Return the variables where several paths meet."""
         first = ends[0]
         kept = [i for i, name in enumerate(first.names) if all(name in other.names for other in ends[1:])]
         return replace(
@@ -60,12 +60,12 @@ class Locals:
         )
 
     def assigned(self, target: ast.expr, value: ast.expr | None = None, *, element: bool = False) -> Locals:
-        """What is known after an assignment.
+        """Return the variables after an assignment.
 
         Args:
             target: the left side.
             value: the right side if it is known.
-            element: an element of it is assigned.
+            element: the assignment is of an element of `value`.
         """
         known = self
         for name in _bound(target):
@@ -75,15 +75,15 @@ class Locals:
         return known
 
     def is_receiver(self, name: str) -> bool:
-        """The name is that of the object that the method belongs to."""
+        """Return whether the name is the receiver of the method."""
         return bool(name) and name == self.receiver
 
     def kind(self, name: str) -> str:
-        """What is known about the type of a variable, "" for nothing."""
+        """Return the type of a variable, "" if it is unknown."""
         return self.kinds[self.names.index(name)] if name in self.names else ""
 
     def alternatives(self, name: str) -> list[str]:
-        """Variables that may be of the same type, the one that was assigned last first; none if the name is not known."""
+        """Return variables that may have the same type, the most recently assigned first; none for an unknown name."""
         if name not in self.names:
             return []
         kind = self.kind(name)
@@ -105,7 +105,7 @@ class Locals:
 
 
 def _unsteady(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[set[str], frozenset[str]]:
-    """Names that are deleted, end with an `except`, or are shared; and those that inner functions rebind."""
+    """Return names that are deleted, end with an `except`, or are shared; and names that inner functions rebind."""
     names: set[str] = set()
     below: set[str] = set()
     waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in function.body]

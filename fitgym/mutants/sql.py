@@ -1,4 +1,4 @@
-"""SQL in texts: statements in which one thing is different."""
+"""SQL in strings: statements with one difference."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ _CHANGES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def other_statements(text: str) -> Iterator[str]:
-    """The statement with another order, aggregate, connective, comparison or operator, or without one of its clauses;
-    nothing for a text that is no SQL statement. Each change is made where it is possible first."""
+    """Yield the statement with one change, made at its first possible place; nothing for other texts.
+
+    The change is another order, aggregate, connective, comparison or operator, or the removal of a clause.
+    """
     if not _STATEMENT.match(text):
         return
     for pattern, other in _CHANGES:

@@ -1,4 +1,4 @@
-"""The source text, addressed as syntax trees do: by line and by offset in bytes."""
+"""The source text, addressed like a syntax tree: by line and byte offset."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from fitgym.mutants.mutant import Span
 
 __all__ = ["Text", "span_of"]
 
-# What may stand between an operand and the operator behind it.
+# Text that may separate an operand from the operator behind it.
 _GAP = re.compile(rb"(?:[\s)\\]|#[^\n]*)*")
 _WORDS = (b"not in", b"is not")
 
 
 def span_of(node: ast.expr | ast.stmt) -> Span:
-    """Where a node stands."""
+    """Return the position of a node."""
     assert node.end_lineno is not None and node.end_col_offset is not None, "parsed trees have ends"
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
@@ -33,17 +33,17 @@ class Text:
         self._starts = [0, *(match.end() for match in re.finditer(rb"\n", self._bytes))]
 
     def at(self, span: Span) -> str:
-        """What stands there."""
+        """Return the text at a position."""
         start, end = self._range(span)
         return self._bytes[start:end].decode()
 
     def changed(self, span: Span, text: str) -> str:
-        """The whole source with `text` in the place of `span`."""
+        """Return the whole source with `text` in place of `span`."""
         start, end = self._range(span)
         return (self._bytes[:start] + text.encode() + self._bytes[end:]).decode()
 
     def spaced(self, span: Span, text: str) -> str:
-        """`text`, set off from what it must not run into if it stands in the place of `span`."""
+        """Return `text` with a space wherever it would join a word beside `span`."""
         start, end = self._range(span)
         before, after = self._bytes[max(start - 1, 0) : start], self._bytes[end : end + 1]
         left = " " if _joins(before) and _joins(text[:1].encode()) else ""
@@ -51,12 +51,15 @@ class Text:
         return f"{left}{text}{right}"
 
     def line(self, number: int) -> str:
-        """One line, from 1, without its end."""
+        """Return one line, counted from 1, without its line end."""
         end = self._starts[number] - 1 if number < len(self._starts) else len(self._bytes)
         return self._bytes[self._starts[number - 1] : end].decode()
 
     def operator(self, left: ast.expr, sign: str) -> Span:
-        """Where the operator behind an operand stands, whose text is `sign` but for the space between two words."""
+        """Return the position of the operator behind an operand.
+
+        The text there is `sign`, except for the space between the two words of `not in` and `is not`.
+        """
         _, end = self._range(span_of(left))
         gap = _GAP.match(self._bytes, end)
         assert gap is not None
@@ -68,7 +71,7 @@ class Text:
         return *self._position(start), *self._position(end)
 
     def edited(self, whole: Span, *edits: tuple[Span, str]) -> str:
-        """What stands at `whole`, with other texts in the place of some parts of it, in order."""
+        """Return the text at `whole` with some of its parts replaced, in order."""
         at, end = self._range(whole)
         parts: list[bytes] = []
         for span, text in edits:

@@ -1,4 +1,4 @@
-"""Generated programs: a number gives a small Python module with known obstacles, which the real engine can test.
+"""Generated programs: a number determines a small Python module with known obstacles, which the real engine can test.
 
 from fitgym.programs import HARD, generate
 program = generate(1000, HARD)

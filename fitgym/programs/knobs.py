@@ -1,4 +1,4 @@
-"""Knobs: what generated programs are made of."""
+"""Knobs: the parameters of generated programs."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["EASY", "HARD", "Knobs"]
 
 @dataclass(frozen=True, kw_only=True)
 class Knobs:
-    """The distribution that programs are drawn from. A pair holds the smallest and the largest value, both included.
+    """The distribution of generated programs. A pair is the smallest and the largest value, both included.
 
     Attributes:
         parts: functions and classes of a program.
-        locks: how often each kind of lock is drawn, see `fitgym.programs.locks`; they need not sum to 1.
-        depth: levels of a lock. Each narrows what is let through to about a third.
-        scale: how far the solution of a lock can be from 0; the larger, the longer a search needs.
+        locks: weight of each kind of lock, see `fitgym.programs.locks`; the weights need not sum to 1.
+        depth: levels of a lock. Each level narrows the accepted range to about a third.
+        scale: maximum distance of a lock's solution from 0; a larger scale makes the search longer.
         treasure: decisions behind a lock, whose branches are easy to cover once it is open.
-        decoys: decisions with an outcome that is impossible, ahead of a dead lock; ahead of others there are at most as
-            many as the smaller number. They take the attention of a search that pursues everything.
+        decoys: decisions with an impossible outcome, before a dead lock. Before other locks there are at most as many
+            as the smaller number. They distract a search that pursues every target.
         raises: share of the treasures with a further branch that raises an exception.
-        telling: probability that a lock looks like its kind, in [0, 1]; with 0.5 looks tell nothing.
-        open_rate: share of the parts that have no lock.
+        telling: probability that a lock looks like its kind, in [0, 1]; at 0.5 the appearance gives no information.
+        open_rate: share of the parts without a lock.
     """
 
     parts: tuple[int, int] = (12, 12)
@@ -53,13 +53,13 @@ class Knobs:
         if self.scale < 100:
             raise InputError(f"scale is {self.scale}, expected at least 100")
         if unknown := self.locks.keys() - LOCKS.keys():
-            raise InputError(f"there is no lock '{min(unknown)}': expected {', '.join(LOCKS)}")
+            raise InputError(f"no lock named '{min(unknown)}': expected one of {', '.join(LOCKS)}")
         if not self.locks or min(self.locks.values()) < 0.0 or sum(self.locks.values()) <= 0.0:
-            raise InputError(f"locks is {dict(self.locks)}, expected a number of at least 0 each, and not 0 for all")
+            raise InputError(f"locks is {dict(self.locks)}, expected weights of at least 0, one of them above 0")
 
 
 HARD: Final = Knobs()
-"""Twelve parts, most of them with a lock that nothing opens; looks tell with probability 0.8."""
+"""Twelve parts, most of them with a dead lock; a lock looks like its kind with probability 0.8."""
 
 EASY: Final = Knobs(parts=(8, 8), locks=MappingProxyType({"slope": 1.0, "dead": 2.0}), telling=1.0)
-"""Eight parts with slopes and dead locks only, which their looks tell apart: for first experiments."""
+"""Eight parts with slopes and dead locks only, which their appearance distinguishes: for first experiments."""

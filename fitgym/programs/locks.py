@@ -1,14 +1,14 @@
-"""Locks: what stands between the entry of a part and its treasure.
+"""Locks: the conditions between the entry of a part and its treasure.
 
-Every lock is a function of a generator and the knobs that gives the lines of a guard, level by level. Whether it can be
-opened is found out by searching. Its look tells something too: most dead locks have one statement more than most others,
-but some of each kind look like the other one.
+A lock is a function of a random generator and the knobs. It returns the lines of a guard, level by level. Only search
+shows whether a lock can be opened, but its appearance gives a hint. Most dead locks have one statement more than most
+others; some of each kind look like the other kind.
 
-| kind | guard | what opens it |
+| kind | guard | how it opens |
 |---|---|---|
-| slope | bands around the solution of a x - b y = c | the branch distance, which falls all the way |
+| slope | bands around the solution of a x - b y = c | the branch distance, which decreases all the way |
 | plateau | the same, rounded up to steps | the branch distance where it changes, luck in between |
-| dead | the same, shifted away from all numbers | nothing, below some level |
+| dead | the same, shifted away from all numbers | never, below some level |
 | text | a word, one character after the other | the distance between characters |
 | state | a dial that moves a little with each call | a sequence of calls on one object |
 """
@@ -33,11 +33,11 @@ class Lock:
 
     Attributes:
         kind: name of the lock.
-        before: lines ahead of the first condition.
+        before: lines before the first condition.
         conditions: one for each level, the outer one first.
-        alive: how many of the levels can be passed; all of them unless the lock is dead.
-        word: the first parameter is a text instead of a whole number.
-        dial: the part is a class; this line moves its dial.
+        alive: the number of levels that can be passed; all of them unless the lock is dead.
+        word: the first parameter is a string instead of an integer.
+        dial: for a class, the condition that moves its dial; "" for a function.
     """
 
     kind: str
@@ -52,20 +52,24 @@ def _slope(chance: random.Random, depth: int, scale: int, telling: bool) -> Lock
     bands = _widths(depth, scale)
     if telling:
         return Lock("slope", (f"gap = {_gap(chance, scale)}",), _bands(bands), depth)
+    # Like a dead lock it has a second statement; the shifted bands undo it.
     shift = 2 * chance.choice(bands)
     return Lock("slope", (f"gap = {_gap(chance, scale)}", f"gap += {shift}"), _bands(bands, shift), depth)
 
 
 def _plateau(chance: random.Random, depth: int, scale: int, telling: bool) -> Lock:
     bands = _widths(depth, scale)
+    # Within a step the branch distance is constant.
     step = max(4, bands[-1])
     lines = (f"gap = -(-{_gap(chance, scale)} // {step}) * {step // 4}",)
+    # The second statement has no effect; it only makes the lock look like a dead one.
     return Lock("plateau", lines if telling else (*lines, "gap += 0"), _bands(bands), depth)
 
 
 def _dead(chance: random.Random, depth: int, scale: int, telling: bool) -> Lock:
     bands = _widths(depth, scale)
     alive = chance.randrange(1, depth)
+    # The gap is now at least `shift`, so that no number passes the bands below it.
     shift = 2 * bands[alive]
     gap = _gap(chance, scale)
     lines = (f"gap = {gap}", f"gap += {shift}") if telling else (f"gap = {gap} + {shift}",)
@@ -103,4 +107,4 @@ def _bands(widths: Sequence[int], shift: int = 0) -> tuple[str, ...]:
 LOCKS: Final[Mapping[str, Callable[[random.Random, int, int, bool], Lock]]] = MappingProxyType(
     {"slope": _slope, "plateau": _plateau, "dead": _dead, "text": _text, "state": _state}
 )
-"""Every kind of lock by name: makes one from a generator, the depth, the scale, and whether it looks like its kind."""
+"""Every kind of lock by name: a function of a generator, the depth, the scale, and whether it looks like its kind."""

@@ -38,8 +38,8 @@ class Program:
     Attributes:
         number: of the task.
         source: text of the module, the same for equal numbers and knobs.
-        places: its parts, in the order of the source. An agent does not see them.
-        dead: the outcomes of decisions that nothing can take: line, and the outcome, of which None is both.
+        places: its parts, in source order. An agent does not see them.
+        dead: impossible outcomes of decisions, as (line, outcome); the outcome None means both.
     """
 
     number: int
@@ -48,25 +48,25 @@ class Program:
     dead: frozenset[tuple[int, bool | None]]
 
     def possible(self, line: int, outcome: bool) -> bool:
-        """Whether a branch can be covered."""
+        """Return whether a branch can be covered."""
         return (line, outcome) not in self.dead and (line, None) not in self.dead
 
 
 @dataclass(slots=True)
 class _Text:
-    """Lines that are written one after the other."""
+    """Lines that are written in sequence."""
 
     lines: list[str] = field(default_factory=list)
     dead: set[tuple[int, bool | None]] = field(default_factory=set)
 
     def add(self, depth: int, line: str) -> int:
-        """Write a line; its number, from 1."""
+        """Write a line; return its number, from 1."""
         self.lines.append(_INDENT * depth + line if line else "")
         return len(self.lines)
 
 
 def generate(number: int, knobs: Knobs) -> Program:
-    """The program of a task.
+    """Return the program of a task.
 
     Args:
         number: of the task, at least 0.
@@ -93,7 +93,7 @@ def generate(number: int, knobs: Knobs) -> Program:
 
 
 def _write(text: _Text, chance: random.Random, name: str, lock: Lock, treasure: int, decoys: int, error: str) -> None:
-    """Write one part: a lock, and behind it decisions about another number, and an exception for some."""
+    """Write one part: a lock, then decisions about another number, and for some parts an exception."""
     for _ in range(2):
         text.add(0, "")
     base = 1
@@ -114,6 +114,7 @@ def _write(text: _Text, chance: random.Random, name: str, lock: Lock, treasure: 
     for line in lock.before:
         text.add(base, line)
     for number in range(decoys):
+        # The left side is at least `number + 1`, the right side at most `number`.
         text.dead.add((text.add(base, f"if z * z + {number + 1} < {chance.randrange(number + 1)}:"), True))
         text.add(base + 1, f"return -{number + 2}")
     for level, condition in enumerate(lock.conditions):
@@ -133,6 +134,7 @@ def _write(text: _Text, chance: random.Random, name: str, lock: Lock, treasure: 
         decision(text.add(inside, f"if (z + {n}) % {n + 2} == 0:"))
         text.add(inside + 1, f"found += {n + 1}")
     if error:
+        # `found` is a sum over the decisions above, so at least two of them must be true.
         decision(text.add(inside, f"if found > {treasure}:"))
         text.add(inside + 1, f"raise {error}(z)")
     text.add(inside, "return found")

@@ -1,4 +1,4 @@
-"""The subject: the module or class under test as plain data, and what is known from its source and its examples.
+"""The subject (the module or class under test) as plain data, read from its source and its examples.
 
-All rooms may import it; files here never import the code under test.
+Any package of fitgym may import this one. Its files never import the code under test.
 """

@@ -1,8 +1,8 @@
-"""Call graph: which functions of the source can run when one of them is called, read off its syntax tree.
+"""Call graph: which functions of the source can run when another one is called, read off the syntax tree.
 
-Names decide: a function leads to every function of the same source whose name it mentions, whatever the object, and
-to the special methods behind the operators and statements that it uses. That is more than can really happen, and
-misses only calls that other modules make and names that are put together at run time.
+Edges follow names. A function reaches every function of the same source whose name it mentions, on any object, and the
+special methods of the operators and statements that it uses. The graph is an over-approximation. It misses only calls
+from other modules and names that are built at run time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _BINARY: Mapping[type[ast.operator], str] = MappingProxyType(
 )
 _COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__hash__")
 _ALWAYS = frozenset(
-    # What the language or a builtin calls without a sign in the syntax: truth, hashing, printing, making, attributes.
+    # Called by the language or a builtin without a sign in the syntax: truth, hashing, printing, construction,
+    # attributes.
     [
         *("__bool__", "__len__", "__hash__", "__eq__", "__str__", "__repr__", "__format__", "__new__", "__init__"),
         *("__post_init__", "__attrs_post_init__", "__init_subclass__", "__set_name__", "__getattr__"),
@@ -42,14 +43,14 @@ _DYNAMIC = frozenset(("getattr", "globals", "locals", "vars", "eval", "exec", "_
 
 @lru_cache(maxsize=_REMEMBERED)
 def reachable(source: str, functions: tuple[Function, ...]) -> tuple[frozenset[int], ...]:
-    """For every function the ids of those that calling it can lead to, itself included.
+    """Return, for every function, the ids of the functions that a call of it can reach, itself included.
 
-    Special methods that need no operator (`__eq__` behind `in`, `__bool__` behind `if`) are reached by every function
-    that could hold an object of their class, so by all; likewise functions that the module body names without calling
-    them, because it may register them somewhere. A function that looks names up at run time (`getattr` with a
-    computed name, `globals`) reaches everything.
+    Special methods without an operator (`__eq__` for `in`, `__bool__` for `if`) are reached by every function, because
+    any function may hold an object of their class. The same applies to functions that the module body names without a
+    call, because it may register them somewhere. A function that looks names up at run time (`getattr` with a computed
+    name, `globals`) reaches everything.
 
-    The last few results are remembered: every episode on a subject asks again.
+    The last 16 results are cached, because every episode on a subject calls this function again.
 
     Args:
         source: text of the module.
@@ -115,7 +116,7 @@ class _Reader(ast.NodeVisitor):
         found = self.ids.get(("<lambda>", node.lineno))
         if found is not None:
             self.inside[self.current].add(found)
-        self.generic_visit(node)  # what it mentions counts for the function around it, which is close enough
+        self.generic_visit(node)  # its names also count for the enclosing function: a close approximation
 
     def visit_Name(self, node: ast.Name) -> None:
         self.mentions[self.current].add(node.id)
@@ -132,6 +133,7 @@ class _Reader(ast.NodeVisitor):
                 for argument in node.args:
                     self.visit(argument)
                 return
+        # The module body calls this function now; only the arguments may be registered for later.
         if self.current == 0 and isinstance(node.func, ast.Name):
             for part in (*node.args, *node.keywords):
                 self.visit(part)

@@ -1,20 +1,20 @@
-"""A corpus: the subjects that policies are trained on, selected on and compared on.
+"""A corpus: a list of subjects to train, select and compare policies on.
 
 A corpus is a TOML file with one table for each subject:
 
-    path = "packages"            # optional: a folder to look in first, relative to this file
+    path = "packages"            # optional: a folder to search first, relative to this file
 
     [[subject]]
     subject = "textwrap"         # package.module, package.module:Class or path/to/file.py[:Class]
-    split = "train"              # optional: any name; train, validation and test by custom
+    split = "train"              # optional: any name; by custom train, validation or test
 
     [[subject]]
     module = "arrow.formatter"   # the same in two parts
     class = "DateTimeFormatter"
-    set = "test"                 # means the same as split
+    set = "test"                 # the same as split
 
-`stdlib-v1` comes with fitgym and needs no download: modules of the standard library, written in Python, that are there
-in 3.11 to 3.13. What belongs to which split never changes under a name.
+`stdlib-v1` comes with fitgym and needs no download. It lists pure Python modules of the standard library that exist in
+Python 3.11 to 3.13. The splits of a named corpus never change.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Entry:
 
     Attributes:
         subject: as for `fitgym.subject.source.locate`.
-        split: the part of the corpus that it belongs to, "" if it has no parts.
+        split: the name of its split, "" if the corpus has no splits.
     """
 
     subject: str
@@ -52,9 +52,9 @@ class Corpus:
     """A list of subjects in a fixed order.
 
     Attributes:
-        name: what it was called, the split included.
-        entries: at least one, unless it was put together by `of`.
-        path: a folder to look in first, None for none.
+        name: the text that it was loaded by, including the split.
+        entries: at least one, unless `of` built the corpus from a sequence.
+        path: a folder to search first, None for none.
     """
 
     name: str
@@ -68,13 +68,15 @@ class Corpus:
 
     @property
     def splits(self) -> dict[str, int]:
-        """How many subjects each split has, in order."""
+        """The number of subjects in each split, in order."""
         return dict(Counter(entry.split for entry in self.entries))
 
     @classmethod
     def load(cls, text: str) -> Corpus:
-        """What a text names: `stdlib-v1`, `stdlib-v1:test`, `lists/mine.toml:train`, or subjects with a comma after each, of
-        which the last one may be left out if there are several.
+        """Load the corpus that a text names.
+
+        The text is `stdlib-v1`, `stdlib-v1:test`, `lists/mine.toml:train`, or a list of subjects with a comma after
+        each. The last comma is optional if there are several subjects.
 
         Raises:
             UnknownName: there is no such corpus or split.
@@ -92,11 +94,11 @@ class Corpus:
 
     @classmethod
     def of(cls, subjects: str | Corpus | Sequence[str], path: str | None = None) -> Corpus:
-        """The corpus that is meant, in whatever form it is given.
+        """Return the corpus for any accepted form of argument.
 
         Args:
             subjects: the text of `load`, a corpus, or the texts of subjects.
-            path: a folder to look in first, instead of the corpus's own.
+            path: a folder to search first, instead of the corpus's own.
 
         Raises:
             InputError: as for `load`.
@@ -109,13 +111,13 @@ class Corpus:
 
 
 def corpora() -> list[str]:
-    """The names of the corpora that come with fitgym."""
+    """Return the names of the corpora that come with fitgym."""
     folder = resources.files("fitgym.subject") / "corpora"
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
 def _source(name: str) -> tuple[str, str, Path | None]:
-    """Name, text and folder of a list of subjects."""
+    """Return name, text and folder of a list of subjects."""
     if not name.endswith(".toml"):
         if name not in corpora():
             raise UnknownName(

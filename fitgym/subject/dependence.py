@@ -1,8 +1,9 @@
 """Control dependence: which outcomes must occur before a site can be reached.
 
-Every function has a control flow graph (`fitgym.subject.code.control_flow`). A node n is control dependent on the outcome o of a
-decision d if two things hold: n post-dominates the successor of d under o, and n does not strictly post-dominate d. Then
-outcome o always leads to n, while d can avoid n. The dependences are read off the post-dominator tree.
+Every function has a control flow graph (`fitgym.subject.code.control_flow`). A node n is control dependent on the
+outcome o of a decision d if two things hold: n post-dominates the successor of d under o, and n does not strictly
+post-dominate d. Then outcome o always leads to n, while d can avoid n. The dependences are read off the post-dominator
+tree.
 
 References:
     Ferrante, Ottenstein and Warren 1987, The Program Dependence Graph and Its Use in Optimization, section 3.1.
@@ -10,14 +11,14 @@ References:
 
 Differs from the paper in five points:
     - Some decisions have no site: whether a statement in a `try` raises, whether an exception class matches, whether an
-      iterator has another element. What depends on such a decision takes over what the decision itself depends on.
-      Ways through an exception only count where there is no other way.
-    - A pair of both outcomes of one decision is replaced by what that decision depends on.
-    - Dependences on a site with the same or a larger number are left out. They are those along back edges of loops (a
-      loop's condition depends on the outcome that repeats it), as numbers follow the order of evaluation. What is left
-      has no cycles, so approach levels are well defined.
-    - A loop that the program never leaves (`while True`) is taken to end some time.
-    - Exceptions that a statement outside `try` and `with` might raise are left out.
+      iterator has another element. A node that depends on such a decision inherits the dependences of the decision.
+      Paths through an exception count only if there is no other path.
+    - A pair of both outcomes of one decision is replaced by the dependences of the decision.
+    - Dependences on a site with the same or a larger number are left out. They follow back edges of loops (the
+      condition of a loop depends on the outcome that repeats it), because numbers follow the order of evaluation. The
+      remaining dependences have no cycles, so approach levels are well defined.
+    - A loop that the program never leaves (`while True`) is assumed to end.
+    - Exceptions of statements outside `try` and `with` are left out.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ def dependences(
     functions: Sequence[Function],
     infection: Mapping[ast.AST, int] = MappingProxyType({}),
 ) -> tuple[Dependence, ...]:
-    """What each site is control dependent on, by site id.
+    """Return the control dependences of each site, by site id.
 
-    An entry block depends on nothing; a site that runs whenever its function runs depends on `(entry block, True)`.
+    An entry block depends on nothing. A site that runs whenever its function runs depends on `(entry block, True)`.
 
     Args:
-        tree, at, blocks, entries, infection: the syntax tree of the module and where its sites are; see the plan of the
-            probes.
+        tree, at, blocks, entries, infection: the syntax tree of the module and the sites of its nodes; see
+        `fitgym.instrument.rewriting.plan.Plan`.
         sites: by id.
         functions: by id.
     """
@@ -71,13 +72,13 @@ def dependences(
 def branches(
     sites: Sequence[Site], functions: Sequence[Function], within: str | tuple[int, int] | None = None
 ) -> tuple[Branch, ...]:
-    """The entry of every function, then both outcomes of every deciding predicate, true first, in source order.
+    """Return the entry of every function, then both outcomes of every deciding predicate, true first, in source order.
 
     Args:
         sites: by id.
         functions: by id.
-        within: restricts to the methods of the class of this qualified name (and all functions and classes in it), or to
-            the functions and predicates from the first to the last of two lines.
+        within: restricts the branches to the methods of the class with this qualified name (and all functions and
+            classes inside it), or to the functions and predicates between two lines, both included.
     """
     lines: tuple[int, int] | None = None
     if isinstance(within, str) and within:
@@ -96,14 +97,15 @@ def branches(
 
 
 def _control_dependences(graph: Graph) -> dict[int, Dependence]:
-    """For each site of the graph the pairs it is control dependent on."""
+    """Return, for each site of the graph, the pairs that it is control dependent on."""
     order, reached = _post_order(graph)
     parent = _post_dominators(graph, order)
-    # Pairs (decision node, outcome) for each node, from walking up the tree from each successor of a decision.
+    # Pairs (decision node, outcome) for each node, collected by walks up the tree from each successor of a decision.
     direct: list[list[tuple[int, bool]]] = [[] for _ in graph.site]
     for node in sorted(reached):
         if len(graph.successors[node]) < 2:
             continue
+        # The nodes from a successor up to, but not including, the decision's parent depend on this outcome.
         stop = parent[node]
         for successor, outcome in graph.successors[node]:
             runner = successor
@@ -131,10 +133,10 @@ def _pairs(
     limit: int,
     found: Mapping[int, Dependence],
 ) -> set[tuple[int, bool]]:
-    """The pairs with sites smaller than `limit` that the nodes of one site depend on.
+    """Return the pairs with sites smaller than `limit` that the nodes of one site depend on.
 
-    Decisions without a site are passed through to what they depend on. Where exceptions are one way among others,
-    the others count, because nothing is known about how to raise one.
+    A decision without a site is replaced by its own dependences. If some paths lead through exceptions and others do
+    not, only the others count, because the way to raise the exception is unknown.
     """
     regular: set[tuple[int, bool]] = set()
     exceptional: set[tuple[int, bool]] = set()
@@ -143,8 +145,10 @@ def _pairs(
     while open_nodes:
         node, by_exception = open_nodes.pop()
         for decision, outcome in direct[node]:
+            # Node 0 decides whether the function is called at all.
             site = graph.entry if decision == 0 else graph.site[decision]
             if site >= 0:
+                # Larger sites are back edges of loops, see the module docstring.
                 if site < limit:
                     (exceptional if by_exception else regular).add((site, outcome))
                 continue
@@ -155,12 +159,12 @@ def _pairs(
     pairs = _either_way(regular or exceptional, found)
     if regular:
         return pairs
-    # Of several statements that may raise, the one that is easiest to reach is enough.
+    # If several statements may raise, the one that is easiest to reach is enough.
     return {pair for pair in pairs if not (_behind(pair[0], found) & (pairs - {pair}))}
 
 
 def _either_way(pairs: set[tuple[int, bool]], found: Mapping[int, Dependence]) -> set[tuple[int, bool]]:
-    """The same with both outcomes of a decision replaced by what the decision depends on."""
+    """Replace both outcomes of a decision by the dependences of the decision."""
     while True:
         both = [site for site, outcome in pairs if outcome and (site, False) in pairs]
         if not both:
@@ -170,7 +174,7 @@ def _either_way(pairs: set[tuple[int, bool]], found: Mapping[int, Dependence]) -
 
 
 def _behind(site: int, found: Mapping[int, Dependence]) -> set[tuple[int, bool]]:
-    """Everything that a site depends on, through others as well."""
+    """Return all direct and indirect dependences of a site."""
     pairs: set[tuple[int, bool]] = set()
     open_sites = [site]
     while open_sites:
@@ -182,8 +186,10 @@ def _behind(site: int, found: Mapping[int, Dependence]) -> set[tuple[int, bool]]
 
 
 def _post_order(graph: Graph) -> tuple[list[int], set[int]]:
-    """The nodes that can be reached from the start, in post-order of the reversed graph; a node that cannot reach the
-    end is given a way there first."""
+    """Return the nodes reachable from the start, in post-order of the reversed graph.
+
+    A node that cannot reach the end first gets an edge to the end.
+    """
     reached = _closure(graph.successors, 0)
     while True:
         predecessors: list[list[int]] = [[] for _ in graph.site]
@@ -194,7 +200,8 @@ def _post_order(graph: Graph) -> tuple[list[int], set[int]]:
         lost = reached - set(order)
         if not lost:
             return order, reached
-        # Not behind sites of infection, so that it changes nothing whether that has sites.
+        # Prefer nodes other than infection sites, so that the result does not depend on whether infection is
+        # instrumented.
         last = max(lost, key=lambda node: (graph.site[node] not in graph.order, node))
         graph.successors[last].append((1, None))
 
@@ -211,7 +218,7 @@ def _closure(successors: list[list[tuple[int, bool | None]]], start: int) -> set
 
 
 def _depth_first(edges: list[list[int]], start: int) -> list[int]:
-    """Post-order of a depth-first walk."""
+    """Return the post-order of a depth-first walk."""
     order: list[int] = []
     seen = {start}
     stack = [(start, iter(edges[start]))]
@@ -229,7 +236,7 @@ def _depth_first(edges: list[list[int]], start: int) -> list[int]:
 
 
 def _post_dominators(graph: Graph, order: list[int]) -> list[int]:
-    """The immediate post-dominator of each node (of the end: itself), -1 for nodes that are not reached."""
+    """Return the immediate post-dominator of each node (the end: itself), -1 for nodes that are not reached."""
     rank = {node: position for position, node in enumerate(order)}
     parent = [-1] * len(graph.site)
     parent[1] = 1

@@ -1,4 +1,4 @@
-"""An example: statements that somebody wrote to show or to check what the code under test does."""
+"""An example: hand-written statements that demonstrate or check the code under test."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Example"]
 @immutable
 @dataclass(frozen=True)
 class Example:
-    """Statements in the order in which they would run; they are read, never executed.
+    """Statements in execution order; they are read, never executed.
 
     Attributes:
-        body: the statements, the imports and assignments that they need in front.
-        functions: functions beside them that they may call, by name; methods of their own class as `self.name`.
-        inside: names that nothing binds are those of the module under test, as in its own docstrings.
+        body: the statements, preceded by the imports and assignments that they need.
+        functions: functions of the same file that they may call, by name; methods of their own class as `self.name`.
+        inside: unbound names refer to the module under test, as in its own docstrings.
     """
 
     body: tuple[ast.stmt, ...]

@@ -1,6 +1,6 @@
-"""Examples: what people have already written about the code under test, as statements.
+"""Examples: existing hand-written uses of the code under test, as statements.
 
-Doctests of the module, tests of its package and the read-me are read, in this order. Nothing is executed.
+The sources are doctests of the module, tests of its package and the README, in this order. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from fitgym.subject.written import written
 __all__ = ["examples"]
 
 _MOST = 400
-"""Examples of one module. What is found first is nearest to it."""
+"""Maximum number of examples of one module. The first ones are the nearest to the module."""
 
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def examples(module: str, path: str, source: str) -> tuple[Example, ...]:
-    """The examples of a module, those nearest to it first.
+    """Return the examples of a module, nearest first.
 
-    They depend on the files of the package alone, and there are at most 400. Files are read as text; of test files no
-    more than 250,000 characters are parsed, so that it takes below half a second for a package of any size.
+    They depend only on the files of the package, and there are at most 400. Files are read as text. At most 250,000
+    characters of test files are parsed, so that the call takes less than half a second for a package of any size.
 
     Args:
         module: dotted name of the module.

@@ -1,4 +1,4 @@
-"""Mentions: what examples call, as dotted paths and as names of methods."""
+"""Mentions: callables that examples use, as dotted paths and as names of methods."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Mentions", "mentions"]
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """What examples call, each once, the most frequent first.
+    """The callables that examples use, each once, the most frequent first.
 
     Attributes:
-        paths: dotted paths, `networkx.Graph` for `nx.Graph` after `import networkx as nx`.
-        members: names of attributes of anything else.
+        paths: dotted paths, such as `networkx.Graph` for `nx.Graph` after `import networkx as nx`.
+        members: names of called attributes of other objects.
     """
 
     paths: tuple[str, ...] = ()
@@ -27,10 +27,10 @@ class Mentions:
 
 
 def mentions(examples: Iterable[Example]) -> Mentions:
-    """What the examples call."""
+    """Return the callables that the examples use."""
     paths: Counter[str] = Counter()
     members: Counter[str] = Counter()
-    seen: set[int] = set()  # statements in front of several tests of one file
+    seen: set[int] = set()  # several tests of one file share their leading statements
     for example in examples:
         known: dict[str, str] = {}
         for statement in (*example.body, *example.functions.values()):
@@ -61,7 +61,7 @@ def _imports(node: ast.stmt, known: dict[str, str]) -> None:
 
 
 def _path(node: ast.expr, known: dict[str, str]) -> str:
-    """The dotted path that a name or an attribute of one stands for, "" if nothing imported it."""
+    """Return the dotted path that a name or attribute refers to, "" if it was not imported."""
     if isinstance(node, ast.Name):
         return known.get(node.id, "")
     if isinstance(node, ast.Attribute):

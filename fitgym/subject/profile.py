@@ -1,4 +1,4 @@
-"""The profile of a subject: numbers about its source, read from the syntax tree without running anything."""
+"""Profile: static measures of the source of a subject, from its syntax tree; nothing is executed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _ORDERING, _EQUALITY = ("<", "<=", ">", ">="), ("==", "!=")
 
 
 def profile(subject: Subject) -> dict[str, float]:
-    """Static numbers of the code under test: the module, or the class if one was named.
+    """Return static measures of the code under test: of the module, or of the class if one was named.
 
-    The keys and their order are the same for every subject. Counts are at least 0; a share is in [0, 1] and is 0 if there
-    is nothing to count. Docstrings are no string constants.
+    The keys and their order are the same for every subject. Counts are at least 0. A share is in [0, 1], and 0 if there
+    is nothing to count. Docstrings do not count as string constants.
 
     | key | meaning |
     |---|---|
     | lines | lines on which a statement starts |
-    | imports | modules and names that are imported |
+    | imports | imported modules and names |
     | classes | class definitions |
     | subclasses | share of the classes with a base other than `object` |
     | functions | functions and methods |
@@ -38,13 +38,13 @@ def profile(subject: Subject) -> dict[str, float]:
     | parameters | parameters for each operation, on average |
     | typed_parameters | share of the parameters with a declared type |
     | optional_parameters | share of the parameters with a default |
-    | typed_results | share of the operations with a known type of result |
-    | branches | branches, entries of functions included |
+    | typed_results | share of the operations with a known result type |
+    | branches | branches, including entries of functions |
     | branches_per_function | branches for each function |
-    | ordering | share of the conditions that are `<`, `<=`, `>` or `>=` |
-    | equality | share of the conditions that are `==` or `!=` |
-    | membership | share of the conditions that are `in` or `not in` |
-    | identity | share of the conditions that are `is` or `is not` |
+    | ordering | share of the conditions with `<`, `<=`, `>` or `>=` |
+    | equality | share of the conditions with `==` or `!=` |
+    | membership | share of the conditions with `in` or `not in` |
+    | identity | share of the conditions with `is` or `is not` |
     | truth | share of the conditions that test the truth of any other value |
     | rounds | share of the conditions that are the head of a `for` loop |
     | nesting | deepest nesting of `if`, loops, `try`, `with` and `match`; an `elif` is as deep as its `if` |
@@ -106,7 +106,7 @@ def profile(subject: Subject) -> dict[str, float]:
 
 
 def _scope(tree: ast.Module, qualname: str) -> Scope:
-    """The class of that name, or the module."""
+    """Return the class with this name, or the module."""
     scope: Scope = tree
     for part in qualname.split(".") if qualname else ():
         inside = (node for node in ast.walk(scope) if isinstance(node, ast.ClassDef) and node.name == part)
@@ -115,7 +115,7 @@ def _scope(tree: ast.Module, qualname: str) -> Scope:
 
 
 def _literals(nodes: list[ast.AST]) -> list[object]:
-    """The values of all constants, docstrings left out."""
+    """Return the values of all constants except docstrings."""
     documented = [node for node in nodes if isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS))]
     docstrings = {node.body[0] for node in documented if docstring_end(node.body)}
     inside = {node.value for node in docstrings if isinstance(node, ast.Expr)}
@@ -127,7 +127,7 @@ def _is_number(value: object) -> bool:
 
 
 def _conditions(subject: Subject) -> dict[str, float]:
-    """The share of the conditions of each kind; what remains are cases of `match`."""
+    """Return the share of each kind of condition; the remaining share is cases of `match`."""
     decided = dict.fromkeys(branch.site for branch in subject.branches if not branch.root)
     sites = [subject.sites[site] for site in decided]
     return {
@@ -141,7 +141,7 @@ def _conditions(subject: Subject) -> dict[str, float]:
 
 
 def _depth(scope: Scope) -> int:
-    """How deep statements are nested in each other; without recursion, as a chain of `elif` is a deep tree."""
+    """Return the deepest nesting of statements; iterative, because a chain of `elif` is a deep tree."""
     deepest, pending = 0, [(child, 0) for child in ast.iter_child_nodes(scope)]
     while pending:
         node, outside = pending.pop()
@@ -153,7 +153,7 @@ def _depth(scope: Scope) -> int:
 
 
 def _chained(node: ast.AST) -> ast.AST | None:
-    """The `elif` of an `if`, None without one."""
+    """Return the `elif` of an `if`, None without one."""
     if isinstance(node, ast.If) and len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
         return node.orelse[0]
     return None

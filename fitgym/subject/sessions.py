@@ -1,4 +1,4 @@
-"""Sessions: code in prose, after the prompts of an interpreter or in fenced blocks."""
+"""Sessions: Python code in prose, after interpreter prompts or in fenced blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIRECTIVE = re.compile(
 
 
 def session(text: str | None) -> list[ast.stmt]:
-    """The statements after `>>>` prompts that can be parsed, in order."""
+    """Return the statements after `>>>` prompts that can be parsed, in order."""
     if not text or ">>>" not in text:
         return []
     pieces: list[str] = []
@@ -33,7 +33,7 @@ def session(text: str | None) -> list[ast.stmt]:
 
 
 def blocks(text: str) -> list[list[ast.stmt]]:
-    """The statements of each block of Python in a text in Markdown or reStructuredText that has no prompts.
+    """Return the statements of each Python block without prompts in a text in Markdown or reStructuredText.
 
     A block that cannot be parsed is left out.
     """

@@ -1,7 +1,7 @@
-"""Finding the subject: from what the user typed to a file, a module name and the folders its import needs.
+"""Locating the subject: from the user's text to a file, a module name and the folders that its import needs.
 
-Nothing of the subject is imported here. Packages are walked folder by folder with Python's own path finder, so that
-namespace packages, `.pth` files and editable installs are found where the import would find them.
+Nothing of the subject is imported here. Packages are searched folder by folder with Python's own path finder. It finds
+namespace packages, `.pth` files and editable installs where the import would find them.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _CLASS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def locate(text: str, path: str | os.PathLike[str] | None = None, programs: str = "") -> Reference:
-    """The module or class that `text` means, found but not imported.
+    """Find the module or class that `text` names, without importing it.
 
     Args:
         text: `package.module`, `package.module:Class`, `package.module:Outer.Inner` or `path/to/file.py[:Class]`.
-        path: a folder to look in first; after it the current folder (as for `python -m`), then `sys.path`.
+        path: a folder to search first; the current folder (as for `python -m`) and `sys.path` follow.
         programs: names of programs that the import may start, separated by commas.
 
-    A file inside a package (a folder with `__init__.py`) is named by its dotted name, any other file by its stem.
+    A file inside a package (a folder with `__init__.py`) gets its dotted name; any other file gets its stem.
 
     Raises:
-        SubjectError: there is no such module, file or class, or it is not Python source that can be parsed.
+        SubjectError: the module, file or class does not exist, or the source is not valid Python.
     """
     place, class_name = _split(text)
     if path is not None and not os.path.isdir(path):
@@ -61,7 +61,7 @@ def locate(text: str, path: str | os.PathLike[str] | None = None, programs: str 
 
 
 def package_folders(text: str, path: str | os.PathLike[str] | None = None) -> tuple[list[str], str]:
-    """The folders of a package, and the folder that it is imported from.
+    """Return the folders of a package, and the folder that it is imported from.
 
     Args:
         text: `package` or `package.subpackage`.
@@ -81,22 +81,22 @@ def package_folders(text: str, path: str | os.PathLike[str] | None = None) -> tu
 
 
 def read(reference: Reference) -> str:
-    """The source text of the subject, decoded as its encoding cookie says, with `\\n` line ends.
+    """Return the source text of the subject, decoded by its encoding cookie, with `\\n` line ends.
 
     Raises:
-        SubjectError: the file is gone or is not text in the encoding it declares.
+        SubjectError: the file is gone or is not text in the encoding that it declares.
     """
     try:
         with tokenize.open(reference.path) as file:
             return file.read()
     except FileNotFoundError:
         raise SubjectError(f"no such file: '{reference.path}'") from None
-    except (OSError, SyntaxError, LookupError, ValueError) as problem:  # rot13 is a codec, and no text encoding
+    except (OSError, SyntaxError, LookupError, ValueError) as problem:  # rot13 is a codec but not a text encoding
         raise SubjectError(f"cannot read '{reference.path}': {problem}") from None
 
 
 def parse(reference: Reference, source: str) -> ast.Module:
-    """The syntax tree of the subject.
+    """Return the syntax tree of the subject.
 
     Raises:
         SubjectError: the source is not valid for this version of Python; the message gives file and line.
@@ -113,7 +113,7 @@ def parse(reference: Reference, source: str) -> ast.Module:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Module or file, and class name; `C:\\folder\\file.py` has a colon but no class."""
+    """Split into module or file, and class name; `C:\\folder\\file.py` has a colon but no class."""
     place, colon, class_name = text.strip().rpartition(":")
     if not colon or "/" in class_name or "\\" in class_name:
         place, class_name = text.strip(), ""
@@ -129,11 +129,11 @@ def _is_file_name(place: str) -> bool:
         return True
     if not _CLASS.fullmatch(place):
         return os.path.exists(place)
-    return "." in place and os.path.isfile(place)  # `README.md` could be a module too, and hardly is
+    return "." in place and os.path.isfile(place)  # `README.md` could also be a module name, but hardly is one
 
 
 def _file(place: str) -> tuple[str, str, str]:
-    """Absolute path, module name and root folder of a source file."""
+    """Return absolute path, module name and root folder of a source file."""
     file = os.path.abspath(os.path.expanduser(place))
     if os.path.isdir(file):
         near = sorted(entry for entry in os.listdir(file) if entry.endswith(".py") and not entry.startswith("_"))
@@ -157,14 +157,16 @@ def _file(place: str) -> tuple[str, str, str]:
         parts.insert(0, name)
     module = ".".join(parts)
     if not _CLASS.fullmatch(module):
-        raise SubjectError(f"'{place}' would be imported as '{module}', which is not a name that a test can import")
+        raise SubjectError(
+            f"'{place}' would be imported as '{module}', which is not a valid module name: rename the file"
+        )
     return file, module, folder
 
 
 def _module(name: str, folders: Sequence[str], elsewhere: str) -> tuple[str, str]:
-    """Source file of the module `name` and the entry of `folders` under which its top-level package was found.
+    """Return the source file of the module `name`, and the entry of `folders` that contains its top-level package.
 
-    Where it was not, the message ends with `elsewhere`.
+    If the module is not found, the error message ends with `elsewhere`.
     """
     spec, root = _specification(name, folders, elsewhere)
     if spec.loader is None or not spec.has_location:
@@ -178,7 +180,7 @@ def _module(name: str, folders: Sequence[str], elsewhere: str) -> tuple[str, str
 
 
 def _specification(name: str, folders: Sequence[str], elsewhere: str = "") -> tuple[ModuleSpec, str]:
-    """The specification of the module or package `name`, and the folder that its top-level package is in."""
+    """Return the specification of the module or package `name`, and the folder of its top-level package."""
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts):
         raise SubjectError(f"'{name}' is neither a module name nor a file; expected 'package.module[:Class]'")
@@ -215,26 +217,26 @@ def _specification(name: str, folders: Sequence[str], elsewhere: str = "") -> tu
 
 
 def _folders(spec: ModuleSpec) -> list[str]:
-    """The folders of a package, none for a module."""
+    """Return the folders of a package, none for a module."""
     return list(spec.submodule_search_locations or [])
 
 
 def _find(part: str, search: Sequence[str], top: bool) -> ModuleSpec | None:
-    """The specification of one step of a dotted name.
+    """Return the specification of one component of a dotted name.
 
-    Only the last part is given to the finder: it looks at nothing else, and with the full name the folders of a
-    namespace package could be listed only after its parent had been imported.
+    The finder gets only the last component, which is all that it uses. With the full name it could list the folders of
+    a namespace package only after an import of its parent.
     """
     spec = PathFinder.find_spec(part, list(search))
     if (spec is not None and spec.loader is not None) or not top:
         return spec
-    # Editable installs put finders of their own after Python's three.
+    # Editable installs append their own finders after Python's three.
     for finder in sys.meta_path:
         if finder in (PathFinder, importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter):
             continue
         try:
             other = finder.find_spec(part, None)
-        except Exception:  # a finder of somebody else's: its failure only means that it did not find the module
+        except Exception:  # third-party finder: a failure only means that it did not find the module
             continue
         if other is not None:
             return other
@@ -242,7 +244,7 @@ def _find(part: str, search: Sequence[str], top: bool) -> ModuleSpec | None:
 
 
 def _source_of(spec: ModuleSpec) -> str:
-    """Absolute path of the source file, "" if there is none."""
+    """Return the absolute path of the source file, "" if there is none."""
     origin = spec.origin or ""
     if origin.endswith((".py", ".pyw")) and os.path.isfile(origin):
         return os.path.abspath(origin)
@@ -255,8 +257,8 @@ def _root(spec: ModuleSpec, locations: Sequence[str] | None) -> str:
 
 
 def _is_installed(folder: str) -> bool:
-    """Every interpreter of this installation finds the folder by itself."""
-    import sysconfig  # from Python 3.12 on it loads threading, which the worker does without
+    """The interpreter finds the folder without help: it is one of the installation's standard paths."""
+    import sysconfig  # from Python 3.12 on it loads threading, which the worker avoids
 
     return os.path.realpath(folder) in {os.path.realpath(path) for path in sysconfig.get_paths().values()}
 
@@ -267,7 +269,7 @@ def _suggest(name: str, known: Iterator[str] | Sequence[str], prefix: str = "") 
 
 
 def _check_class(reference: Reference, tree: ast.Module) -> None:
-    """Refuse a class that the module does not define, and say where it is defined if an import tells."""
+    """Reject a class that the module does not define; the message names the defining module if an import shows it."""
     body: Sequence[ast.stmt] = tree.body
     names = reference.class_name.split(".")
     for depth, name in enumerate(names):
@@ -276,12 +278,12 @@ def _check_class(reference: Reference, tree: ast.Module) -> None:
         if isinstance(found, ast.ClassDef):
             body = found.body
         elif isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            raise SubjectError(f"'{here}' in '{reference.module}' is a function: a module or a class can be tested")
+            raise SubjectError(f"'{here}' in '{reference.module}' is a function: name a module or a class")
         elif isinstance(found, ast.ImportFrom):
             origin = _imported_from(reference, found, name)
             raise SubjectError(f"'{reference.module}' only imports '{here}': test it as '{origin}'")
         elif isinstance(found, ast.stmt) and depth + 1 == len(names):
-            return  # bound by an assignment: `Point = namedtuple(...)`; inspection sees whether it is a class
+            return  # bound by an assignment: `Point = namedtuple(...)`; introspection checks whether it is a class
         else:
             known = [
                 node.name for statement in _statements(body) for node in [statement] if isinstance(node, ast.ClassDef)
@@ -292,7 +294,7 @@ def _check_class(reference: Reference, tree: ast.Module) -> None:
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body and of the `if`, `try`, `with`, `for` and `while` blocks in it, in order."""
+    """Yield the statements of a body and of its nested `if`, `try`, `with`, `for` and `while` blocks, in order."""
     for statement in body:
         yield statement
         for field in ("body", "handlers", "orelse", "finalbody"):
@@ -307,7 +309,7 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _defined(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
-    """The last statement of a body that binds `name`, definitions before imports."""
+    """Return the last statement of a body that binds `name`; definitions come before imports."""
     found: ast.stmt | None = None
     for statement in _statements(body):
         match statement:
@@ -323,7 +325,7 @@ def _defined(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
 
 
 def _imported_from(reference: Reference, statement: ast.ImportFrom, name: str) -> str:
-    """`module:Class` of a name that a `from` import binds."""
+    """Return `module:Class` for a name that a `from` import binds."""
     alias = next(alias for alias in statement.names if (alias.asname or alias.name) == name)
     module = statement.module or ""
     if statement.level:

@@ -1,7 +1,7 @@
 """The subject: the module or class under test as immutable, picklable data.
 
-The parent process never imports the subject. The worker imports it, completes this description and sends it back;
-everything the search knows about the code under test is in here.
+The parent process never imports the subject. The worker imports it, completes this description and sends it back. The
+search reads everything about the code under test from this description.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OperationKind = Literal[
     "class_method",  # module.C.m(...)
     "property",  # receiver.p
     "setter",  # receiver.p = argument
-    "operator",  # receiver + argument, len(receiver), receiver[argument], ...: `operator` holds the method's name
+    "operator",  # receiver + argument, len(receiver), receiver[argument], ...: `operator` names the special method
 ]
 
 Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter"]
@@ -54,14 +54,14 @@ Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter"]
 WayIn = Literal["", "private", "inherited"]
 
 SiteKind = Literal[
-    "comparison",  # site(a, b): three slots, the least distance to a < b, a == b, a > b
-    "membership",  # in, not in, is, is not: two slots, the least distance to true, to false
+    "comparison",  # site(a, b): three slots, the smallest distances to a < b, a == b and a > b
+    "membership",  # in, not in, is, is not: two slots, the smallest distances to true and to false
     "truth",  # any other condition, two slots
     "loop",  # for: entered, not entered, two slots
     "case",  # match case: matched, not matched, two slots
-    "block",  # a straight run of code: counted only, no slot
-    "arithmetic",  # a binary operator: counted, and which other operators would have given another result; no slot
-    "value",  # a variable: counted, and which of other values differ from the one that it had; no slot
+    "block",  # a straight run of code: only counted, no slot
+    "arithmetic",  # a binary operator: counted, with the other operators that give another result; no slot
+    "value",  # a variable: counted, with the alternative values that differ from its own; no slot
 ]
 
 _WIDTHS: dict[SiteKind, int] = {"comparison": 3, "block": 0, "arithmetic": 0, "value": 0}
@@ -70,14 +70,14 @@ _WIDTHS: dict[SiteKind, int] = {"comparison": 3, "block": 0, "arithmetic": 0, "v
 @immutable
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What the user asked for, located but not imported.
+    """The module or class that the user named, located but not imported.
 
     Attributes:
         text: as given: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`.
         module: the name under which the module is imported.
         path: absolute path of its source file.
         class_name: qualified name of the class under test, "" for the whole module.
-        search_path: folders that must stand first on `sys.path` for the import to work.
+        search_path: folders that the import needs at the front of `sys.path`.
         programs: names of the programs that the import may start.
         writes: the import writes below `root`, so it needs an overlay.
     """
@@ -92,7 +92,7 @@ class Reference:
 
     @property
     def root(self) -> str:
-        """The folder that holds the top-level package or module."""
+        """The folder that contains the top-level package or module."""
         folder, name = os.path.split(self.path)
         for _ in range(self.module.count(".") + (name.rpartition(".")[0] == "__init__")):
             folder = os.path.dirname(folder)
@@ -107,25 +107,28 @@ class Site:
     Attributes:
         id: index of the site in `Subject.sites`.
         kind: what it records, see `SiteKind`.
-        function: index of the function (or module body) that owns it, in `Subject.functions`.
+        function: index of the function (or module body) that contains it, in `Subject.functions`.
         line: first source line of the condition or block, from 1.
-        operator: `<`, `<=`, `==`, `!=`, `>`, `>=`, `in`, `not in`, `is`, `is not`, `async for` for such a loop, or "".
-        slot: index of its first distance among those of all sites, -1 if it has none.
-        lines: for a block the source lines it runs in order when nothing stops it, else empty.
-        in_loop: the site decides whether a loop goes round again.
-        decides: control depends on its outcome. False for a comparison whose result is only a value (`return a < b`):
-            it has distances but contributes no branches.
-        passes: the value of the condition is used, so the probe hands it on as it is; otherwise only its truth is.
+        operator: `<`, `<=`, `==`, `!=`, `>`, `>=`, `in`, `not in`, `is`, `is not`, `async for` for an asynchronous
+            loop, or "".
+        slot: index of its first distance among the distances of all sites, -1 if it has none.
+        lines: for a block, the source lines that it runs, in order, if no exception interrupts it; otherwise empty.
+        in_loop: the site decides whether a loop runs another iteration.
+        decides: control flow depends on its outcome. False for a comparison whose result is only a value (`return a <
+            b`): it has distances but contributes no branches.
+        passes: the code uses the value of the condition, so the probe returns it unchanged. Otherwise the code uses
+            only its truth.
         catches: for a block, it is the start of an `except` body.
-        burns: for a block, each visit takes one unit of fuel: it is the entry of a function, the start of the body of a
-            loop, or one round of a comprehension. Whatever goes on for ever passes such blocks for ever.
-        span: where the expression of a condition or operator stands in the source: first line, offset in it, last line,
-            offset behind the end, offsets in bytes of UTF-8; empty for what is no expression.
-        leads: for a condition the blocks that begin as soon as it is true and as soon as it is false, -1 for none; empty if
-            there are none. Nothing else leads there.
-        alternatives: for a value, what mutants put in its place: a sign, one more, one less, then other variables.
-        literals: for a comparison or membership the types of the two operands as far as they are literals of the source
-            ("int", "str", ...), "" for any other operand. Nothing can be learnt from a literal.
+        burns: for a block, each visit takes one unit of fuel. Such a block is the entry of a function, the start of a
+            loop body, or one iteration of a comprehension. An endless execution therefore runs out of fuel.
+        span: position of the expression of a condition or operator: first line, offset in it, last line, offset behind
+            the end. Offsets are bytes of UTF-8. Empty if the site has no expression.
+        leads: for a condition, the blocks that begin as soon as it is true and as soon as it is false, -1 for none;
+            empty if there are neither. No other condition leads to these blocks.
+        alternatives: for a value, its replacements in mutants: the other sign, one more, one less, then other
+            variables.
+        literals: for a comparison or membership test, the types of the two operands that are literals of the source
+            ("int", "str", ...), "" for any other operand. Seeding learns nothing from a literal.
     """
 
     id: int
@@ -147,7 +150,7 @@ class Site:
 
     @property
     def width(self) -> int:
-        """How many distance slots the site has."""
+        """Return the number of distance slots of the site."""
         return _WIDTHS.get(self.kind, 2)
 
 
@@ -157,7 +160,7 @@ class Branch:
     """One outcome of one predicate, or the entry of a function.
 
     Attributes:
-        site: id of the predicate's site, or of the function's entry block for a root.
+        site: id of the predicate's site; for a root, the id of the function's entry block.
         outcome: true or false; roots are always true.
         root: the branch is the entry of a function body (or of the module body).
     """
@@ -190,16 +193,16 @@ class Function:
 @immutable
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of an operation, the receiver left out.
+    """One parameter of an operation; the receiver is not a parameter.
 
     Attributes:
         name: as written in the signature.
         kind: as in `inspect.Parameter`, in lower case.
-        hint: which values it takes; `Hint("any")` where nothing is known.
+        hint: the values that it accepts; `Hint("any")` if the type is unknown.
         required: it has no default.
-        declared: the hint is promised by an annotation, a stub or the documentation; False where it was inferred from
-            the default or from what the code does with the parameter.
-        inspected: the code is prepared for values that the hint forbids, see `fitgym.subject.types.inspected`.
+        declared: the hint comes from an annotation, a stub or the documentation. False if it was inferred from the
+            default or from the uses of the parameter in the code.
+        inspected: the code handles values that the hint forbids, see `fitgym.subject.types.inspected`.
     """
 
     name: str
@@ -213,25 +216,27 @@ class Parameter:
 @immutable
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a statement of a test case can do with the subject or with what it needs.
+    """One operation of the subject, or of a class that its arguments need, that a statement of a test case can perform.
 
     Attributes:
         id: index in `Subject.operations`.
         kind: see `OperationKind`.
         module: module that a test imports it from.
         name: qualified name in that module, for example `Version.bump_major`.
-        owner: name of the class (`module.qualname`, a key of `Subject.classes`) that it belongs to or constructs, or "".
+        owner: name of the class (`module.qualname`, a key of `Subject.classes`) that it belongs to or constructs, or
+            "".
         parameters: without the receiver.
-        returns: what comes back (of the drained iterator or the awaited coroutine where `drive` says so).
-        function: index in `Subject.functions` of the body it finally runs after unwrapping decorators, or -1.
-        under_test: it belongs to what the user asked to test; others help to build arguments, or are further ways in.
-        drive: what has to be done with the result so that the body runs: await it, iterate over it, enter it.
-        declared: names of exception classes that its docstring says it raises.
+        returns: type of the result (of an item if `drive` iterates, of the awaited value if `drive` awaits).
+        function: index in `Subject.functions` of the body that runs after unwrapping decorators, or -1.
+        under_test: it belongs to the module or class that the user named. Other operations build arguments, or are
+            further ways in.
+        drive: what a test does with the result so that the body runs: await it, iterate over it, enter it.
+        declared: names of the exception classes that its docstring documents as raised.
         operator: name of the special method for kind "operator", else "".
-        way_in: how it leads into the code under test although it is not `under_test`: "private" for a function, method or
-            class whose name begins with an underscore, "inherited" for a public method of a base class elsewhere that
-            calls what a class under test overrides, "" for neither.
-        exampled: it is there only because examples of the package use it (`Subject.examples`).
+        way_in: how it calls the code under test although it is not `under_test`. "private": a function, method or class
+            whose name begins with an underscore. "inherited": a public method of a base class elsewhere that calls a
+            method which a class under test overrides. "" for neither.
+        exampled: it is included only because examples of the package use it (`Subject.examples`).
     """
 
     id: int
@@ -251,7 +256,7 @@ class Operation:
 
     @property
     def leads_in(self) -> bool:
-        """A call of it can be what a test case is about: it is under test, or another way into the code under test."""
+        """A test case may be about a call of it: it is under test, or another way into the code under test."""
         return self.under_test or bool(self.way_in)
 
     @property
@@ -260,7 +265,7 @@ class Operation:
         return self.kind in ("method", "property", "setter", "operator")
 
     def takes(self, count: int) -> bool:
-        """Whether it can be called with `count` positional arguments and nothing else."""
+        """Return whether `count` positional arguments, and no others, are a valid call."""
         least = most = 0
         for parameter in self.parameters:
             if parameter.kind in ("positional_only", "positional_or_keyword"):
@@ -282,13 +287,13 @@ class Class:
         name: `module.qualname`, its key in `Subject.classes`.
         module: module that a test imports it from.
         qualname: qualified name in that module.
-        bases: names of all classes it inherits from, itself first, `object` last (its method resolution order).
+        bases: names of the classes in its method resolution order: itself first, `object` last.
         members: names of its members if it is an enum.
-        demands: names of the attributes a value must have if it is a protocol.
-        double: if it is a protocol, a plain holder of attributes that does as one; None if its attributes are not known.
+        demands: names of the attributes that a value must have, if the class is a protocol.
+        double: for a protocol, a plain object with attributes that satisfies it; None if its attributes are unknown.
         abstract: it cannot be instantiated.
         instances: module-level names, as `module:qualname`, of existing objects of this class that a test may use.
-        by_address: its objects are hashed by where they lie, as those of `object` are.
+        by_address: its objects are hashed by memory address, like objects of `object`.
     """
 
     name: str
@@ -306,23 +311,23 @@ class Class:
 @immutable
 @dataclass(frozen=True)
 class Subject:
-    """Everything that is known about the code under test.
+    """The description of the code under test.
 
     Attributes:
-        reference: how it was asked for and where it is.
+        reference: the user's input and the location of the source file.
         source: its source text.
         sites: all probes, by id.
         functions: all code objects, by id; 0 is the module body.
-        branches: what the goal `branch` is made of: the root of every function first, then both outcomes of every
+        branches: the targets of the goal `branch`: the root of every function first, then both outcomes of every
             predicate in source order. Restricted to the class under test if one was named.
-        dependences: for each site id the branches it is control dependent on, as indexes of nothing but
-            `(site id, outcome)` pairs; a site that runs whenever its function runs depends on its function's entry
-            `(entry site, True)`, an entry site on nothing.
-        operations: everything that a test case can do, by id.
-        classes: by name; what is needed to build and check values.
-        constants: literals of the source, each as Python source text, first occurrence first.
+        dependences: for each site id, the branches that it is control dependent on, as `(site id, outcome)` pairs. A
+            site that runs whenever its function runs depends on the entry of the function, `(entry site, True)`. An
+            entry site depends on nothing.
+        operations: all operations of test cases, by id.
+        classes: by name; the classes that are needed to build and check values.
+        constants: literals of the source, each as Python source text, in order of first occurrence.
         patterns: regular expressions of the source.
-        added: files and folders that the import makes below `Reference.root`; folders end with a slash.
+        added: files and folders that the import creates below `Reference.root`; folders end with a slash.
         changed: files below `Reference.root` that the import changes.
     """
 
@@ -345,38 +350,38 @@ class Subject:
         return tuple(operation for operation in self.operations if operation.under_test)
 
     def without_examples(self) -> Subject:
-        """The subject without the operations that only examples use; they are the last ones."""
+        """Return the subject without the operations that only examples use; they come last in `operations`."""
         return replace(self, operations=tuple(one for one in self.operations if not one.exampled))
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
-        """What people have written about the module: doctests, tests of its package, the read-me.
+        """Hand-written uses of the module: doctests, tests of its package, the README.
 
-        Files are read when it is asked for the first time, see `fitgym.subject.examples.examples`.
+        The files are read on first access, see `fitgym.subject.examples.examples`.
         """
         return examples(self.reference.module, self.reference.path, self.source)
 
     @cached_property
     def mutants(self) -> tuple[Mutant, ...]:
-        """The mutants of what the user asked to test, in source order."""
+        """The mutants of the module or class under test, in source order."""
         return mutants(self.source, self.reference.class_name).made
 
     @cached_property
     def profile(self) -> dict[str, float]:
-        """Static numbers of the code under test; see `fitgym.subject.profile.profile`."""
+        """Static measures of the code under test; see `fitgym.subject.profile.profile`."""
         return profile(self)
 
     @cached_property
     def n_slots(self) -> int:
-        """How many distances all sites have together."""
+        """Return the number of distances of all sites together."""
         return sum(self.slot_widths)
 
     @cached_property
     def slot_widths(self) -> array[int]:
-        """How many distances each site has, `array("q")`."""
+        """Return the number of distances of each site, `array("q")`."""
         return array("q", [site.width for site in self.sites])
 
     @cached_property
     def first_slots(self) -> array[int]:
-        """The slot of the first distance of each site, 0 for sites without any, `array("q")`."""
+        """Return the slot of the first distance of each site, 0 for sites without distances, `array("q")`."""
         return array("q", [max(site.slot, 0) for site in self.sites])

@@ -1,4 +1,4 @@
-"""Written tests: the test functions of a file as examples, with everything that they need put in front of them."""
+"""Written tests: the test functions of a file as examples, preceded by the statements that they need."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from fitgym.subject.example import Example
 
 __all__ = ["written"]
 
-_MOST_CASES = 8  # of one parametrised test
+_MOST_CASES = 8  # of one parametrized test
 _SET_UP = ("setUp", "setup_method", "setup", "setup_class", "setUpClass")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def written(text: str, package: str = "") -> list[Example]:
-    """The tests of a file, in order; none if it is no Python.
+    """Return the tests of a file as examples, in order; none if the file is not valid Python.
 
-    In front of a test stand the imports of the file, its constants that the test uses, and its setup. Fixtures of
-    pytest become assignments of what they give, and each case of a parametrised test is an example of its own.
+    The imports of the file, the constants that the test uses, and its setup precede the test. Fixtures of pytest become
+    assignments of their value. Each case of a parametrized test is a separate example.
 
     Args:
         text: of the file.
-        package: that the file lies in, for relative imports.
+        package: the package of the file, for relative imports.
     """
     try:
         tree = ast.parse(text)
@@ -62,7 +62,7 @@ class _File:
         before: Sequence[ast.stmt] = (),
         decorators: Sequence[ast.expr] = (),
     ) -> Iterator[Example]:
-        """The examples that one test is: several if it has parameters."""
+        """Yield the examples of one test: several if it is parametrized."""
         cases: list[list[ast.stmt]] = [[]]
         for decorator in [*decorators, *test.decorator_list]:
             found = _cases(decorator)
@@ -77,7 +77,7 @@ class _File:
             yield Example((*self._imports, *self._needed(whole), *whole), functions)
 
     def _fixtures(self, test: _Function, members: Mapping[str, _Function], depth: int) -> list[ast.stmt]:
-        """What the fixtures do that a test asks for by the names of its parameters."""
+        """Return the statements of the fixtures that a test requests by parameter name."""
         found: list[ast.stmt] = []
         for argument in test.args.args:
             fixture = members.get(argument.arg) or self._functions.get(argument.arg)
@@ -98,7 +98,7 @@ class _File:
         return found
 
     def _needed(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """The constants of the file that the statements use, and those that these use, in order."""
+        """Return the constants of the file that the statements use, directly or through other constants, in order."""
         wanted = {name.id for node in body for name in ast.walk(node) if isinstance(name, ast.Name)}
         needed: list[ast.stmt] = []
         for node in reversed(self._constants):
@@ -117,7 +117,7 @@ def _absolute(node: ast.Import | ast.ImportFrom, package: str) -> ast.stmt:
 
 
 def _on_self(assignments: Sequence[ast.Assign]) -> list[ast.stmt]:
-    """What a class body assigns, as the methods see it."""
+    """Return the assignments of a class body as assignments to `self`."""
     return [
         ast.Assign([ast.Attribute(ast.Name("self", ast.Load()), target.id, ast.Store())], node.value)
         for node in assignments
@@ -127,7 +127,7 @@ def _on_self(assignments: Sequence[ast.Assign]) -> list[ast.stmt]:
 
 
 def _cases(decorator: ast.expr) -> list[ast.stmt]:
-    """An assignment for each case of `pytest.mark.parametrize`; empty if it is something else."""
+    """Return an assignment for each case of `pytest.mark.parametrize`; none for other decorators."""
     match decorator:
         case ast.Call(
             func=ast.Attribute(attr="parametrize"), args=[names, ast.List(elts=rows) | ast.Tuple(elts=rows), *_]
@@ -153,5 +153,5 @@ def _cases(decorator: ast.expr) -> list[ast.stmt]:
             else ast.Tuple([ast.Name(word, ast.Store()) for word in words], ast.Store())
         )
         found.append(ast.Assign([target], value))
-    step = max(1, len(found) // _MOST_CASES)  # evenly from the whole list, whose neighbours are alike
+    step = max(1, len(found) // _MOST_CASES)  # an even sample, because adjacent cases are similar
     return found[::step][:_MOST_CASES]

@@ -1,4 +1,4 @@
-"""Test cases as data: expressions, statements, and how random ones are generated and varied.
+"""Test cases as data: expressions and statements, and their random generation and variation.
 
-The engine and the search algorithms call `factory`; every room above may import the data.
+The engine and the search algorithms use `factory`; any package above this one may import the data classes.
 """

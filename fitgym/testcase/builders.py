@@ -1,4 +1,4 @@
-"""Builders: the operations that can build an object, and which one does."""
+"""Builders: the operations that can build an object, and the choice of one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Builders:
 
     Args:
         providers: the operations.
-        knowledge: how reliable they are.
+        knowledge: has their reliability.
     """
 
     __slots__ = ("_knowledge", "_providers", "_version", "_weights")
@@ -30,18 +30,18 @@ class Builders:
     def __init__(self, providers: Providers, knowledge: Knowledge) -> None:
         self._providers = providers
         self._knowledge = knowledge
-        self._version = -1  # of the knowledge that the weights are made from
+        self._version = -1  # of the knowledge that the weights were computed from
         self._weights: list[float] = []
 
     def draw(self, rng: Chance) -> Operation | None:
-        """One of them, constructors more often than others, and the reliable more often; None if there is none."""
+        """Draw one operation, None if there is none. Constructors and reliable operations are more likely."""
         if self._version != self._knowledge.version:
             self._version = self._knowledge.version
             self._weights = self._cumulated(self._providers.operations)
         return _drawn(self._providers.operations, self._weights, rng)
 
     def draw_another(self, failed: Operation, rng: Chance) -> Operation | None:
-        """One of them, but not the one that `failed`."""
+        """Draw one operation other than the one that `failed`."""
         others = [operation for operation in self._providers.operations if operation is not failed]
         return _drawn(others, self._cumulated(others), rng)
 

@@ -1,4 +1,4 @@
-"""Calls: statements with everything they need, appended to a draft."""
+"""Calls: statements with all statements that they need, appended to a draft."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Calls:
 
     Args:
         subject: whose operations.
-        knowledge: what was learnt about them.
-        literals: where constants come from.
-        rates: how often arguments are given and repeated, and how long a test case may be.
+        knowledge: statistics about them.
+        literals: source of constants.
+        rates: probabilities that arguments are given and repeated, and the length limit of a test case.
     """
 
     def __init__(self, subject: Subject, knowledge: Knowledge, literals: Literals, rates: Rates) -> None:
@@ -44,21 +44,21 @@ class Calls:
         self._signatures: list[Signature | None] = [None] * len(subject.operations)
 
     def signature(self, operation: int) -> Signature:
-        """How the operation with this id is called."""
+        """Return the signature of the operation with this id."""
         found = self._signatures[operation]
         if found is None:
             found = self._signatures[operation] = Signature(self.subject.operations[operation], self.values)
         return found
 
     def append(self, operation: Operation, draft: Draft, rng: Chance, *, receiver: int = -1, depth: int = 0) -> int:
-        """Append a call of `operation` and, before it, what it needs.
+        """Append a call of `operation`, preceded by the statements that it needs.
 
         Args:
-            operation: what to call.
-            draft: where; left as it was if the call cannot be made.
-            rng: source of chance.
+            operation: the operation to call.
+            draft: receives the statements; unchanged if the call cannot be built.
+            rng: source of random numbers.
             receiver: position of the object to call it on, -1 to find or build one.
-            depth: nesting of objects so far.
+            depth: current nesting of objects.
 
         Returns:
             The position of the call, or -1 if there is no receiver or no room.
@@ -74,12 +74,14 @@ class Calls:
                 return -1
         known = None
         if signature.places and rng.random() < (self.rates.repeat_builders if depth else self.rates.repeat_calls):
+            # These statements needed no other statement, so their arguments are valid in any draft.
             known = signature.worked.draw(rng)
         if known is not None:
             args, kwargs = known.args, known.kwargs
         else:
             args, kwargs = self._arguments(signature, draft, rng, depth)
         if len(draft) >= self.rates.max_length:
+            # The statements for the arguments used up the room: remove them again.
             del draft[before:]
             return -1
         iterate = operation.id in self.knowledge.results.iterators
@@ -87,7 +89,7 @@ class Calls:
         return len(draft) - 1
 
     def builder(self, hint: Hint) -> Build:
-        """What appends statements that build an object for `hint`."""
+        """Return a function that appends statements which build an object for `hint`."""
         return partial(self._build, Builders(self.knowledge.results.providers(hint), self.knowledge))
 
     def _build(self, builders: Builders, draft: Draft, rng: Chance, depth: int) -> int:
@@ -96,6 +98,7 @@ class Calls:
             return -1
         position = self.append(operation, draft, rng, depth=depth)
         if position < 0:
+            # One retry with another builder, because the first one may lack a receiver or room.
             operation = builders.draw_another(operation, rng)
             position = -1 if operation is None else self.append(operation, draft, rng, depth=depth)
         return position
@@ -109,12 +112,11 @@ class Calls:
     def _arguments(
         self, signature: Signature, draft: Draft, rng: Chance, depth: int
     ) -> tuple[tuple[Expression, ...], tuple[tuple[str, Expression], ...]]:
-        """Arguments for the required parameters and some of the others.
+        """Draw arguments for the required parameters and for some of the optional ones.
 
-        What is called by syntax or through a builtin takes no keywords, and optional arguments only where that has a
-        place for them.
+        A call by syntax or through a builtin has no keywords, and optional arguments only if the syntax allows them.
 
-        A parameter with a default is given by keyword, as people write it, unless it is positional-only or extra
+        A parameter with a default is passed by keyword, as in hand-written code, unless it is positional-only or extra
         positional arguments follow it.
         """
         random = rng.random

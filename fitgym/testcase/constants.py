@@ -1,4 +1,4 @@
-"""Constants as canonical source text: 1, 1.0 and True are three texts."""
+"""Constants as canonical source text: 1, 1.0 and True are three different texts."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ __all__ = ["KINDS", "LONGEST", "Scalar", "canonical", "kind_of_text", "text_of"]
 Scalar = None | bool | int | float | complex | str | bytes
 
 KINDS = ("none", "bool", "int", "float", "complex", "str", "bytes", "ellipsis")
-"""What `kind_of_text` can answer."""
+"""The results of `kind_of_text`."""
 
 LONGEST = 1000
-"""Longest text of a constant, in characters: a longer one costs more to send and to read than it can show."""
+"""Maximum length of the text of a constant, in characters. A longer one costs more than it yields."""
 
 
 def text_of(value: Scalar) -> str:
-    """The canonical source text of a constant: what `repr` says, nan and infinities as `float("...")`."""
+    """Return the canonical source text of a constant: its `repr`, and `float("...")` for nan and infinities."""
     if type(value) is str or type(value) is int:
         return repr(value)
     if isinstance(value, EllipsisType):
-        return "..."  # its name could not be told from that of a class
+        return "..."  # `repr` would give a name, like that of a class
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value!r}")'
     if isinstance(value, complex):
         if not (math.isfinite(value.real) and math.isfinite(value.imag)):
             return "0j"
-        # `-1j` is read as -0.0-1j: negative zeros of complex numbers cannot be written down, so they are made positive.
+        # `-1j` is read as -0.0-1j: negative zeros of complex numbers cannot be written, so they are made positive.
         return repr(complex(value.real + 0.0, value.imag + 0.0))
     return repr(value)
 
 
 def kind_of_text(text: str) -> str:
-    """Which of `KINDS` a canonical literal is, from its characters alone."""
+    """Return which of `KINDS` a canonical literal is, from its characters alone."""
     first = text[0]
     if first in "'\"":
         return "str"
@@ -54,7 +54,7 @@ def kind_of_text(text: str) -> str:
 
 
 def _is_float_text(text: str) -> bool:
-    """The text is what `repr` writes for a float."""
+    """The text is the `repr` of a float."""
     try:
         return repr(float(text)) == text
     except ValueError:
@@ -62,10 +62,10 @@ def _is_float_text(text: str) -> bool:
 
 
 def canonical(text: str) -> str | None:
-    """The canonical text of a constant written in any way, or None if it is no constant or too long."""
+    """Return the canonical text of a constant in any notation, None if it is not a constant or too long."""
     if not text or len(text) > LONGEST:
         return None
-    # Parsing takes 10 us. Most texts are what `repr` wrote, and can be shown to be.
+    # Parsing takes 10 us. Most texts are the output of `repr`, which a cheap check can confirm.
     if text[0] in "'\"" and repr(text[1:-1]) == text:
         return text
     if text.removeprefix("-").isdecimal() and str(int(text)) == text:

@@ -1,4 +1,4 @@
-"""Distinct items: what a set keeps of several expressions."""
+"""Distinct items: the elements of a set built from expressions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["distinct"]
 
 
 def distinct(items: Sequence[Expression]) -> list[Expression]:
-    """The items without those that a set would drop: 1, 1.0 and True are equal there."""
+    """Return the items without those that a set would drop: 1, 1.0 and True are equal there."""
     found: dict[object, Expression] = {}
     for item in items:
         key: object = item
@@ -22,7 +22,7 @@ def distinct(items: Sequence[Expression]) -> list[Expression]:
 
 
 def _number(text: str) -> float:
-    """The number that a literal stands for."""
+    """Return the number of a literal."""
     if text.startswith("float("):
         return float(text[7:-2])
     if text in ("True", "False"):

@@ -1,4 +1,4 @@
-"""A draft: a test case while it grows at its end."""
+"""A draft: a test case under construction, which grows at its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Draft"]
 
 
 class Draft(list[Statement]):
-    """Statements of a test case that are only appended to, so that a reference can only point backwards.
+    """Statements of a test case that are only appended, so that references point backwards.
 
     To insert in the middle, draft the first part, append to it, then append the moved rest.
     """
@@ -19,20 +19,21 @@ class Draft(list[Statement]):
     __slots__ = ()
 
     def results(self, operations: Container[int]) -> list[int]:
-        """Positions of the statements that apply one of the `operations`, first one first."""
+        """Return the positions of the statements that apply one of the `operations`, in order."""
         return [position for position, statement in enumerate(self) if statement.operation in operations]
 
     def result(self, operations: Container[int], rng: Chance) -> int:
-        """The position of one of these statements, chosen uniformly; -1 if there is none."""
+        """Return the position of one of these statements, chosen uniformly; -1 if there is none."""
         positions = self.results(operations)
         return positions[int(rng.random() * len(positions))] if positions else -1
 
     def extend_moved(self, rest: Iterable[Statement], start: int) -> None:
-        """Append the statements that stood from position `start` on in the test case whose first part was drafted.
+        """Append the statements from position `start` on of the test case whose first part was drafted.
 
-        References to the part before `start` stay; references into the rest move along with it.
+        References to the part before `start` stay the same; references into the rest are shifted with it.
         """
         shift = len(self) - start
         for statement in rest:
             refs = statement.refs
+            # An unaffected statement stays the same object, see `StatementTable.descendant`.
             self.append(statement.shifted(start, shift) if shift and refs and max(refs) >= start else statement)

@@ -1,9 +1,9 @@
 """Expressions: the arguments of a statement, as immutable data.
 
-An expression is one of five small classes. It refers to results of earlier statements of its test case by position, so
-a test case is closed: nothing outside it is needed to run it or to write it as Python. All five are named tuples, whose
-hash and comparison run in C: every statement of every new test case is looked up in a table. No two of them have the
-same types of fields, so expressions of different classes are never equal.
+An expression is one of five small classes. It refers to results of earlier statements of its test case by position. A
+test case is therefore self-contained: it can be run or written as Python without further data. All five classes are
+named tuples, whose hash and comparison run in C, because every statement of every new test case is looked up in a
+table. No two of them have the same field types, so expressions of different classes are never equal.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ CollectionKind = OneOf["list", "tuple", "set", "frozenset", "dict", "iter"]
 
 @immutable
 class Literal(NamedTuple):
-    """A constant, held as its Python source text, so that 1, 1.0, True and -0.0, 0.0 are four and two things.
+    """A constant, as Python source text: so 1, 1.0, True and -0.0, 0.0 are distinct constants.
 
     Attributes:
-        text: an expression without names that evaluates to None, bool, int, float, complex, str, bytes or Ellipsis;
-            `float("nan")`, `float("inf")` and `float("-inf")` are the only calls.
+        text: an expression without names that evaluates to None, bool, int, float, complex, str, bytes or Ellipsis. The
+            only calls are `float("nan")`, `float("inf")` and `float("-inf")`.
     """
 
     text: str
@@ -40,10 +40,10 @@ class Ref(NamedTuple):
 
 @immutable
 class Collection(NamedTuple):
-    """A container built afresh at every execution.
+    """A container that every execution builds anew.
 
     Attributes:
-        kind: `dict` has keys and values in turn in `items`; `iter` is an iterator over the list of `items`.
+        kind: for `dict`, `items` alternates keys and values; `iter` is an iterator over the list of `items`.
         items: the elements.
     """
 
@@ -81,7 +81,7 @@ Expression = Literal | Ref | Collection | Name | Lambda
 
 
 def refs(expression: Expression) -> tuple[int, ...]:
-    """Indexes of the earlier statements that the expression uses, from left to right."""
+    """Return the positions of the earlier statements that the expression uses, from left to right."""
     if type(expression) is Ref:
         return (expression.position,) if expression.position >= 0 else ()
     if type(expression) is Collection:
@@ -94,10 +94,10 @@ def refs(expression: Expression) -> tuple[int, ...]:
 
 
 def map_refs(expression: Expression, position: Mapping[int, int]) -> Expression:
-    """The same expression with every reference `i` replaced by `position[i]`.
+    """Return the same expression with every reference `i` replaced by `position[i]`.
 
     Raises:
-        KeyError: it refers to a statement that has no new position.
+        KeyError: it refers to a statement without a new position.
     """
     if isinstance(expression, Ref):
         return Ref(position[expression.position]) if expression.position >= 0 else expression

@@ -1,4 +1,4 @@
-"""The factory of test cases: new ones by chance, changed ones, crossed ones, and what was learnt about them."""
+"""The factory of test cases: random generation, mutation, crossover and feedback from executions."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from fitgym.testcase.variation import Variation
 
 __all__ = ["TestFactory"]
 
-_ENDS = 20_000  # test cases whose end is remembered
-_ATTEMPTS = 3  # to propose a test case without a call that is likely to hang
+_ENDS = 20_000  # test cases whose useful length is cached
+_ATTEMPTS = 3  # proposals of a test case without a call that is likely to hang
 
 
 class TestFactory:
-    """Makes, changes and crosses the test cases of one subject.
+    """Generates, mutates and crosses the test cases of one subject.
 
-    Deterministic: the same calls in the same order with sources of chance in the same state give the same test cases.
+    Deterministic: the same calls in the same order, with random generators in the same state, give the same test cases.
     It can be pickled.
 
     Args:
-        subject: what is tested.
-        table: interns the statements; share it with whoever reads the test cases.
-        rates: how often, how many and how large.
+        subject: the code under test.
+        table: interns the statements; share it with all readers of the test cases.
+        rates: probabilities and limits.
     """
 
-    __test__ = False  # its name makes pytest look for tests in it
+    __test__ = False  # pytest would collect a class whose name begins with "Test"
 
     def __init__(self, subject: Subject, table: StatementTable, rates: Rates = DEFAULT) -> None:
         self.subject = subject
         self.table = table
         self.rates = rates = replace(rates)  # one copy, shared by all parts
-        # How many statements are worth keeping, and whether the last of them raises.
+        # The useful length of a test case in statements, and whether the last of them raises.
         self._ends: Lookup[TestCase, tuple[int, bool]] = Lookup()
         self.knowledge = Knowledge(subject, rates)
         self.hangs = Hangs()
@@ -55,11 +55,11 @@ class TestFactory:
         self._seeds: list[list[Statement]] = []  # the next one last
 
     def sow(self, testcases: Iterable[TestCase]) -> None:
-        """Give out these test cases, each once and in this order, as every second new one."""
+        """Return these test cases from `random_test`: each once, in this order, with probability 1/2 per call."""
         self._seeds = list(map(self.table.statements, testcases))[::-1]
 
     def random_test(self, rng: Chance) -> TestCase:
-        """A new test case; empty only if no operation under test can be called at all.
+        """Return a new test case; it is empty only if no operation under test can be called.
 
         It ends before the first call that is likely to hang, see `Hangs`.
         """
@@ -85,10 +85,10 @@ class TestFactory:
         return self.table.testcase(self.variation.trimmed(draft))
 
     def mutate(self, testcase: TestCase, rng: Chance) -> TestCase:
-        """A changed copy; the same test case only if no change could be made.
+        """Return a changed copy, or the same test case if no change was possible.
 
-        What stands after a statement that raised is left out, as in EvoSuite; so is a statement that never returned. A
-        change that adds a call that is likely to hang is made again, see `Hangs`.
+        Statements after one that raised are dropped, as in EvoSuite, and so is a statement that never returned. A
+        change that adds a call likely to hang is retried, see `Hangs`.
         """
         end, raises = self._ends.get(testcase, (len(testcase), False))
         testcase = testcase[:end]
@@ -100,13 +100,14 @@ class TestFactory:
             if doubted < 0:
                 break
         else:
+            # Every attempt was rejected: keep the part before the doubtful call.
             return self.trimmed(changed[:doubted]) or changed
         return changed
 
     def cross(self, first: TestCase, second: TestCase, rng: Chance) -> tuple[TestCase, TestCase]:
-        """Two offspring that exchanged their ends; copies of the parents if one of them is empty.
+        """Return two offspring that exchanged their ends, or copies of the parents if one of them is empty.
 
-        What `cut` leaves out is left out first, and no head contains a statement that raised.
+        Both parents are first shortened by `cut`, and no head contains a statement that raised.
         """
         first, second = self.cut(first), self.cut(second)
         if not first or not second:
@@ -117,47 +118,48 @@ class TestFactory:
         return table.descendant(one, mother, first), table.descendant(other, father, second)
 
     def cut(self, testcase: TestCase) -> TestCase:
-        """The test case without what tells nothing, as far as it was noted.
+        """Return the test case without statements that earlier executions showed to be useless.
 
-        That is whatever stands after a statement that raised. Of a test case with a failure it is also the statement at
-        which it happened: what is made of it would most likely fail there again, and if that takes all its fuel or time
-        it costs thousands of times what others do.
+        Statements after one that raised are dropped. After a failure, the statement that caused it is dropped as well.
+        Its descendants would most likely fail there again. If the failure uses all fuel or time, it costs thousands of
+        times as much as other executions.
         """
         return testcase[: self._ends.get(testcase, (len(testcase), False))[0]]
 
     def trimmed(self, testcase: TestCase) -> TestCase:
-        """The test case without helper statements that nothing under test needs."""
+        """Return the test case without helper statements that no operation under test needs."""
         return self.table.testcase(self.variation.trimmed(self.table.statements(testcase)))
 
     def learn(self, learned: Learned) -> None:
-        """Use what the executor has learnt: operands at comparisons, types returned, types demanded."""
+        """Use the executor's observations: operands at comparisons, returned types, inferred argument types."""
         self.literals.learn(learned.constants)
         self.knowledge.learn(learned)
 
     def note(self, testcase: TestCase, trace: Trace) -> None:
-        """Count which arguments and operations worked and which failed; call it once for each execution."""
+        """Count successes and failures of arguments and operations; call it once for each execution."""
         self.knowledge.note(testcase, self.table, trace)
         self.hangs.note(testcase, self.table, trace)
         end = _end(trace)
         if end is not None:
             if len(self._ends) >= _ENDS:
+                # Dicts keep insertion order, so these are the oldest entries.
                 for old in list(self._ends)[: _ENDS // 2]:
                     del self._ends[old]
             self._ends[testcase] = end
 
     def set_rates(self, rates: Rates) -> None:
-        """Exchange the rates, from the next test case that is made or changed."""
+        """Replace the rates, from the next test case that is generated or changed."""
         self.rates.take(rates)
         self.knowledge.weigh_again()
         self.literals.trim()
 
     def exclude(self, operations: frozenset[int]) -> None:
-        """Do not insert operations any more whose targets are all covered; replaces the former set."""
+        """Stop inserting operations whose targets are all covered; replaces the former set."""
         self.selection.exclude(operations)
 
 
 def _end(trace: Trace) -> tuple[int, bool] | None:
-    """How many statements of a test case are worth keeping and whether the last of them raises; None for all of them."""
+    """Return the useful length of a test case, and whether its last statement raises; None for the full length."""
     if trace.failure:
         stopped = bool(trace.calls) and not trace.calls[-1].returned
         return (len(trace.calls) - 1, False) if stopped else None

@@ -1,4 +1,4 @@
-"""Families: names of the objects that classes have from the start, enum members and other instances."""
+"""Families: names of existing objects of classes, enum members and other instances."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["instances", "members"]
 
 
 def members(classes: Iterable[Class]) -> tuple[Name, ...]:
-    """The members of those classes that are enums."""
+    """Return the members of the enums among the classes."""
     return tuple(Name(one.module, f"{one.qualname}.{member}") for one in classes for member in one.members)
 
 
 def instances(classes: Iterable[Class]) -> tuple[Name, ...]:
-    """The objects of the classes that exist once the subject is imported."""
+    """Return the module-level objects of the classes, which exist once the subject is imported."""
     paths = [path.partition(":") for one in classes for path in one.instances]
     return tuple(Name(module, qualname) for module, _, qualname in paths)

@@ -1,8 +1,8 @@
-"""Hangs: which calls were stopped by a limit, so that they are seldom proposed again.
+"""Hangs: records calls that hit a limit, so that they are rarely proposed again.
 
-A call that is stopped costs a thousand times what others cost. Whether a call is likely to be stopped is estimated from
-calls of the same operation whose arguments are alike: of the same kinds, numbers of the same sign and parity, texts and
-containers empty or not.
+A call that hits a limit costs a thousand times as much as others. The probability of a hang is estimated from similar
+calls of the same operation. Arguments are similar if they have the same kind, numbers the same sign and parity, and
+texts and containers are both empty or both not.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from fitgym.testcase.statement import Statement, StatementTable, TestCase
 __all__ = ["LIMITS", "Hangs"]
 
 LIMITS = ("fuel", "timeout", "memory", "crash")
-"""Failures of test cases that were stopped by a limit."""
+"""Failures of test cases that hit a limit."""
 
-_WEIGHT = 4.0  # of a call that was stopped, beside one that ended
-_MOST_DOUBT = 0.95  # what was stopped once is proposed again now and then
-_MOST_EXACT = 5_000  # statements that are remembered
-_MOST_ALIKE = 5_000  # classes of statements that are remembered
+_WEIGHT = 4.0  # of a call that hit a limit, relative to one that ended
+_MOST_DOUBT = 0.95  # a call that hit a limit once is still proposed occasionally
+_MOST_EXACT = 5_000  # cached statements
+_MOST_ALIKE = 5_000  # cached classes of statements
 
 _Alike = tuple[int, tuple[object, ...]]
 
 
 class Hangs:
-    """Remembers calls that were stopped by a limit.
+    """Statistics of calls that hit a limit.
 
     Attributes:
-        operations: ids of operations of which a call was stopped.
+        operations: ids of operations with a call that hit a limit.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Hangs:
         self._counts: dict[_Alike, list[float]] = {}  # stopped, ended
 
     def note(self, testcase: TestCase, table: StatementTable, trace: Trace) -> None:
-        """Count what one execution says about its calls."""
+        """Count the calls of one execution."""
         calls = trace.calls
         stopped = trace.failure in LIMITS and bool(calls) and not calls[-1].returned
         if stopped:
@@ -52,11 +52,12 @@ class Hangs:
         if self.operations:
             for identifier, call in zip(testcase, calls[: len(calls) - stopped], strict=False):
                 if call.operation in self.operations:
+                    # The same statement ended this time, so it is no longer rejected outright.
                     self._exact.pop(identifier, None)
                     self._count(table[identifier])[1] += 1.0
 
     def doubt(self, identifier: int, statement: Statement) -> float:
-        """How unlikely it is that a call ends by itself, in [0, 0.95]; 0 if no call of the operation was stopped."""
+        """Return the estimated probability of a hang, in [0, 0.95]; 0 if no call of the operation hit a limit."""
         if statement.operation not in self.operations:
             return 0.0
         if identifier in self._exact:
@@ -65,13 +66,13 @@ class Hangs:
         return min(_MOST_DOUBT, stopped / (stopped + ended + 1.0))
 
     def first(self, testcase: TestCase, table: StatementTable, rng: Chance, known: Sequence[int] = ()) -> int:
-        """Position of the first statement that is doubted, as chance decides; -1 if there is none.
+        """Return the position of the first statement rejected as a likely hang, at random; -1 if there is none.
 
         Args:
             testcase: a proposal.
             table: its statements.
-            rng: source of chance.
-            known: ids of statements that are not doubted.
+            rng: source of random numbers.
+            known: ids of statements that are always accepted.
         """
         if self.operations:
             for position, identifier in enumerate(testcase):
@@ -85,6 +86,7 @@ class Hangs:
         counts = self._counts.get(key)
         if counts is None:
             if len(self._counts) >= _MOST_ALIKE:
+                # Dicts keep insertion order, so these are the oldest entries.
                 for old in list(self._counts)[: _MOST_ALIKE // 2]:
                     del self._counts[old]
             counts = self._counts[key] = [0.0, 0.0]
@@ -99,7 +101,7 @@ def _remember(known: dict[int, None], identifier: int) -> None:
 
 
 def _alike(statement: Statement) -> _Alike:
-    """The operation and what its arguments are like."""
+    """Return the key of similar calls: the operation and the features of its arguments."""
     arguments = [*map(_kind, statement.args), *((name, _kind(value)) for name, value in statement.kwargs)]
     return statement.operation, tuple(arguments)
 

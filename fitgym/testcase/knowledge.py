@@ -1,10 +1,10 @@
-"""Knowledge: what running the test cases has taught about the operations of the subject.
+"""Knowledge: statistics from executions about the operations of the subject.
 
-Two things are counted. For every parameter without annotation: which kinds of value were followed by a return, which by
-a `TypeError`, an `AttributeError` or a call that could not be made. For every operation: how often it returned, and how
-often it failed without telling anything about the subject. Both become weights with a floor, so that nothing dies out.
-Arguments of calls that returned are kept and given again: an object is built to be used, and a date or a version that
-was accepted once need not be found by chance a second time.
+Two statistics are kept. For every parameter without annotation: which kinds of value led to a return, and which to a
+`TypeError`, an `AttributeError` or an invalid call. For every operation: how often it returned, and how often it failed
+without information about the subject. Both become weights with a lower bound, so that no weight reaches 0. Arguments of
+calls that returned are kept and reused, because an object is built to be used. For example, an accepted date or version
+need not be found at random again.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 __all__ = ["Knowledge", "Learned", "first_use", "is_large", "kind_of", "parameter_of"]
 
-_LARGE = 10**5  # numbers beyond it are suspected when a limit was hit
-_KEPT = 24  # statements that worked per operation, and arguments that were accepted per parameter name
-_TOUCHED = 20_000  # statements whose touched counts are remembered
+_LARGE = 10**5  # larger numbers are suspected when a limit was hit
+_KEPT = 24  # successful statements per operation, and accepted arguments per parameter name
+_TOUCHED = 20_000  # statements whose touched counts are cached
 
 
 class Learned(Protocol):
-    """What the executor has learnt since it was last asked (`fitgym.execution.history.Learned`).
+    """The executor's observations since the last request (`fitgym.execution.history.Learned`).
 
     Attributes:
-        constants: operands seen at comparisons, as source text.
-        returns: operation id to the type it was seen to return.
-        iterators: ids of operations that returned an iterator though their signature does not say so.
-        parameters: (operation id, parameter name) to what was demanded of an argument without annotation.
+        constants: operands observed at comparisons, as source text.
+        returns: operation id to its observed result type.
+        iterators: ids of operations that returned an iterator although their signature does not declare it.
+        parameters: (operation id, parameter name) to the inferred type of an argument without annotation.
     """
 
     @property
@@ -52,7 +52,7 @@ class Learned(Protocol):
 
 
 def kind_of(expression: Expression) -> str:
-    """Which key of `mixture.ANY_KINDS` an argument belongs to, or "ellipsis"; a reference counts as "result"."""
+    """Return the key of `mixture.ANY_KINDS` for an argument, or "ellipsis"; a reference counts as "result"."""
     if isinstance(expression, Literal):
         return kind_of_text(expression.text)
     if isinstance(expression, Collection):
@@ -66,14 +66,14 @@ def kind_of(expression: Expression) -> str:
 
 
 def is_large(expression: Expression) -> bool:
-    """The argument is or holds a whole number of more than five digits."""
+    """The argument is or contains an integer with more than five digits."""
     if isinstance(expression, Literal):
         return kind_of_text(expression.text) == "int" and abs(int(expression.text)) >= _LARGE
     return isinstance(expression, Collection) and any(map(is_large, expression.items))
 
 
 def parameter_of(operation: Operation, place: int | str) -> Parameter | None:
-    """The parameter that the positional argument `place` (from 0) or the keyword argument `place` is bound to."""
+    """Return the parameter that receives the positional argument `place` (from 0) or the keyword argument `place`."""
     if isinstance(place, int):
         for index, parameter in enumerate(operation.parameters):
             if parameter.kind == "var_positional":
@@ -93,7 +93,7 @@ def parameter_of(operation: Operation, place: int | str) -> Parameter | None:
 
 
 def first_use(statements: Sequence[Statement], position: int, operations: Sequence[Operation]) -> str:
-    """The name of the first parameter that is given the result of the statement at `position`; "" if there is none."""
+    """Return the name of the first parameter that receives the result at `position`, "" if there is none."""
     for statement in statements[position + 1 :]:
         places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
         for place, argument in places:
@@ -104,25 +104,25 @@ def first_use(statements: Sequence[Statement], position: int, operations: Sequen
 
 
 class _Touched(NamedTuple):
-    """The counts that noting one statement changes."""
+    """The counts that an execution of one statement changes."""
 
     runs: list[float]
-    arguments: tuple[tuple[Mixture, int], ...]  # of its arguments for parameters without annotation, by kind
-    worked: Recent[int, Statement] | None  # where it is kept when it has returned, if it can be repeated
-    extra: list[float] | None  # if it gives names beyond the parameters
+    arguments: tuple[tuple[Mixture, int], ...]  # its arguments for parameters without annotation, by kind
+    worked: Recent[int, Statement] | None  # receives the statement after a return, if it can be repeated
+    extra: list[float] | None  # if it passes keywords beyond the parameters
 
 
 class Knowledge:
-    """What is known about the operations of a subject beyond their signatures.
+    """Statistics about the operations of a subject, beyond their signatures.
 
     Args:
-        subject: whose operations.
-        rates: what bad experience leaves.
+        subject: the subject.
+        rates: its `floor` is the smallest weight that failures leave.
 
     Attributes:
-        results: what the operations give back.
-        costly: ids of operations of which a call with a large number has hit a limit: of memory, of time, of the process.
-        version: rises whenever anything is noted or learnt; what is made from counts is made again then.
+        results: the result types of the operations.
+        costly: ids of operations of which a call with a large number hit a limit of memory, of time or of the process.
+        version: increases with every new observation; values derived from counts are then recomputed.
     """
 
     def __init__(self, subject: Subject, rates: Rates = DEFAULT) -> None:
@@ -131,11 +131,11 @@ class Knowledge:
         self.version = 0
         self._rates = rates
         self._demands: dict[tuple[int, str], Hint] = {}
-        # By operation id: returned, failed without telling anything, all.
+        # By operation id: returned, failed without information, all.
         self._runs = [[0.0, 0.0, 0.0] for _ in subject.operations]
         self._touched: dict[int, _Touched] = {}  # by statement id
         self._worked: dict[int, Recent[int, Statement]] = {}
-        # By operation id: calls with extra keywords that were made, that were not.
+        # By operation id: calls with extra keywords that were valid, that were invalid.
         self._extra: dict[int, list[float]] = {}
         self.costly: dict[int, None] = {}
         self._accepted: dict[tuple[str, Hint], Recent[Expression, Expression]] = {}  # by name and hint of the parameter
@@ -147,28 +147,28 @@ class Knowledge:
         }
 
     def weigh_again(self) -> None:
-        """Make all weights again, because the rates were exchanged."""
+        """Recompute all weights, because the rates were replaced."""
         self.version += 1
         for mixture in self._mixtures.values():
             mixture.weigh_again()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but what can be worked out again, which is most of it: a copy begins without."""
+        """Leave out the cache of touched counts, the largest part of the state; a copy starts without it."""
         return {**vars(self), "_touched": {}}
 
     def demanded(self, operation: int, parameter: str) -> Hint | None:
-        """What was seen to be demanded of a parameter without annotation, if anything."""
+        """Return the inferred type of a parameter without annotation, None if it is unknown."""
         return self._demands.get((operation, parameter))
 
     def worked(self, operation: int) -> Recent[int, Statement]:
-        """Calls of the operation that returned and whose arguments needed no other statement."""
+        """Return calls of the operation that returned and whose arguments needed no other statement."""
         known = self._worked.get(operation)
         if known is None:
             known = self._worked[operation] = Recent(_KEPT)
         return known
 
     def accepted(self, parameter: Parameter) -> Recent[Expression, Expression]:
-        """Arguments that operations have accepted for parameters of the same name and hint."""
+        """Return arguments that operations have accepted for parameters of the same name and hint."""
         key = (parameter.name, parameter.hint)
         known = self._accepted.get(key)
         if known is None:
@@ -176,36 +176,36 @@ class Knowledge:
         return known
 
     def take(self, given: Iterable[tuple[int, str, Expression]]) -> None:
-        """Take over arguments that somebody gave: operation id, name of the parameter, and what it was given."""
+        """Add arguments from examples: operation id, name of the parameter, and the argument."""
         for operation, name, value in given:
             parameter = parameter_of(self.operations[operation], name)
             if parameter is not None:
                 self.accepted(parameter).add(value, value)
 
     def mixture(self, operation: int, parameter: str) -> Mixture:
-        """Which kinds of value a parameter without annotation is given."""
+        """Return the distribution over kinds of value for a parameter without annotation."""
         return self._mixtures[operation, parameter]
 
     def extra_keywords(self, operation: int) -> float:
-        """How likely the operation takes names beyond its parameters, in (0, 1]; 1 before it was tried.
+        """Return the probability that the operation accepts extra keywords, in (0, 1]; 1 before the first call.
 
-        Many signatures say `**kwargs` of something that takes none, all exceptions for example.
+        Many signatures declare `**kwargs` although the operation accepts none, for example all exceptions.
         """
         worked, failed = self._extra.get(operation, (0.0, 0.0))
         return (worked + 1.0) / (worked + failed + 1.0)
 
     def reliability(self, operation: int) -> float:
-        """How often an operation gave back a result, as a factor in [floor, 1]; 1 before it was tried."""
+        """Return the share of calls that returned, as a factor in [floor, 1]; 1 before the first call."""
         returned, _, runs = self._runs[operation]
         return max(self._rates.floor, (returned + 1.0) / (runs + 1.0))
 
     def usefulness(self, operation: int) -> float:
-        """How often a call told something about the subject, as a factor in [floor, 1]; 1 before it was tried."""
+        """Return the share of informative calls of an operation, as a factor in [floor, 1]; 1 before the first call."""
         _, silent, runs = self._runs[operation]
         return max(self._rates.floor, 1.0 - silent / (runs + 1.0))
 
     def learn(self, learned: Learned) -> None:
-        """Take over observed types, iterators and demands."""
+        """Add observed result types, iterators and inferred argument types."""
         self.version += 1
         for operation in learned.iterators:
             self.results.drain(operation)
@@ -216,17 +216,18 @@ class Knowledge:
                 self._demands[key] = hint
 
     def note(self, testcase: TestCase, table: StatementTable, trace: Trace) -> None:
-        """Count what one execution says about operations and about the kinds of un-annotated arguments.
+        """Count the outcome of one execution for its operations and the kinds of its un-annotated arguments.
 
         Args:
-            testcase: what was executed.
+            testcase: the executed test case.
             table: its statements.
-            trace: its execution; one with a failure counts only up to its last completed call.
+            trace: its execution. After a failure, only completed calls count, and the failed call if it hit a limit.
         """
         self.version += 1
         calls = trace.calls
-        returned = len(calls) - (len(calls) > 0 and not calls[-1].returned)  # nothing runs after one that did not
-        # By number: the statements lie all over the memory, and looking at all of them would cost more than counting.
+        returned = len(calls) - (len(calls) > 0 and not calls[-1].returned)  # later calls did not run
+        # Look-ups go by id: the statements are scattered in memory, and reading all of them would cost more than
+        # counting.
         touched = self._touched
         for identifier in testcase[:returned]:
             known = touched.get(identifier) or self._touches(identifier, table[identifier])
@@ -255,6 +256,7 @@ class Knowledge:
         if raised is not None:
             misfit = not raised.counted
             runs[1] += misfit
+            # These exceptions show a wrong kind of argument; others may come from any value of the right kind.
             if misfit or raised.type in ("TypeError", "AttributeError"):
                 for mixture, kind in arguments:
                     mixture.count(kind, 1)
@@ -267,13 +269,13 @@ class Knowledge:
             _halve(runs)
 
     def _suspect(self, statements: Sequence[Statement]) -> None:
-        """A limit was hit: operations that were given large numbers may be the reason."""
+        """A limit was hit: mark operations with large arguments as a possible reason."""
         for statement in statements:
             if any(map(is_large, (*statement.args, *(value for _, value in statement.kwargs)))):
                 self.costly[statement.operation] = None
 
     def _touches(self, identifier: int, statement: Statement) -> _Touched:
-        """Work out which counts the statement changes, and remember it."""
+        """Determine which counts the statement changes, and cache the result."""
         operation = self.operations[statement.operation]
         arguments: list[tuple[Mixture, int]] = []
         for parameter, argument in _bound(operation, statement):
@@ -292,13 +294,13 @@ class Knowledge:
         known = _Touched(
             self._runs[operation.id], tuple(arguments), self.worked(operation.id) if repeatable else None, extra
         )
-        if len(self._touched) >= _TOUCHED:  # it can be worked out again
+        if len(self._touched) >= _TOUCHED:  # a cache: dropped entries are recomputed
             self._touched.clear()
         self._touched[identifier] = known
         return known
 
     def _keep(self, identifier: int, statement: Statement, worked: Recent[int, Statement]) -> None:
-        """Remember a statement that returned, and what it was given."""
+        """Keep a statement that returned, and its arguments."""
         worked.add(identifier, statement)
         operation = self.operations[statement.operation]
         if operation.leads_in:
@@ -318,7 +320,7 @@ def _count_extra(counts: list[float], *, made: bool) -> None:
 
 
 def _bound(operation: Operation, statement: Statement) -> Iterator[tuple[Parameter, Expression]]:
-    """The arguments of a statement with the parameters that they are bound to."""
+    """Yield the arguments of a statement with the parameters that receive them."""
     places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
     for place, argument in places:
         parameter = parameter_of(operation, place)

@@ -13,48 +13,50 @@ __all__ = ["DEFAULT", "ONE_CALL", "RATES", "Rates"]
 class Rates:
     """Parameters of test generation. Probabilities are in [0, 1].
 
-    A factory works on its own copy, which all its parts share: an exchange of rates in a running search (`take`) reaches
-    every part at once, and reading a rate costs one attribute. Everywhere else rates are values that nothing changes.
+    A factory works on its own copy, which all its parts share. A replacement of rates in a running search (`take`)
+    takes effect in every part at once, and reading a rate costs one attribute access. Everywhere else rates are never
+    changed.
 
-    Where EvoSuite is named, the default is that of its version 1.0.7.
+    "(EvoSuite)" marks defaults of EvoSuite 1.0.7.
 
     Attributes:
-        max_length: most statements of a test case (EvoSuite).
-        initial_length: bounds of the length of a random test case, both included. EvoSuite draws from 1 to 39; shorter
-            ones cover as much per execution, because a test case ends at its first exception, and read better.
-        max_attempts: most insertions tried for a random test case (EvoSuite).
-        tested_rate: probability that an inserted call is one of an operation under test, put at the end (EvoSuite).
-        object_rate: probability that it is one on an object of the test case, put somewhere after that (EvoSuite; its
-            remaining 0.1 manipulate the environment, which subjects here do not have, and put a call of an operation
-            under test at a random place instead).
+        max_length: maximum number of statements of a test case (EvoSuite).
+        initial_length: bounds of the length of a random test case, both included. EvoSuite draws from 1 to 39. Shorter
+            ones cover as much per execution, because a test case ends at its first exception, and they are easier to
+            read.
+        max_attempts: maximum number of insertions tried for a random test case (EvoSuite).
+        tested_rate: probability that an inserted call applies an operation under test, at the end (EvoSuite).
+        object_rate: probability that an inserted call is one on an object of the test case, at a position after that
+            object (EvoSuite). EvoSuite's remaining 0.1 manipulate the environment. Subjects here have none, so the
+            remaining calls apply an operation under test at a random place.
         delete_rate, change_rate, insert_rate: probability of each of the three mutations (EvoSuite).
         insert_again: probability of each further insertion after the first (EvoSuite).
-        optional_rate: probability that a parameter with a default is given.
-        repeat_builders: probability that a call which builds an object gets arguments with which it has returned.
+        optional_rate: probability that a parameter with a default gets an argument.
+        repeat_builders: probability that a call which builds an object repeats arguments of a call that returned.
         repeat_calls: the same for other calls.
-        ill_typed: probability that an argument of an operation under test is outside what is known of its parameter.
-            Annotations are kept to, unless the code is prepared for other values (`fitgym.subject.types.inspected`).
-        null_probability: probability of None where None is one of the allowed values (EvoSuite).
-        object_reuse: probability that an existing object is used again (EvoSuite).
-        primitive_reuse: probability of trying to repeat a constant or a result of the same test case instead of
+        ill_typed: probability that an argument of an operation under test violates the known type of its parameter.
+            Annotations are respected, unless the code handles other values (`fitgym.subject.types.inspected`).
+        null_probability: probability of None if None is one of the allowed values (EvoSuite).
+        object_reuse: probability that an existing object is reused (EvoSuite).
+        primitive_reuse: probability of an attempt to repeat a constant or a result of the same test case instead of
             drawing a new one (EvoSuite).
         accepted_rate: probability of an argument that some operation has accepted for a parameter of the same name and
-            hint, or, as often, of one a little different.
-        max_depth: how deep containers and objects nest.
+            hint. Half of these arguments are slightly changed.
+        max_depth: maximum nesting of containers and objects.
         repeat_items: probability that an item of a container equals an earlier one.
-        floor: least factor that bad experience leaves to a kind of value or an operation.
-        trust: probability that a parameter without annotation gets what was demanded of it, once that is known.
+        floor: smallest factor that failures leave to a kind of value or an operation.
+        trust: probability that a parameter without annotation gets a value of its inferred type, once that is known.
         static_pool: probability of a constant of the pool instead of a random one (EvoSuite).
-        dynamic_pool: probability that a constant of the pool is one seen at a comparison (EvoSuite).
-        dynamic_size: how many constants seen at comparisons are remembered, the oldest is forgotten first.
-        small_numbers: probability that a random number is a small one, a boundary or an extreme; the others have the scale
+        dynamic_pool: probability that a constant of the pool was observed at a comparison (EvoSuite).
+        dynamic_size: maximum number of constants kept from comparisons; the oldest is dropped first.
+        small_numbers: probability that a random number is small, a boundary or an extreme; the others have the scale
             `max_int`.
         max_int: scale of random numbers (EvoSuite).
         max_delta: largest step of an integer mutation (EvoSuite).
-        random_perturbation: probability that a mutation draws a new number instead of moving the old (EvoSuite).
-        string_length: longest random string (EvoSuite).
+        random_perturbation: probability that a mutation draws a new number instead of moving the old one (EvoSuite).
+        string_length: maximum length of a random string (EvoSuite).
         pattern_rate: probability that a string is drawn from a regular expression, if the subject has any.
-        assembled_rate: probability that a string is put together from pieces that the subject looks for, if there are
+        assembled_rate: probability that a string is assembled from affixes that the subject looks for, if there are
             any.
     """
 
@@ -91,7 +93,7 @@ class Rates:
     assembled_rate: float = 0.1
 
     def take(self, other: Rates) -> None:
-        """Take over all values of other rates."""
+        """Copy all values of other rates into this object."""
         for each in fields(self):
             setattr(self, each.name, getattr(other, each.name))
 
@@ -109,10 +111,12 @@ ONE_CALL: Final = Rates(
     repeat_calls=0.0,
     ill_typed=0.0,
 )
-"""One call with random numbers: no constants of the subject or of its comparisons, nothing repeated, none small by intent.
+"""One call with random numbers, for comparison with random testing.
 
-As in the study of Arcuri 2017, section 4.3, which draws half of its integers from -1000 to 1000 and half from all; here they
-are normal with deviation 1000."""
+It uses no constants from the subject or its comparisons, no repetition, and no preference for small numbers. As in the
+study of Arcuri 2017, section 4.3, which draws half of its integers from -1000 to 1000 and half from all integers. Here
+they follow a normal distribution with a standard deviation of 1000.
+"""
 
 RATES: Final[Mapping[str, Rates]] = {"fitgym": DEFAULT, "one_call": ONE_CALL}
-"""By the names that studies use."""
+"""The rates by the names that studies use."""

@@ -1,4 +1,4 @@
-"""Results: what the operations of a subject give back, and which of them give what is wanted."""
+"""Results: the result types of a subject's operations, and the operations that provide a wanted type."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fitgym.testcase.subtyping import fits, simple_kind
 __all__ = ["Providers", "Results"]
 
 _OF_PRIVATE_CLASSES = ("constructor", "class_method", "static_method")
-"""Private operations that build objects; private functions and methods are called for their own sake only."""
+"""Private operations that build objects; private functions and methods are only called to test them."""
 
 
 class Providers:
-    """The operations whose result can be used where one hint is asked for; kept up to date by `Results`.
+    """The operations whose result fits one hint; `Results` keeps the object up to date.
 
     Attributes:
         ids: their ids.
-        operations: themselves, by id.
+        operations: the operations, by id.
     """
 
     __slots__ = ("ids", "operations")
@@ -28,21 +28,22 @@ class Providers:
 
 
 class Results:
-    """What every operation gives back: as declared, else as observed, else anything.
+    """The result type of every operation: declared, otherwise observed, otherwise anything.
 
-    Comparing types is slow, so every answer is worked out once and kept. When something new is learnt about one
-    operation, only the answers that hang on it are brought up to date, and at once: none can be out of date.
+    Comparing types is slow, so every answer is computed once and cached. A new observation about one operation
+    immediately updates the answers that depend on it, so cached answers are never stale.
 
     Args:
         subject: whose operations.
 
     Attributes:
-        hints: what each operation gives back, by operation id.
+        hints: the result type of each operation, by operation id.
         kinds: the simple kind of each of these (`subtyping.simple_kind`).
-        iterators: ids of operations that return an iterator although their signature does not say so; it is drained.
-        changes: how often anything was learnt.
-        unstable: ids of operations from whose results nothing is made: a hash may come from an address, another one in
-            every process.
+        iterators: ids of operations that return an iterator although their signature does not declare it; it is
+            drained.
+        changes: number of new observations.
+        unstable: ids of operations whose results are never used: a hash may come from an address, which differs between
+            processes.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -63,7 +64,7 @@ class Results:
         self._others: dict[int, tuple[int, ...]] = {}
 
     def drain(self, operation: int) -> bool:
-        """Learn that an operation returns an iterator; whether that is news."""
+        """Record that an operation returns an iterator. Returns whether that is new."""
         if operation in self.iterators or self._operations[operation].drive:
             return False
         self.iterators[operation] = None
@@ -71,7 +72,7 @@ class Results:
         return True
 
     def observe(self, operation: int, hint: Hint) -> bool:
-        """Learn what an operation was seen to return; whether that is news."""
+        """Record the observed result type of an operation. Returns whether that is new."""
         if operation in self.iterators:
             ignored = hint.kind in ("iterator", "class", "any")
         else:
@@ -82,7 +83,7 @@ class Results:
         return True
 
     def providers(self, hint: Hint) -> Providers:
-        """The operations whose result can be used where `hint` is asked for; one object per hint, kept up to date."""
+        """Return the operations whose result fits `hint`; one object per hint, kept up to date."""
         found = self._providers.get(hint)
         if found is None:
             provides = [one for one in self._operations if self._provides(one, hint)]
@@ -90,14 +91,14 @@ class Results:
         return found
 
     def acting(self, operation: int) -> tuple[Operation, ...]:
-        """The operations that can be called on the result of an operation, by id."""
+        """Return the operations that can be called on the result of an operation, by id."""
         found = self._acting.get(operation)
         if found is None:
             found = self._acting[operation] = self._acting_on(self.hints[operation])
         return found
 
     def alike(self, operation: int) -> frozenset[int]:
-        """Ids of the operations whose results can stand in for the result of `operation`, itself included."""
+        """Return the ids of operations whose results can replace the result of `operation`, itself included."""
         found = self._alike.get(operation)
         if found is None:
             hint, same = self.hints[operation], frozenset((operation,))
@@ -106,7 +107,7 @@ class Results:
         return found
 
     def others(self, operation: int) -> tuple[int, ...]:
-        """Ids of the operations but itself whose results can stand in for the result of `operation`, in order."""
+        """Return the ids of other operations whose results can replace the result of `operation`, in order."""
         found = self._others.get(operation)
         if found is None:
             found = self._others[operation] = tuple(sorted(self.alike(operation) - {operation}))

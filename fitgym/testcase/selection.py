@@ -1,4 +1,4 @@
-"""Selection: which call is inserted next, and where."""
+"""Selection: chooses the next call to insert, and its position."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Selection"]
 
 
 class Selection:
-    """Chooses operations to call: those under test that still have something to offer, by what was learnt.
+    """Chooses operations to call: operations under test that are not excluded, weighted by their usefulness so far.
 
     Args:
-        calls: builds the statements; its rates say how often a call is one of which kind.
+        calls: builds the statements; its rates are the probabilities of the kinds of call.
     """
 
     def __init__(self, calls: Calls) -> None:
@@ -27,21 +27,21 @@ class Selection:
         self._rates = calls.rates
         self._tested = [operation for operation in calls.subject.operations if operation.leads_in]
         self.excluded: frozenset[int] = frozenset()
-        self._version = -1  # of the knowledge that the weights are made from
+        self._version = -1  # of the knowledge that the weights were computed from
         self._weights: list[float] = []
         self._open: list[Operation] = []
-        self._changes = 0  # of the results that this is made from
+        self._changes = 0  # of the results that `_acting` was computed from
         self._acting: dict[int, list[Operation]] = {}
 
     def exclude(self, operations: frozenset[int]) -> None:
-        """Do not insert calls of these operations any more (unless nothing else is left); replaces the former set."""
+        """Stop inserting calls of these operations, unless no other is left; replaces the former set."""
         if operations != self.excluded:
             self.excluded = operations
             self._version = -1
             self._acting.clear()
 
     def operation(self, rng: Chance) -> Operation | None:
-        """An operation under test that is not excluded, by usefulness; None if the subject has none."""
+        """Return an operation under test that is not excluded, weighted by usefulness; None if the subject has none."""
         knowledge = self.calls.knowledge
         if self._version != knowledge.version:
             self._version = knowledge.version
@@ -53,9 +53,9 @@ class Selection:
         return self._open[bisect_right(weights, rng.random() * weights[-1], 0, len(weights) - 1)] if weights else None
 
     def extend(self, draft: Draft, rng: Chance) -> None:
-        """Append one more call (and what it needs), unless there is no room or no way to make it."""
-        # Where a number in [0, 1) falls decides: an operation under test at the end, one on an object after that, an
-        # operation under test anywhere.
+        """Append one more call (and the statements it needs), unless there is no room or the call cannot be built."""
+        # One number in [0, 1) decides between three cases: an operation under test at the end, an operation on an
+        # object after that object, an operation under test anywhere.
         rates, where = self._rates, rng.random()
         if rates.tested_rate <= where < rates.tested_rate + rates.object_rate:
             operation, receiver = self._on_object(draft, len(draft), rng)
@@ -66,13 +66,12 @@ class Selection:
             self.calls.append(operation, draft, rng)
 
     def insert(self, statements: Sequence[Statement], rng: Chance, end: int | None = None) -> list[Statement]:
-        """The test case with one more call (and what it needs); the same if there was no room or no way to make it.
+        """Return the test case with one more call and the statements it needs; equal if there is no room or no way.
 
         Args:
             statements: the test case.
-            rng: source of chance.
-            end: position before which the call is put at the latest, for a test case whose statement `end` raises;
-                None for its real end.
+            rng: source of random numbers.
+            end: the latest position of the call, for a test case whose statement `end` raises; None for the length.
         """
         where = rng.random()
         end = len(statements) if end is None else end
@@ -95,11 +94,11 @@ class Selection:
         if operation is not None and operation.kind == "constructor":
             for statement in statements:
                 if statement.operation == operation.id:
-                    return self.operation(rng)  # a second object is rarely needed: think once more
+                    return self.operation(rng)  # a second object is rarely needed: draw again
         return operation
 
     def _on_object(self, statements: Sequence[Statement], end: int, rng: Chance) -> tuple[Operation | None, int]:
-        """An operation to call on a random object that is there before `end`, and the position of that object."""
+        """Return an operation to call on a random object that exists before `end`, and the position of that object."""
         knowledge = self.calls.knowledge
         if self._changes != knowledge.results.changes:
             self._changes = knowledge.results.changes
@@ -118,11 +117,11 @@ class Selection:
         receiver, operations = candidates[int(random() * len(candidates))]
         operation = operations[int(random() * len(operations))]
         if random() >= knowledge.usefulness(operation.id):
-            operation = operations[int(random() * len(operations))]  # it rarely tells anything: think once more
+            operation = operations[int(random() * len(operations))]  # it is rarely informative: draw again
         return operation, receiver
 
     def _acts_on(self, result_of: int) -> list[Operation]:
-        """Operations that can be called on the result of an operation and are not excluded."""
+        """Return the operations that can be called on the result of an operation and are not excluded."""
         acting = self.calls.knowledge.results.acting(result_of)
         found = self._acting[result_of] = [operation for operation in acting if operation.id not in self.excluded]
         return found

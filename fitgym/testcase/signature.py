@@ -1,4 +1,4 @@
-"""A signature: how one operation is called."""
+"""A signature: the calling convention of one operation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["Signature"]
 
 
 class Signature:
-    """An operation with everything that decides how it is called.
+    """An operation with all data that a call of it needs.
 
     Attributes:
         operation: the operation.
-        receivers: the operations that give an object that it can be called on, None if it needs none.
-        build: builds such an object.
+        receivers: the operations that return a possible receiver, None if it needs none.
+        build: builds a receiver.
         places: its parameters.
-        worked: calls of it that have returned.
-        by_syntax: it is not written as a call with its own name: an operator or an assignment.
+        worked: calls of it that returned.
+        by_syntax: it is not written as a call with its own name: an operator, a property or an assignment.
         extra: its parameter for extra positional arguments, None if it has none.
         plain: all of its parameters are positional and required, or it has none.
-        optional: its parameters that an argument can be added for or taken from, with their index.
+        optional: its parameters whose argument can be added or removed, with their index.
     """
 
     __slots__ = (
@@ -68,7 +68,7 @@ class Signature:
         )
 
     def place(self, where: int | str) -> Place | None:
-        """The parameter that the positional argument `where` (from 0) or the keyword argument `where` is bound to."""
+        """Return the parameter that receives positional argument `where` (from 0) or keyword argument `where`."""
         if isinstance(where, str):
             return self._named.get(where, self._keywords)
         return self._positional[where] if where < len(self._positional) else self.extra

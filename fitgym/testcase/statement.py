@@ -25,18 +25,18 @@ class _Fields(NamedTuple):
 
 @immutable
 class Statement(_Fields):
-    """One operation applied to arguments; its result can be referred to by later statements.
+    """One operation applied to arguments; later statements can refer to its result.
 
-    A named tuple, like the expressions it is made of; `_replace` gives a changed copy.
+    A named tuple, like its expressions; `_replace` returns a changed copy.
 
     Attributes:
         operation: index in `Subject.operations`.
         receiver: position of the statement whose result is the receiver, -1 for none.
         args: positional arguments.
-        kwargs: keyword arguments, in the order in which they are written.
-        iterate: drain the result like `list(itertools.islice(result, 100))`, because the operation was seen to return an
-            iterator although its signature does not say so (`Operation.drive` covers those that say so).
-        refs: positions of the earlier statements that this one needs, receiver first; follows from the others.
+        kwargs: keyword arguments, in written order.
+        iterate: drain the result like `list(itertools.islice(result, 100))`, because the operation returned an iterator
+            that its signature does not declare (`Operation.drive` covers declared iterators).
+        refs: positions of the earlier statements that this one needs, receiver first; derived from the other fields.
     """
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class Statement(_Fields):
     ) -> Self:
         found: tuple[int, ...] = (receiver,) if receiver >= 0 else ()
         for argument in args:
-            if type(argument) is not Literal:  # most are
+            if type(argument) is not Literal:  # fast path: most arguments are literals
                 found += refs(argument)
         for _, argument in kwargs:
             if type(argument) is not Literal:
@@ -59,34 +59,38 @@ class Statement(_Fields):
         return tuple.__new__(cls, (operation, receiver, args, kwargs, iterate, found))
 
     def __getnewargs__(self) -> tuple[Any, ...]:
+        # `__new__` computes `refs`, so pickle passes the other fields only.
         return self[:-1]
 
     @classmethod
     def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
+        # `_replace` calls this with all fields; `refs` must be computed anew.
         return cls(*tuple(iterable)[:-1])
 
     def __repr__(self) -> str:
         return f"Statement{self[:-1]}"
 
     def with_arguments(self, args: tuple[Expression, ...], kwargs: tuple[tuple[str, Expression], ...]) -> Statement:
-        """The same operation applied to other arguments."""
+        """Return the same operation with other arguments."""
         return Statement(self.operation, self.receiver, args, kwargs, self.iterate)
 
     def with_receiver(self, receiver: int) -> Statement:
-        """The same call on another object."""
+        """Return the same call on another object."""
         return Statement(self.operation, receiver, self.args, self.kwargs, self.iterate)
 
     def moved(self, position: Mapping[int, int]) -> Statement:
-        """The same statement with every reference `i` replaced by `position[i]`.
+        """Return the same statement with every reference `i` replaced by `position[i]`.
 
         Raises:
-            KeyError: it refers to a statement that has no new position.
+            KeyError: it refers to a statement without a new position.
         """
         operation, receiver, args, kwargs, iterate, found = self
+        # Without references the same object is returned: `StatementTable.descendant` recognises it by identity.
         if not found:
             return self
         if receiver >= 0:
             receiver = position[receiver]
+        # Otherwise the receiver is the only reference, and the arguments stay.
         if len(found) > 1 or receiver < 0:
             args = tuple([map_refs(argument, position) for argument in args])
             kwargs = tuple([(name, map_refs(argument, position)) for name, argument in kwargs])
@@ -94,14 +98,14 @@ class Statement(_Fields):
         return tuple.__new__(Statement, fields)
 
     def shifted(self, start: int, shift: int) -> Statement:
-        """The same statement after `shift` statements were put at position `start`, all before itself."""
+        """Return the same statement after the insertion of `shift` statements at position `start`, all before it."""
         return self.moved({one: one + shift if one >= start else one for one in self.refs})
 
 
 class StatementTable:
-    """Interns statements: equal statements have one id, so a test case is a cheap tuple of numbers.
+    """Interns statements: equal statements share one id, so a test case is a cheap tuple of integers.
 
-    Ids are given in order of first appearance and never used twice. `retain` forgets what no living test case uses.
+    Ids are assigned in order of first appearance and never reused. `retain` drops statements that no test case uses.
     """
 
     def __init__(self) -> None:
@@ -116,7 +120,7 @@ class StatementTable:
         return self._by_id[identifier]
 
     def intern(self, statement: Statement) -> int:
-        """The id of `statement`, a new one if it has not been seen."""
+        """Return the id of `statement`; a new statement gets a new id."""
         identifier = self._ids.get(statement)
         if identifier is None:
             identifier = self._next
@@ -126,13 +130,14 @@ class StatementTable:
         return identifier
 
     def testcase(self, statements: Iterable[Statement]) -> TestCase:
-        """The statements as a test case."""
+        """Return the statements as a test case."""
         return tuple([self.intern(statement) for statement in statements])
 
     def descendant(self, statements: Sequence[Statement], parents: Sequence[Statement], testcase: TestCase) -> TestCase:
-        """The statements as a test case, of which many begin or end as the `parents`, the statements of `testcase`, do.
+        """Return the statements as a test case that often shares its beginning and end with a parent.
 
-        To see that one is still the same object takes a tenth of the time that it takes to find it in the table.
+        `parents` are the statements of the parent `testcase`. An identity check on a shared statement takes a tenth of
+        the time of a table lookup.
         """
         shorter = min(len(statements), len(parents))
         first = 0
@@ -149,11 +154,11 @@ class StatementTable:
         return (*testcase[:first], *changed, *testcase[len(testcase) - last :])
 
     def statements(self, testcase: TestCase) -> list[Statement]:
-        """The statements of a test case, in order."""
+        """Return the statements of a test case, in order."""
         return [self._by_id[identifier] for identifier in testcase]
 
     def retain(self, living: Iterable[TestCase]) -> None:
-        """Forget every statement that none of the `living` test cases uses."""
+        """Drop every statement that none of the `living` test cases uses."""
         keep = {identifier for testcase in living for identifier in testcase}
         self._by_id = Lookup((i, s) for i, s in self._by_id.items() if i in keep)
         self._ids = Lookup((s, i) for i, s in self._by_id.items())

@@ -1,4 +1,4 @@
-"""Subtyping: whether what one hint describes can stand where another is wanted."""
+"""Subtyping: whether a value of one hint can be used where another hint is wanted."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ CONTAINERS = {
     "typing.MutableMapping": "dict",
     "typing.Callable": "callable",
 }
-"""Classes that a hint with elements stands for when their elements are not said, and the kind of that hint."""
+"""Classes equivalent to a hint with unspecified elements, and the kind of that hint."""
 
 _WIDER = {
     "bool": ("int", "float", "complex"),
@@ -100,7 +100,7 @@ _WIDER = {
     "str": ("sequence", "iterable"),
     "bytes": ("sequence", "iterable"),
 }
-"""Which kinds a kind can stand for besides itself (numbers as in PEP 484)."""
+"""The other kinds that a kind can replace (numbers as in PEP 484)."""
 
 _TYPES: dict[str, type] = {
     "int": int,
@@ -120,12 +120,12 @@ _TYPES: dict[str, type] = {
 
 
 def attributes(kind: str) -> frozenset[str]:
-    """Names of the attributes that every value of a kind has; empty for kinds without values of their own."""
+    """Return the names of the attributes of every value of a kind; empty for kinds without values of their own."""
     return frozenset(dir(_TYPES[kind])) if kind in _TYPES else frozenset()
 
 
 def simple_kind(hint: Hint) -> str:
-    """The kind with the classes of `SCALARS` and `CONTAINERS` resolved, "class" for other classes."""
+    """Return the kind with the classes of `SCALARS` and `CONTAINERS` resolved, "class" for other classes."""
     if hint.kind == "record":
         return "dict"
     if hint.kind == "class":
@@ -134,10 +134,10 @@ def simple_kind(hint: Hint) -> str:
 
 
 def fits(given: Hint, wanted: Hint, classes: Mapping[str, Class]) -> bool:
-    """Whether a value that `given` describes can be used where `wanted` is asked for.
+    """Return whether a value of the hint `given` can be used where `wanted` is required.
 
-    Elements of containers are compared only where both sides know them. What is not known ("any") fits only what asks
-    for nothing; a union fits when each of its parts but None does.
+    Elements of containers are compared only if both sides specify them. An unknown type ("any") fits only "any". A
+    union fits if each of its parts except None does.
     """
     if wanted.kind == "any" or wanted.name == "builtins.object":
         return given.kind != "none"

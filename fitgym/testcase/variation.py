@@ -1,7 +1,7 @@
-"""Variation: small changes to a test case, and two test cases that exchange their ends.
+"""Variation: mutation of one test case, and crossover of two.
 
-Whatever comes out is valid: references point backwards, at least one statement tests something, and there are no more
-statements than allowed.
+Every result is valid: references point backwards, at least one statement is under test, and the length is within the
+limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Variation:
     """Mutation and crossover of the statements of test cases.
 
     Args:
-        calls: builds new statements; its rates say how often which mutation is applied.
+        calls: builds new statements; its rates are the probabilities of the mutations.
         selection: chooses which operation to insert.
     """
 
@@ -43,11 +43,11 @@ class Variation:
 
         Args:
             statements: the parent.
-            rng: source of chance.
+            rng: source of random numbers.
             raises: its last statement raises, so calls are inserted before that one; after it they would never run.
 
-        Differs from EvoSuite: when chance chose none of them, a statement is changed or inserted nevertheless, because
-        an offspring equal to its parent is an execution without news.
+        Differs from EvoSuite: if none of the three applies, a statement is still changed or inserted, because the
+        execution of an offspring equal to its parent gives no new information.
         """
         random = rng.random
         new = old = statements
@@ -55,6 +55,7 @@ class Variation:
             new = self.deleted(new, rng)
         if random() < self.rates.change_rate:
             new = self.changed(new, rng)
+        # The statement that raised may be gone after a deletion or a change.
         raises = raises and bool(new) and new[-1].operation == old[-1].operation
         if random() < self.rates.insert_rate or not self.has_test(new):
             new = self.inserted(new, rng, raises=raises)
@@ -65,14 +66,14 @@ class Variation:
         return self.trimmed(new) or old
 
     def deleted(self, statements: Sequence[Statement], rng: Chance) -> list[Statement]:
-        """Every statement is deleted with probability 1/length; what needed it is repaired or deleted too."""
+        """Delete every statement with probability 1/length; statements that needed it are repaired or deleted too."""
         random = rng.random
         rate = 1.0 / len(statements)
         doomed = [position for position in range(len(statements)) if random() < rate]
         return self.without(statements, doomed, rng) if doomed else list(statements)
 
     def changed(self, statements: Sequence[Statement], rng: Chance) -> list[Statement]:
-        """Every statement is changed with probability 1/length."""
+        """Change every statement with probability 1/length."""
         random = rng.random
         new = list(statements)
         rate = 1.0 / max(1, len(new))
@@ -81,12 +82,15 @@ class Variation:
             if random() < rate:
                 length = len(new)
                 new = self.changed_at(new, position, rng)
-                position += len(new) - length  # helpers were put before it
+                position += len(new) - length  # helpers were inserted before it
             position += 1
         return new
 
     def inserted(self, statements: Sequence[Statement], rng: Chance, *, raises: bool = False) -> list[Statement]:
-        """Insert one call, then each further one with probability `insert_again`; before the last one if it `raises`."""
+        """Insert one call, then each further one with probability `insert_again`.
+
+        Calls are inserted before the last statement if that one `raises`.
+        """
         new = list(statements)
         while len(new) < self.rates.max_length:
             new = self.selection.insert(new, rng, len(new) - 1 if raises else None)
@@ -97,10 +101,11 @@ class Variation:
     # One statement
 
     def changed_at(self, statements: Sequence[Statement], position: int, rng: Chance) -> list[Statement]:
-        """The test case with the statement at `position` changed; the same if the change does not fit in."""
+        """Change the statement at `position`; return an equal test case if the change exceeds the length limit."""
         draft = Draft(statements[:position])
         statement = statements[position]
         where = rng.random()
+        # 10 % change the operation, 10 % the receiver, 15 % an optional argument, the rest another argument.
         if where < 0.1:
             changed = self._other_operation(statement, draft, rng)
         elif where < 0.2:
@@ -120,7 +125,7 @@ class Variation:
         return draft
 
     def _other_argument(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
-        """One argument changed a little (mostly) or drawn anew."""
+        """Change one argument: mostly slightly, otherwise by a new draw."""
         positional = len(statement.args)
         count = positional + len(statement.kwargs)
         if count == 0:
@@ -141,7 +146,7 @@ class Variation:
         return values.anything(draft, rng, 0) if place is None else values.varied(place, value, draft, rng)
 
     def _other_receiver(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
-        """The same call on another object of the test case, if there is one."""
+        """Return the same call on another object of the test case, None if there is no other."""
         if statement.receiver < 0:
             return None
         alike = self.calls.knowledge.results.alike(draft[statement.receiver].operation)
@@ -149,7 +154,7 @@ class Variation:
         return statement.with_receiver(others[int(rng.random() * len(others))]) if others else None
 
     def _toggled(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
-        """One optional argument more or less, if the operation has any."""
+        """Add or remove one optional argument; None if that is not possible."""
         args, kwargs = statement.args, statement.kwargs
         signature = self.calls.signature(statement.operation)
         names = {name for name, _ in kwargs}
@@ -173,13 +178,14 @@ class Variation:
 
     @staticmethod
     def _can_change(signature: Signature, index: int, place: Place, given: int, names: Container[str]) -> bool:
-        """The call stays one that can be made when an argument for this parameter is added or taken away."""
+        """The call remains valid if an argument for this parameter is added or removed."""
         if place.kind == "var_positional":
             return given >= index and not any(earlier.name in names for earlier in signature.places[:index])
+        # The removal of an argument passed by position would move the later ones.
         return place.kind == "keyword_only" or index >= given
 
     def _other_operation(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
-        """Another operation with the same result, with arguments of its own; None if there is none or no room."""
+        """Return another operation with the same result and new arguments; None without such an operation or room."""
         others = self.calls.knowledge.results.others(statement.operation)
         if not others:
             return None
@@ -194,9 +200,9 @@ class Variation:
     # Deletion and repair
 
     def without(self, statements: Sequence[Statement], doomed: Iterable[int], rng: Chance) -> list[Statement]:
-        """The test case without the `doomed` positions.
+        """Return the test case without the `doomed` positions.
 
-        A statement that needs a deleted result gets another earlier result of the same type, chosen by chance, or is
+        A statement that needs a deleted result gets a random earlier result of the same type. Without one, it is
         deleted as well.
         """
         gone = set(doomed)
@@ -226,11 +232,11 @@ class Variation:
         return candidates[int(rng.random() * len(candidates))] if candidates else -1
 
     def trimmed(self, statements: list[Statement]) -> list[Statement]:
-        """The test case without dead values.
+        """Return the test case without dead statements.
 
-        A statement is alive if its operation is under test, if a living statement needs its result, or if it acts on
-        an object that a living statement needs later. Functions that only examples use may act on their arguments. So
-        nothing is left where nothing is tested.
+        A statement is needed if its operation is under test, if a needed statement uses its result, or if it acts on an
+        object that a needed statement uses later. Functions that only examples use may act on their arguments. Without
+        a statement under test the result is empty.
         """
         tested = self._tested
         for statement in statements:
@@ -267,9 +273,10 @@ class Variation:
     def crossed(
         self, first: Sequence[Statement], second: Sequence[Statement], rng: Chance
     ) -> tuple[list[Statement], list[Statement]]:
-        """Single point relative crossover: both are cut at the same share of their length and exchange their ends.
+        """Return two offspring of single-point relative crossover: both parents are cut at the same share.
 
-        A cut never lies before the first statement, as in EvoSuite: position floor((length - 1) * share) + 1.
+        The cut position is a share of the length of each parent. A cut never lies before the first statement, as in
+        EvoSuite: position floor((length - 1) * share) + 1.
         """
         share = rng.random()
         cuts = [int((len(parent) - 1) * share) + 1 for parent in (first, second)]
@@ -280,16 +287,17 @@ class Variation:
     def spliced(
         self, head: Sequence[Statement], donor: Sequence[Statement], start: int, rng: Chance
     ) -> list[Statement]:
-        """`head` followed by the statements of `donor` from `start` on.
+        """Return `head` followed by the statements of `donor` from `start` on.
 
-        What these need from the part of `donor` that is left behind is found in `head`, with the probability of reusing
-        objects, or copied together with what it needs itself. The result is cut at the greatest length.
+        If these need a result from the first part of `donor`, a result in `head` replaces it with probability
+        `object_reuse`. Otherwise the statement is copied with all statements that it needs. The result is cut at the
+        maximum length.
         """
         spliced = list(head)
         position: dict[int, int] = {}
 
         def copied(index: int) -> int:
-            """Where the statement `index` of the donor, or one that can stand in for it, is found in the result."""
+            """Return the position, in the result, of the donor's statement `index` or of a substitute."""
             where = position.get(index)
             if where is None:
                 where = -1

@@ -608,10 +608,10 @@ def test_at_the_deadline_a_run_is_given_up_and_the_executor_stays_usable(tmp_pat
         ("import os\ndef f(): pass\nos.remove(__file__)", "PermissionError", "os.remove"),
         ("def f(): pass\nwhile True: pass", "did not finish within 2 s", ""),
         ("X = 1", "offers nothing to test", ""),
-        ("import sys\ndef f(): pass\nsys.modules[__name__] = 5", "puts something else into sys.modules", ""),
+        ("import sys\ndef f(): pass\nsys.modules[__name__] = 5", "replaces itself in sys.modules", ""),
         (
             "import sys, types\ndef f(): pass\nsys.modules[__name__] = types.ModuleType(__name__)",
-            "puts something else into sys.modules",
+            "replaces itself in sys.modules",
             "",
         ),
         ("def f(): pass\nglobals()[5] = 5", "can be imported, but looking at it raises AttributeError", "startswith"),

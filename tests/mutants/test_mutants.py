@@ -538,7 +538,7 @@ def test_mutants_of_what_decorates_an_inner_function_are_found() -> None:
 
 def test_a_mutant_of_another_source_is_refused() -> None:
     (mutant, *_) = mutants("def f(a):\n\n\n\n    return a < 0\n")
-    with pytest.raises(ValueError, match="there is nothing to change at line 5 for 'f:4:4:deletion:pass'"):
+    with pytest.raises(ValueError, match="nothing at line 5 matches mutant 'f:4:4:deletion:pass': expected"):
         mutated(ast.parse("x = 1"), mutant)
 
 

@@ -103,7 +103,7 @@ def test_a_class_is_found_where_it_is_bound(folder, text):
         ("plain.Outer", "'plain' is a module, not a package, so it has no 'Outer'; for a class write 'plain:Outer'"),
         ("plain:Oter", "'plain' defines no class 'Oter'; did you mean 'Outer'?"),
         ("plain:Outer.Inne", "'plain' defines no class 'Outer.Inne'; did you mean 'Outer.Inner'?"),
-        ("plain:function", "'function' in 'plain' is a function: a module or a class can be tested"),
+        ("plain:function", "'function' in 'plain' is a function: name a module or a class"),
         ("pack:Part", "'pack' only imports 'Part': test it as 'pack.part:Part'"),
         ("pack.again:Renamed", "'pack.again' only imports 'Renamed': test it as 'pack.part:Part'"),
         ("pack.again:Thing", "'pack.again' only imports 'Thing': test it as 'pack.deep.end:Thing'"),
@@ -159,7 +159,9 @@ def test_a_missing_search_folder_is_named(folder):
 
 def test_a_file_that_no_test_could_import_is_refused(folder):
     (folder / "my-script.py").write_text("x = 1\n")
-    with pytest.raises(SubjectError, match="would be imported as 'my-script', which is not a name"):
+    with pytest.raises(
+        SubjectError, match="would be imported as 'my-script', which is not a valid module name: rename"
+    ):
         locate(str(folder / "my-script.py"))
 
 

@@ -1,4 +1,4 @@
 """Source code as syntax trees: constants, patterns, definitions and control flow.
 
-Every room that reads source code may call it.
+Any package that reads source code may use it.
 """

@@ -1,7 +1,7 @@
-"""Affixes: the pieces of text that the source looks for at the start, at the end and in the middle of strings.
+"""Affixes: strings that the source looks for at the start, at the end and in the middle of other strings.
 
-No distance leads to `text.startswith("from ")` or to the second part of `text.split(":")`; but whoever puts strings
-together from these pieces gets there soon.
+No branch distance leads to `text.startswith("from ")` or to the second part of `text.split(":")`. Strings that are
+assembled from these affixes reach them quickly.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ENDING = frozenset(("endswith", "removesuffix"))
 
 @dataclass(frozen=True, slots=True)
 class Affixes:
-    """Pieces of strings, each in order of first occurrence.
+    """Parts of strings, each in order of first occurrence.
 
     Attributes:
-        starts: what strings are tested to start with.
-        ends: what strings are tested to end with.
-        separators: what strings are divided at, searched for or joined with.
+        starts: prefixes that the source tests for.
+        ends: suffixes that the source tests for.
+        separators: strings that the source splits at, searches for or joins with.
     """
 
     starts: tuple[str, ...] = ()
@@ -40,12 +40,12 @@ class Affixes:
 
 @lru_cache(maxsize=16)
 def affixes_of(source: str) -> Affixes:
-    """Those of a module, by its text; the last few results are remembered, because every episode asks again."""
+    """Return the affixes of a module, by its text; the last 16 results are cached, because every episode needs them."""
     return affixes(parsed(source))
 
 
 def affixes(tree: ast.AST) -> Affixes:
-    """The pieces that the calls of string methods, `in`, and comparisons of slices and items of the source name.
+    """Return the affixes in calls of string methods, in `in`, and in comparisons of slices and items.
 
     Bytes count as the text that they spell.
     """
@@ -88,14 +88,14 @@ def _texts(node: ast.expr) -> Iterator[str]:
 
 
 def _is_start(place: ast.expr) -> bool:
-    """`text[0]`, `text[:n]`"""
+    """Return whether an index is a start: `text[0]`, `text[:n]`."""
     if isinstance(place, ast.Slice):
         return place.lower is None and place.upper is not None and not isinstance(place.upper, ast.UnaryOp)
     return isinstance(place, ast.Constant) and place.value == 0
 
 
 def _is_end(place: ast.expr) -> bool:
-    """`text[-1]`, `text[-n:]`"""
+    """Return whether an index is an end: `text[-1]`, `text[-n:]`."""
     if isinstance(place, ast.Slice):
         return isinstance(place.lower, ast.UnaryOp) and place.upper is None
     return isinstance(place, ast.UnaryOp)

@@ -1,4 +1,4 @@
-"""Constants: the literals of the source, from which arguments are made."""
+"""Constants: the literals of the source, which are used as arguments."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from fitgym.subject.code.syntax import deep_trees
 __all__ = ["LONGEST", "LONGEST_NUMBER", "constants"]
 
 LONGEST = 200
-"""Longer strings are left out: they are messages and templates, and no comparison is won with them."""
+"""Maximum length of strings. Longer ones are messages and templates, which no comparison needs."""
 
 LONGEST_NUMBER = 4096
-"""Greater whole numbers are left out, in bits: Python writes no number of more than 4,300 digits as text."""
+"""Maximum size of integers, in bits. Larger ones are left out: Python converts at most 4,300 digits to text."""
 
 
 def constants(tree: ast.Module) -> tuple[str, ...]:
-    """The numbers, strings and bytes of the source, each as Python source text, in order of first occurrence.
+    """Return the numbers, strings and bytes of the source, each as Python source text, in order of first occurrence.
 
-    Docstrings and annotations are left out, and so are `True`, `False` and `None`, which are always at hand. The text
-    parts of f-strings count, a minus sign belongs to its number, and adjacent strings are one, as for the compiler.
+    Docstrings and annotations are left out. So are `True`, `False` and `None`, which are always available. The text
+    parts of f-strings count. A minus sign belongs to its number. Adjacent strings are one string, as for the compiler.
     """
     reader = _Reader()
     with deep_trees():
@@ -40,7 +40,7 @@ class _Reader(ast.NodeVisitor):
             if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
                 return
             text = repr(value)
-            if "inf" not in text and "nan" not in text:  # 1e999 has no literal of its own
+            if "inf" not in text and "nan" not in text:  # 1e999 has no literal
                 self.found.setdefault(text)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:

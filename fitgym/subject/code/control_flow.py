@@ -26,11 +26,11 @@ class Graph:
     Attributes:
         entry: the site of the function's entry block.
         site: the site of each node, -1 for a node without a site.
-        successors: for each node its successors, each with the outcome that leads there; None where nothing is decided.
+        successors: for each node its successors, each with the outcome that leads there; None without a decision.
         may_raise: the decisions whether a statement raises; the outcome is true if the statement does not raise.
-        order: for each site of infection the number that it would have in order of evaluation. Sites of infection are
-            numbered after all others.
-        latest: the largest site so far, sites of infection excluded.
+        order: for each infection site, the number that it would have in order of evaluation. Infection sites are
+            numbered after all other sites.
+        latest: the largest site so far, excluding infection sites.
     """
 
     def __init__(self, entry: int) -> None:
@@ -56,11 +56,11 @@ Ends = list[tuple[int, bool | None]]
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What surrounds a statement.
+    """The context of a statement.
 
     Attributes:
-        leave: takes loose ends to where "return", "break", "continue" or "raise" leads.
-        catching: collects the loose ends of statements that may raise; None where nothing looks at them.
+        leave: attaches loose ends to the target of "return", "break", "continue" or "raise".
+        catching: collects the loose ends of statements that may raise; None if exceptions are ignored.
     """
 
     leave: Callable[[str, Ends], None]
@@ -68,13 +68,14 @@ class _Frame:
 
 
 class Graphs:
-    """Builds one graph for each function of a module. A class body belongs to the function around it.
+    """Builds one graph for each function of a module. A class body belongs to the enclosing function.
 
     Args:
-        at, blocks, entries, infection: the sites of the syntax tree's nodes; see `fitgym.instrument.rewriting.plan.Plan`.
+        at, blocks, entries, infection: the sites of the syntax tree's nodes; see
+        `fitgym.instrument.rewriting.plan.Plan`.
 
     Attributes:
-        done: the finished graphs. The graph of an inner function comes before the graph of the function around it.
+        done: the finished graphs. The graph of an inner function precedes the graph of its enclosing function.
     """
 
     def __init__(
@@ -91,7 +92,8 @@ class Graphs:
         self._infection = infection
         self._graph = Graph(-1)
         self._frame = _Frame(lambda how, ends: None, None)
-        # The body of a `finally` is walked once for every way to reach it. Functions in the body must be walked only once.
+        # The body of a `finally` is walked once for every path that reaches it. Functions in it must be walked only
+        # once.
         self._walked: set[ast.AST] = set()
 
     def of_module(self, tree: ast.Module) -> None:
@@ -107,7 +109,7 @@ class Graphs:
         graph = self._graph = Graph(entry)
         self._frame = _Frame(lambda how, ends: self._attach(ends, 1), None)
         first = graph.add(entry)
-        # The function may not be called at all: that makes everything that always runs depend on its entry.
+        # The edge for "not called" makes every site that always runs depend on the entry of its function.
         graph.successors[0] = [(first, True), (1, False)]
         self._attach(body([(first, None)]), 1)
         self.done.append(graph)
@@ -121,13 +123,13 @@ class Graphs:
                 self._graph.successors[end].append((node, outcome))
 
     def _step(self, ends: Ends, site: int = -1) -> Ends:
-        """A new node after the loose ends, and its own loose end."""
+        """Add a node after the loose ends. Returns its own loose end."""
         node = self._graph.add(site)
         self._attach(ends, node)
         return [(node, None)]
 
     def _compute(self, node: ast.AST, ends: Ends) -> Ends:
-        """After the parts of an expression: the expression itself, if it has a site of infection."""
+        """Add the infection site of an expression, if it has one, after its parts."""
         site = self._infection.get(node)
         if site is None:
             return ends
@@ -135,7 +137,7 @@ class Graphs:
         return self._step(ends, site)
 
     def _decide(self, ends: Ends, site: int = -1) -> tuple[Ends, Ends]:
-        """A new decision after the loose ends: its ends when true and when false."""
+        """Add a decision after the loose ends. Returns its loose ends for true and for false."""
         node = self._graph.add(site)
         self._attach(ends, node)
         return [(node, True)], [(node, False)]
@@ -143,13 +145,13 @@ class Graphs:
     # Statements
 
     def _run(self, body: list[ast.stmt], ends: Ends) -> Ends:
-        """Statements that follow each other."""
+        """Add statements in sequence."""
         for statement in body:
             block = self._blocks.get(statement)
             if block is not None:
                 ends = self._step(ends, block)
             if self._frame.catching is not None and ends:
-                # The statement may raise at once.
+                # The statement may raise before it has any effect.
                 ends, raised = self._decide(ends)
                 self._graph.may_raise.add(raised[0][0])
                 self._frame.catching.extend(raised)
@@ -204,7 +206,7 @@ class Graphs:
         self._attach(ends, again)
         yes, no = self._test(node.test, [(again, True)])
         if not no:
-            self._attach([(again, False)], 1)  # taken to end some time
+            self._attach([(again, False)], 1)  # assumed to end
         return self._body_and_else(node, again, yes, no)
 
     def _for(self, node: ast.For | ast.AsyncFor, ends: Ends) -> Ends:
@@ -212,14 +214,14 @@ class Graphs:
         entered, skipped = self._decide(ends, self._at.get(node, -1))
         round_ = self._graph.add()
         self._attach(entered, round_)
-        # Whether there is another element is decided by the iterator, without a site.
+        # The iterator decides whether there is another element; this decision has no site.
         more, finished = self._decide([])
         self._attach(more, round_)
         first = self._values([node.target], [(round_, None)])
         return self._body_and_else(node, more[0][0], first, finished + skipped)
 
     def _body_and_else(self, node: ast.While | ast.For | ast.AsyncFor, again: int, yes: Ends, no: Ends) -> Ends:
-        """The body of a loop, which goes back to node `again`, and its `else`; what follows the loop."""
+        """Add the body of a loop, which returns to node `again`, and its `else`. Returns the ends after the loop."""
         broken: Ends = []
         outer = self._frame
 
@@ -246,7 +248,7 @@ class Graphs:
         self._frame = outer
         if outer.catching is not None:
             outer.catching.extend(raised)
-        # Most context managers swallow nothing. That one does is assumed only where nothing else leads on.
+        # Most context managers suppress no exception. The builder assumes suppression only if no other path leads on.
         return body or raised
 
     def _try(self, node: ast.Try | ast.TryStar, ends: Ends) -> Ends:
@@ -343,7 +345,7 @@ class Graphs:
         return ends
 
     def _short_circuit(self, node: ast.BoolOp, ends: Ends) -> Ends:
-        """`and`, `or` as a value: every operand but the last decides whether the next one is evaluated."""
+        """Add `and` or `or` as a value: every operand but the last decides whether the next one is evaluated."""
         over: Ends = []
         for operand in node.values[:-1]:
             yes, no = self._test(operand, ends)
@@ -352,7 +354,7 @@ class Graphs:
         return self._value(node.values[-1], ends) + over
 
     def _test(self, node: ast.expr, ends: Ends) -> tuple[Ends, Ends]:
-        """A condition: its loose ends when true and when false."""
+        """Add a condition. Returns its loose ends for true and for false."""
         decided = constant_truth(node)
         if decided is not None:
             return (ends, []) if decided else ([], ends)
@@ -381,13 +383,13 @@ class Graphs:
         return self._decide(ends, self._at.get(node, -1))
 
     def _children(self, node: ast.expr, ends: Ends) -> Ends:
-        """The parts of an expression without its own site."""
+        """Add the parts of an expression without its own site."""
         if isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             return self._value(node, ends)
         return self._compute(node, self._values(ast.iter_child_nodes(node), ends))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, ends: Ends) -> Ends:
-        """Nested loops, each of which may go on or end without a site."""
+        """Add nested loops, each of which continues or ends without a site."""
         headers: list[int] = []
         over: Ends = []
         for depth, clause in enumerate(node.generators):

@@ -1,4 +1,4 @@
-"""Definitions: the functions and classes that a source defines, and how calls of them bind their arguments."""
+"""Definitions: the functions and classes of a source, and the binding of arguments in calls of them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = [
 ]
 
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-"""The syntax of a function."""
+"""The syntax node of a function."""
 
 
 class Definitions:
-    """What a module defines.
+    """The definitions of a module.
 
     Args:
         tree: the module.
 
     Attributes:
-        functions: those at the top level, by name.
-        classes: all, by name; of several with one name the first.
+        functions: the top-level functions, by name.
+        classes: all classes, by name; if several have the same name, the first.
         owners: the class of each method.
     """
 
@@ -39,7 +39,7 @@ class Definitions:
         self._index(tree)
 
     def method(self, owner: ast.ClassDef, name: str, depth: int = 5) -> AnyFunction | None:
-        """The method that `self.name` means, looked for in the class and its bases inside the module."""
+        """Return the method that `self.name` refers to, from the class and its bases inside the module."""
         for statement in owner.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == name:
                 return statement
@@ -67,19 +67,19 @@ class Definitions:
 
 
 def called_name(function: ast.expr) -> str:
-    """`f` of `f` and of `x.f`, "" of anything else."""
+    """Return `f` for `f` and `x.f`, "" for any other expression."""
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def parameter_names(node: AnyFunction) -> list[str]:
-    """Of all parameters, `*args` and `**kwargs` last."""
+    """Return the names of all parameters, `*args` and `**kwargs` last."""
     arguments = node.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     return names + [argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
 
 
 def positional(node: AnyFunction) -> list[str]:
-    """Names of the parameters that arguments without a name go to, the receiver included."""
+    """Return the names of the parameters that accept positional arguments, including the receiver."""
     return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
 
 
@@ -90,13 +90,13 @@ def is_static(node: AnyFunction) -> bool:
 
 
 def receiver_of(node: AnyFunction, owner: ast.ClassDef | None) -> str:
-    """The name of the receiver, "" for functions and static methods."""
+    """Return the name of the receiver, "" for functions and static methods."""
     names = positional(node)
     return names[0] if owner is not None and names and not is_static(node) else ""
 
 
 def bound(call: ast.Call, names: list[str]) -> Iterator[tuple[str, ast.expr]]:
-    """Which argument of a call goes to which of the parameters, up to the first starred one."""
+    """Yield each argument of a call with the parameter that receives it, up to the first starred argument."""
     for name, argument in zip(names, call.args, strict=False):
         if isinstance(argument, ast.Starred):
             break

@@ -1,4 +1,4 @@
-"""Questions about Python syntax that both the probes and the control flow graph ask."""
+"""Syntax helpers that the probes and the control flow graph share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["constant_truth", "deep_trees", "docstring_end", "irrefutable", "pars
 
 @contextmanager
 def deep_trees() -> Iterator[None]:
-    """Let recursive walks follow any tree that the compiler accepts.
+    """Allow recursive walks over any tree that the compiler accepts.
 
     A chain of 400 `elif` is a tree of that depth, and every level takes several calls.
     """
@@ -31,7 +31,10 @@ def deep_trees() -> Iterator[None]:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Build many objects without a search for cycles among them: a tree of a million nodes takes a fifth of the time."""
+    """Disable the garbage collector while many objects are built.
+
+    The parse of a tree of a million nodes takes a fifth of the time without the search for reference cycles.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -42,7 +45,9 @@ def without_collection() -> Iterator[None]:
 
 
 def parse(source: str, filename: str = "<unknown>") -> ast.Module:
-    """The syntax tree of a module for analyses: long tables are abridged (`fitgym.subject.code.tables.abridge`).
+    """Return the syntax tree of a module for analyses, with long tables shortened.
+
+    See `fitgym.subject.code.tables.abridge` for tables.
 
     Raises:
         SyntaxError: the source is not valid Python.
@@ -56,9 +61,9 @@ def parse(source: str, filename: str = "<unknown>") -> ast.Module:
 
 @lru_cache(maxsize=2)
 def parsed(source: str) -> ast.Module:
-    """The syntax tree that `parse` returns, shared by all who ask: read it, never change it.
+    """Return the cached result of `parse`, which all callers share: read it, never change it.
 
-    Several analyses read the same module one after the other when a search begins.
+    At the start of a search, several analyses read the same module in succession.
 
     Raises:
         SyntaxError: the source is not valid Python.
@@ -67,9 +72,10 @@ def parsed(source: str) -> ast.Module:
 
 
 def constant_truth(node: ast.expr) -> bool | None:
-    """The truth value of a condition that the compiler decides, None for every other one.
+    """Return the truth value of a condition that the compiler decides, None for other conditions.
 
-    Such a condition (`while True`, `if 0`, `not None`, `0 and x`, `__debug__`) has one outcome only and is no predicate.
+    Such a condition (`while True`, `if 0`, `not None`, `0 and x`, `__debug__`) has only one outcome and is not a
+    predicate.
     """
     if isinstance(node, ast.Constant):
         return bool(node.value)
@@ -98,7 +104,7 @@ def irrefutable(pattern: ast.pattern) -> bool:
 
 
 def docstring_end(body: list[ast.stmt]) -> int:
-    """How many statements at the start of a module, class or function body are its docstring: 0 or 1."""
+    """Return the number of docstring statements at the start of a module, class or function body: 0 or 1."""
     first = body[0] if body else None
     is_docstring = (
         isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)

@@ -1,4 +1,4 @@
-"""Tables: displays of nothing but literals, which can have hundreds of thousands of items."""
+"""Tables: displays that contain only literals, possibly hundreds of thousands of items."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import ast
 __all__ = ["MOST_NODES", "abridge", "is_table"]
 
 MOST_NODES = 5_000
-"""What the analyses see of one table, in nodes of the syntax tree."""
+"""Maximum number of syntax nodes that the analyses see of one table."""
 
 _SIGNS = (ast.USub, ast.UAdd)
 _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
 def is_table(node: ast.AST) -> bool:
-    """The node is a list, tuple, set or dictionary display with literals only, at any depth."""
+    """The node is a list, tuple, set or dictionary display that contains only literals, at any depth."""
     return isinstance(node, _DISPLAYS) and _size(node) > 0
 
 
 def abridge(tree: ast.AST) -> None:
     """Shorten each table with more than `MOST_NODES` nodes to its first items, in place.
 
-    What the analyses learn from a table (constants, patterns) is in its first items, and their time grows with its size.
+    The first items show the analyses all that they use of a table (constants, patterns). The time of the analyses grows
+    with its size.
     """
     rest: list[ast.AST] = [tree]
     while rest:
@@ -34,7 +35,7 @@ def abridge(tree: ast.AST) -> None:
 
 
 def _size(node: ast.AST) -> int:
-    """How many nodes a literal has, 0 if there is anything else in it."""
+    """Return the number of nodes of a literal, 0 if it contains anything else."""
     found = 0
     rest: list[ast.AST | None] = [node]
     while rest:
@@ -58,7 +59,7 @@ def _size(node: ast.AST) -> int:
 
 
 def _shorten(node: ast.AST) -> None:
-    """Cut the items of a literal off where `MOST_NODES` are reached; the first item stays, shortened if need be."""
+    """Drop the items of a literal beyond `MOST_NODES` nodes; the first item stays, shortened if necessary."""
     if isinstance(node, ast.Dict):
         kept = _first([(key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None])
         node.keys, node.values = node.keys[:kept], node.values[:kept]
@@ -67,7 +68,7 @@ def _shorten(node: ast.AST) -> None:
 
 
 def _first(items: list[tuple[ast.expr, ...]]) -> int:
-    """How many of the items fit, one at least."""
+    """Return the number of items that fit, at least one."""
     room = MOST_NODES - 1
     for index, item in enumerate(items):
         size = sum(map(_size, item))

@@ -1,4 +1,4 @@
 """Introspection: operations, parameters and helpers of the subject, read from the imported module.
 
-The worker calls `inspection` and `parameters` after the import; the other files are their parts.
+The worker calls `inspection` after the import; the other modules are parts of it.
 """

@@ -1,4 +1,4 @@
-"""Attributes: which attributes the objects of loaded classes have, so that a use of some of them tells what is meant."""
+"""Attributes: the attributes of the objects of loaded classes, used to infer a class from the attributes in use."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _MOST_CLASSES = 200
 
 
 def near_attributes(module: types.ModuleType, nodes: Nodes) -> dict[str, frozenset[str]]:
-    """Those of each class of its package that a module knows by name, by the class's name in hints.
+    """Return the attributes of each class of the package that the module has a name for, by the class's name in hints.
 
     Args:
         module: imported.
-        nodes: of its source: what methods give to their receiver counts too.
+        nodes: of its source: attributes that methods assign to their receiver count too.
     """
     package = module.__name__.partition(".")[0]
     found: dict[str, frozenset[str]] = {}
     for value in list(vars(module).values()):
-        with contextlib.suppress(Exception):  # it does not let itself be looked at
+        with contextlib.suppress(Exception):  # an object that fails when it is inspected
             if isinstance(value, type) and str(value.__module__).partition(".")[0] == package:
                 found[name_of(value)] = _attributes_of(value, module, nodes)
     return found
@@ -36,7 +36,7 @@ def near_attributes(module: types.ModuleType, nodes: Nodes) -> dict[str, frozens
 def far_attributes(
     module: types.ModuleType, nodes: Nodes, near: Mapping[str, frozenset[str]]
 ) -> dict[str, frozenset[str]]:
-    """The same for the public classes of the other loaded modules of the package."""
+    """Return the same for the public classes of the other loaded modules of the package."""
     package = module.__name__.partition(".")[0]
     found: dict[str, frozenset[str]] = {}
     for name, other in sorted(sys.modules.items()):

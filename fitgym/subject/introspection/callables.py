@@ -1,6 +1,6 @@
-"""Callables: their signatures, and the function that a decorated one finally calls.
+"""Callables: their signatures, and the function that a decorated callable finally calls.
 
-Attributes of the subject's objects are asked for with care: a `__getattr__` of theirs may do anything but answer.
+Every attribute access on an object of the subject is guarded, because its `__getattr__` may raise anything.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ __all__ = ["asked", "function_with", "kind_of", "says_nothing", "signature_of", 
 
 
 def signature_of(target: Any) -> inspect.Signature | None:
-    """The signature, of a class whose own says nothing that of its first overload; None if there is none."""
+    """Return the signature of a callable, None if there is none.
+
+    For a class whose signature is only `*args, **kwargs`, the signature of its first overload is returned.
+    """
     try:
         signature = inspect.signature(target)
-    except Exception:  # no signature, or a `__signature__` of the subject's own that fails
+    except Exception:  # no signature, or a failing `__signature__` of the subject
         return None
     if says_nothing(signature) and isinstance(target, type):
         for name in ("__init__", "__new__"):
@@ -38,7 +41,10 @@ def signature_of(target: Any) -> inspect.Signature | None:
 
 
 def _as_accepted(target: Any, signature: inspect.Signature) -> inspect.Signature:
-    """The signature with keyword parameters where a `__signature__` promises positional ones that the code has not."""
+    """Turn positional parameters into keyword parameters where the code of `target` does not accept them by position.
+
+    This happens if a `__signature__` describes a function that accepts the parameters only through `**kwargs`.
+    """
     code = getattr(target, "__code__", None)
     if not isinstance(target, types.FunctionType) or not isinstance(code, types.CodeType):
         return signature
@@ -58,7 +64,7 @@ def _as_accepted(target: Any, signature: inspect.Signature) -> inspect.Signature
 
 
 def asked(target: Any, name: str) -> Any:
-    """An attribute, None if there is none or a `__getattr__` of the subject fails."""
+    """Return an attribute, None if it does not exist or a `__getattr__` of the subject fails."""
     try:
         return getattr(target, name, None)
     except Exception:
@@ -66,26 +72,26 @@ def asked(target: Any, name: str) -> Any:
 
 
 def unwrapped(target: Any) -> Any:
-    """What the `__wrapped__` chain of a callable ends in."""
+    """Return the last callable in a `__wrapped__` chain."""
     try:
         return inspect.unwrap(target)
-    except Exception:  # a `__getattr__` or a chain of wrappers that does not end
+    except Exception:  # a failing `__getattr__`, or an endless chain of wrappers
         return target
 
 
 def says_nothing(signature: inspect.Signature) -> bool:
-    """The signature has no parameter but `*args` and `**kwargs`."""
+    """The signature has no parameters except `*args` and `**kwargs`."""
     return all(entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD) for entry in signature.parameters.values())
 
 
 def kind_of(entry: inspect.Parameter) -> ParameterKind:
-    """The kind of a parameter as `Parameter.kind` writes it."""
+    """Return the kind of a parameter in the notation of `Parameter.kind`."""
     kind: ParameterKind = entry.kind.name.lower()  # type: ignore[assignment]
     return kind
 
 
 def wrapped(target: Any) -> Iterator[Any]:
-    """Objects inside a callable that may be what it finally calls, the most explicit first."""
+    """Yield the objects inside a callable that it may finally call, the most explicit first."""
     for name in ("__wrapped__", "func", "__func__", "fget"):
         found = inspect.getattr_static(target, name, None)
         if isinstance(found, types.MemberDescriptorType | types.GetSetDescriptorType):
@@ -106,7 +112,7 @@ def wrapped(target: Any) -> Iterator[Any]:
 
 
 def wraps(target: types.FunctionType, inner: types.CodeType) -> bool:
-    """A function of the subject's own that only stands in front of another one: it has taken over its name."""
+    """The function is a wrapper around another function of the subject."""
     if hasattr(target, "__wrapped__"):
         return True
     signature = target.__code__
@@ -117,7 +123,7 @@ def wraps(target: types.FunctionType, inner: types.CodeType) -> bool:
 
 
 def function_with(target: Any, code: types.CodeType, depth: int = 4) -> types.FunctionType | None:
-    """The function inside a callable that runs `code`, None if it is not reachable."""
+    """Return the function inside a callable that runs `code`, None if it is not reachable."""
     if isinstance(target, types.FunctionType) and target.__code__ is code:
         return target
     if depth:

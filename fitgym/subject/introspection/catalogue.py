@@ -1,4 +1,4 @@
-"""Catalogue: the operations and classes that inspection finds, and the types that arguments still have to be built for."""
+"""Catalogue: the operations and classes that introspection finds, and the argument types that still need helpers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["Catalogue"]
 
 
 class Catalogue:
-    """What was found so far.
+    """The operations and classes found so far.
 
     Args:
         module: the subject, imported.
 
     Attributes:
-        operations: in the order of their numbers.
-        classes: every class that was met, by its name in hints.
-        bound: where the module itself has a class, by the same name.
-        protocols: names of those among the classes that say only which attributes an object has.
+        operations: in the order of their ids.
+        classes: every class found, by its name in hints.
+        bound: qualified names of classes in the module itself, by the same name.
+        protocols: names of the protocols among the classes.
         doubles: of these protocols, see `Class.double`.
-        wanted: types of parameters, each with the number of steps from what is under test.
-        done: members that have had their turn, as (name of the class, name); a class itself is ("constructor", name).
+        wanted: types of parameters, each with its number of steps from the code under test.
+        done: members already handled, as (name of the class, name); a class itself is ("constructor", name).
     """
 
     def __init__(self, module: types.ModuleType) -> None:
@@ -42,7 +42,7 @@ class Catalogue:
         self.done: set[tuple[str, str]] = set()
 
     def forget_operations(self) -> None:
-        """Begin again, with the classes that are known."""
+        """Remove all operations and keep the known classes."""
         self.operations.clear()
         self.done.clear()
 
@@ -57,22 +57,22 @@ class Catalogue:
         *,
         under_test: bool,
     ) -> None:
-        """Take up an operation whose code is not in the source; the arguments are those of `Operation`."""
+        """Add an operation whose code is not in the source; the arguments are those of `Operation`."""
         number = len(self.operations)
         self.operations.append(Operation(number, kind, module, name, owner, parameters, returns, under_test=under_test))
 
     def register(self, cls: type) -> str:
-        """Take up a class; its name in hints."""
+        """Add a class; return its name in hints."""
         key = name_of(cls)
         self.classes.setdefault(key, cls)
         return key
 
     def home(self, cls: type) -> tuple[str, str]:
-        """The module that a test imports a class from, and its qualified name there."""
+        """Return the module that a test imports a class from, and the qualified name of the class there."""
         return (self._module.__name__, cls.__qualname__) if cls.__module__ == self._module.__name__ else home(cls)
 
     def entries(self) -> dict[str, Class]:
-        """`Subject.classes`, sorted by name."""
+        """Return `Subject.classes`, sorted by name."""
         instances = self._instances()
         entries: dict[str, Class] = {}
         for key in sorted(self.classes):
@@ -99,7 +99,7 @@ class Catalogue:
         return entries
 
     def _instances(self) -> dict[str, list[str]]:
-        """Objects that exist at module level, by class."""
+        """Return the objects that exist at module level, by class."""
         found: dict[str, list[str]] = {}
         for name, value in list(vars(self._module).items()):
             cls = type(value)

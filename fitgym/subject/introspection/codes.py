@@ -1,4 +1,4 @@
-"""Codes: from an object of the subject to the code of its source that runs when the object is called."""
+"""Codes: map a callable of the subject to its code object and syntax node in the source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Codes", "Found"]
 
 @dataclass(frozen=True)
 class Found:
-    """A callable as found: the object to take the signature of, its code in the subject and that code's syntax."""
+    """A callable: the object that has the signature, its code in the subject and the syntax node of that code."""
 
     target: Any
     code: types.CodeType | None = None
@@ -26,12 +26,12 @@ class Found:
 
 
 class Codes:
-    """The codes of one source.
+    """The code objects of one source.
 
     Args:
-        files: names under which it may have been compiled.
+        files: file names that it may have been compiled under.
         nodes: its functions in the syntax tree.
-        functions: the same as instrumentation numbered them.
+        functions: its functions as numbered by the instrumentation.
     """
 
     def __init__(self, files: frozenset[str | None], nodes: Nodes, functions: Sequence[Function]) -> None:
@@ -42,12 +42,12 @@ class Codes:
             self._functions.setdefault(plain(function.name), []).append(function)
 
     def find(self, target: Any) -> Found:
-        """What runs when an object is called, decorators peeled off."""
+        """Return the code that a call of `target` runs, without decorators."""
         code = self._code(target)
         return Found(target, code, self._nodes.find(code) if code is not None else None)
 
     def function(self, code: types.CodeType | None) -> int:
-        """Index of a code in `Subject.functions`, -1 for none."""
+        """Return the index of a code object in `Subject.functions`, -1 for none."""
         if code is None:
             return -1
         known = self._functions.get(plain(code.co_qualname), [])
@@ -55,7 +55,7 @@ class Codes:
         return near.id if near is not None else -1
 
     def _code(self, target: Any, depth: int = 4) -> types.CodeType | None:
-        """The code in the subject's source that runs when `target` is called, decorators peeled off."""
+        """Return the code in the subject's source that a call of `target` runs, without decorators."""
         if target is None or depth == 0:
             return None
         if isinstance(target, types.MethodType):

@@ -1,7 +1,7 @@
-"""Command lines made with click or typer: how a test calls them, and with which words.
+"""Command lines of click or typer: how a test calls them, and with which words.
 
-A command is an object with a function inside. To call the function alone would pass by what the command does with words,
-and to call the object ends the interpreter. Users test it by the runner of its library.
+A command is an object that contains a function. A call of the function alone would skip the parsing of the words, and a
+call of the object exits the interpreter. Tests therefore use the runner of the library.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from fitgym.subject.types.hints import Hint, name_of
 __all__ = ["INVOKE", "commands_in", "is_command_line", "runner_of", "words_of"]
 
 INVOKE = "CliRunner.invoke"
-"""What a test calls."""
+"""The name of the method that a test calls."""
 
 _COMMAND, _TYPER = "click.core.Command", "typer.main.Typer"
 _RUNNERS: Mapping[str, str] = {_COMMAND: "click.testing", _TYPER: "typer.testing"}
 _TEXT = Hint("class", "builtins.str")
 _MOST_LINES = 40
-_DEEPEST = 3  # groups in groups
+_DEEPEST = 3  # nested groups
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "integer": ("3", "0", "1", "-1", "100"),
@@ -39,16 +39,16 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "filename": ("-", "a", "missing.txt"),
     "directory": (".", "missing"),
 }
-"""By what click calls a type the words that are tried for it."""
+"""Words to try, by click's name of the parameter type."""
 
 
 def is_command_line(value: object) -> bool:
-    """The value is a command, a group of commands, or the application that typer makes one of."""
+    """The value is a command, a group of commands, or a typer application."""
     return _kind(value) != ""
 
 
 def commands_in(group: Any) -> Iterator[Any]:
-    """All commands of a group, those of its groups included; nothing for any other value."""
+    """Yield all commands of a group, including those of nested groups; nothing for any other value."""
     commands = getattr(group, "commands", None)
     for command in commands.values() if isinstance(commands, dict) else ():
         yield command
@@ -56,14 +56,14 @@ def commands_in(group: Any) -> Iterator[Any]:
 
 
 def runner_of(value: object) -> str:
-    """The module with the `CliRunner` for a command line; it is imported."""
+    """Return the module with the `CliRunner` for a command line, and import it."""
     module = _RUNNERS[_kind(value)]
     importlib.import_module(module)
     return module
 
 
 def words_of(value: object) -> Hint:
-    """What a runner may be given: one of several tuples of words, each of a command with some of its options."""
+    """Return the hint for a runner's arguments: a union of tuples of words, each a command with some options."""
     command: Any = value
     if _kind(value) == _TYPER:
         command = sys.modules["typer.main"].get_command(value)
@@ -77,8 +77,8 @@ def _kind(value: object) -> str:
 
 
 def _lines(command: Any, before: tuple[Hint, ...], depth: int) -> Iterator[tuple[Hint, ...]]:
-    """The command lines of a command, after the words that lead to it."""
-    with contextlib.suppress(Exception):  # it makes its option for help at its first call, and keeps it
+    """Yield the command lines of a command, after the words of its groups."""
+    with contextlib.suppress(Exception):  # click creates the help option on the first call and keeps it
         command.get_params(sys.modules["click"].Context(command))
     commands = getattr(command, "commands", None)
     if isinstance(commands, dict):
@@ -111,7 +111,7 @@ def _lines(command: Any, before: tuple[Hint, ...], depth: int) -> Iterator[tuple
 
 
 def _value(kind: Any) -> Hint:
-    """Words for a parameter of a type."""
+    """Return the hint for the words of a parameter type."""
     choices = getattr(kind, "choices", None)
     if isinstance(choices, Sequence) and choices and all(isinstance(choice, str) for choice in choices):
         return Hint("literal", texts=tuple(map(repr, choices)))

@@ -1,7 +1,7 @@
-"""What a docstring promises: the types of parameters, the exceptions raised, and examples of calls.
+"""Docstrings: types of parameters, raised exceptions and example calls, read from a docstring.
 
-Google, NumPy and Sphinx styles and doctest prompts are read. A docstring is prose: whatever is not understood is
-passed over in silence, and nothing that it says is trusted more than an annotation.
+Google, NumPy and Sphinx styles and doctest prompts are read. A docstring is prose, so unreadable parts are skipped, and
+annotations take precedence over docstrings.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RAISED = re.compile(rf"[`:\w]*?`?~?({_NAME})`?(?:\s*(?:,|\bor\b|\|)\s*`?({_NAME
 
 
 def declared(doc: str | None) -> tuple[str, ...]:
-    """Names of the exception classes that a docstring says are raised, in order, without their module."""
+    """Return the names of the exception classes documented as raised, in order, without their module."""
     if not doc:
         return ()
     names: dict[str, None] = {}
@@ -49,7 +49,7 @@ def declared(doc: str | None) -> tuple[str, ...]:
 
 
 def types(doc: str | None) -> dict[str, str]:
-    """The type that a docstring gives for each parameter, as annotation text where that can be made out."""
+    """Return the documented type of each parameter, as annotation text; unreadable types are left out."""
     if not doc:
         return {}
     found: dict[str, str] = {}
@@ -73,7 +73,7 @@ def types(doc: str | None) -> dict[str, str]:
 
 
 def calls(doc: str | None, name: str) -> list[ast.Call]:
-    """The calls of the function `name` among the doctest lines, names bound to literals replaced by them."""
+    """Return the calls of the function `name` in the doctests, with bound names replaced by their values."""
     bound: dict[str, ast.expr] = {}
     found: list[ast.Call] = []
     for statement in session(doc):
@@ -90,7 +90,7 @@ def calls(doc: str | None, name: str) -> list[ast.Call]:
 
 
 def literals(doc: str | None) -> list[str]:
-    """The numbers and strings that occur as arguments in the doctest lines, as source text, in order."""
+    """Return the numbers and strings among the arguments in the doctests, as source text, in order."""
     found: dict[str, None] = {}
     for statement in session(doc):
         for node in ast.walk(statement):
@@ -112,7 +112,7 @@ def _replaced(node: ast.expr, bound: Mapping[str, ast.expr]) -> ast.expr:
 
 
 def _sections(doc: str) -> list[tuple[str, list[str]]]:
-    """Each section header and the lines below it up to the next header or to text that is less indented."""
+    """Return each section header and the lines below it, up to the next header or to less indented text."""
     lines = inspect.cleandoc(doc).splitlines()
     found: list[tuple[str, list[str]]] = []
     margin = 0
@@ -127,7 +127,7 @@ def _sections(doc: str) -> list[tuple[str, list[str]]]:
             if not line.strip("-=~ "):
                 continue
             if not underlined and _indent(line) <= margin:
-                found.append(("", []))  # the section is over
+                found.append(("", []))  # end of the section
             else:
                 found[-1][1].append(line)
     return found
@@ -186,7 +186,7 @@ _CONTAINERS = ("list", "set", "frozenset", "tuple", "Iterable", "Sequence", "Ite
 
 
 def _annotation(raw: str) -> str:
-    """Annotation text for a type in prose, such as `list of str, optional`; "" if it cannot be made out."""
+    """Return annotation text for a type in prose, such as `list of str, optional`; "" if it is unreadable."""
     text = re.sub(r":\w+:|[`~]", "", raw).strip().rstrip(".")
     text = re.split(r",?\s*(?:\boptional\b|\bdefaults?\b|\brequired\b|\(default)", text, maxsplit=1)[0].strip(" ,;")
     if re.fullmatch(r"\{.*\}", text):

@@ -1,4 +1,4 @@
-"""Drive: what has to be done with the result of a call so that the body of the function runs."""
+"""Drive: how a test consumes the result of a call so that the body of the function runs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _OPERATORS |= {"__aiter__": "aiterate", "__anext__": "await", "__await__": "awai
 
 
 def driven(target: Any, returns: Hint, operator: str) -> tuple[Drive, Hint]:
-    """What to do with the result, and what that gives.
+    """Return how a test consumes the result, and the type that this gives.
 
     Args:
-        target: what is called.
-        returns: what the call itself gives.
-        operator: the name of the special method, "" for anything else.
+        target: the callable.
+        returns: the type that the call itself returns.
+        operator: the name of the special method, "" for other operations.
     """
     if operator in _OPERATORS:
         drive = _OPERATORS[operator]
@@ -52,6 +52,6 @@ def driven(target: Any, returns: Hint, operator: str) -> tuple[Drive, Hint]:
 
 
 def _drained(returns: Hint) -> Hint:
-    """What the list of everything that an iterator gives is."""
+    """Return the type of the list of all items of an iterator."""
     element = returns.args[0] if returns.kind in ("iterator", "iterable") and returns.args else ANY
     return Hint("list", args=(element,))

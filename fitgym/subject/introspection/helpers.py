@@ -1,4 +1,4 @@
-"""Helpers: operations that are not under test and build the arguments of those that are."""
+"""Helpers: operations that are not under test, but build arguments for operations under test."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from fitgym.subject.types.protocols import demanded, has
 __all__ = ["Helpers"]
 
 _MOST_CLASSES = 200
-_MOST_METHODS = 12  # of one class whose objects are only arguments
+_MOST_METHODS = 12  # of one class whose objects are only used as arguments
 _MOST_OPERATIONS = 400
-_MOST_DOUBLED = 6  # attributes of a protocol; a double of more is no plain object any more
+_MOST_DOUBLED = 6  # attributes of a protocol; a double with more of them would not be a plain object
 _DEEPEST = 3
 _MOST_MENTIONED = 80  # further operations that examples use
 
@@ -56,11 +56,11 @@ _LITERAL_CLASSES = frozenset(
 
 
 class Helpers:
-    """Adds what builds objects of the classes that parameters ask for.
+    """Adds operations that build objects of the classes in parameter hints.
 
     Args:
         package: of the module under test.
-        catalogue: that they are added to.
+        catalogue: receives the helpers.
         parameters: of the module.
     """
 
@@ -71,7 +71,7 @@ class Helpers:
         self._built: set[str] = set()
 
     def add(self) -> None:
-        """Add them, breadth first, until nothing is wanted or there are enough."""
+        """Add helpers, breadth first, until no type is wanted or a limit is reached."""
         catalogue = self._catalogue
         while (
             catalogue.wanted and len(catalogue.classes) < _MOST_CLASSES and len(catalogue.operations) < _MOST_OPERATIONS
@@ -85,10 +85,10 @@ class Helpers:
                 self._namespace(namespace, depth)
 
     def add_mentioned(self, mentioned: Mentions) -> None:
-        """Add what examples of the package use and what is not there yet: functions, classes and methods of the package,
-        and objects of the standard library that there is a recipe for.
+        """Add the operations that examples of the package use and the catalogue lacks.
 
-        What is added is `Operation.exampled`.
+        They are functions, classes and methods of the package, and objects of the standard library that have a recipe.
+        The added operations have `Operation.exampled` set.
         """
         operations = self._catalogue.operations
         before = len(operations)
@@ -97,7 +97,7 @@ class Helpers:
         for path in mentioned.paths:
             if len(operations) - before >= _MOST_MENTIONED:
                 break
-            with contextlib.suppress(Exception):  # an object of the package that fails when it is looked at
+            with contextlib.suppress(Exception):  # an object of the package that fails when it is inspected
                 self._mentioned(path, known)
         self.add()
         for key, cls in list(self._catalogue.classes.items()):
@@ -126,7 +126,7 @@ class Helpers:
                 self._helper("function", module_name, name, "", parameters, returns, 1)
 
     def _methods(self, cls: type, module: str, qualname: str, key: str, wanted: Container[str]) -> None:
-        """Methods of a class of the package that examples call, unless the class or a base of it has them already."""
+        """Add methods of a class of the package that examples call, unless the class or a base already has them."""
         bases = {name_of(base) for base in cls.__mro__}
         there = {one.name.rpartition(".")[2] for one in self._catalogue.operations if one.owner in bases}
         for base in cls.__mro__:
@@ -161,7 +161,7 @@ class Helpers:
                     self._catalogue.wanted.append((Hint("class", self._catalogue.register(sub)), depth + 1))
 
     def _namespace(self, hint: Hint, depth: int) -> None:
-        """The constructor of a plain holder of attributes, called with those that are used."""
+        """Add the constructor of a plain holder of attributes, called with the used attributes."""
         done = ("namespace", repr(hint))
         if done in self._catalogue.done or depth > _DEEPEST:
             return
@@ -185,12 +185,12 @@ class Helpers:
             self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, Hint("class", name), depth)
 
     def _constructor_of(self, cls: type, name: str, depth: int) -> None:
-        """The constructor and the class-method factories of a class that is not under test."""
+        """Add the constructor and the class-method factories of a class that is not under test."""
         module, qualname = self._catalogue.home(cls)
         if "<locals>" in qualname or inspect.isabstract(cls) or is_protocol(cls):
             return
         if issubclass(cls, enum.Enum):
-            return  # members are named, not built
+            return  # members are referenced by name, not built
         returns = Hint("class", name)
         if issubclass(cls, BaseException) and cls.__module__ == "builtins":
             text = Parameter("message", "positional_only", Hint("class", "builtins.str"), False)
@@ -211,8 +211,9 @@ class Helpers:
             self._changing_methods(cls, module, qualname, name, depth)
 
     def _changing_methods(self, cls: type, module: str, qualname: str, name: str, depth: int) -> None:
-        """Public methods of a class of the same package whose objects are arguments: they bring them into states that
-        no constructor gives.
+        """Add public methods of a class of the package whose objects are arguments.
+
+        They bring the objects into states that no constructor creates.
         """
         methods = [
             (member, raw)
@@ -242,7 +243,7 @@ class Helpers:
         self._catalogue.add(kind, module, name, owner, parameters, returns, under_test=False)
 
     def _satisfying(self, protocol: type, name: str, depth: int) -> None:
-        """Classes of the subject's package that have the attributes which a protocol demands, and a holder of such."""
+        """Add the classes of the package that have all attributes required by a protocol, and a plain double of it."""
         wanted = demanded(protocol)
         self._catalogue.protocols.add(name)
         if not wanted:
@@ -272,7 +273,7 @@ class Helpers:
 def _namespaces_in(hint: Hint) -> Iterator[Hint]:
     if hint.kind == "class" and hint.texts:
         yield hint
-        return  # its parts are those of the constructor's parameters
+        return  # its parts are the hints of the constructor's parameters
     for part in hint.args:
         yield from _namespaces_in(part)
 
@@ -287,7 +288,7 @@ def _names_in(hint: Hint) -> Iterator[str]:
 
 
 def _find_class(name: str) -> type | None:
-    """The class with this name; the longest prefix that is a module is taken as its module."""
+    """Return the class with this name; the longest prefix that is a module is its module."""
     parts = name.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         module = sys.modules.get(".".join(parts[:cut]))
@@ -303,7 +304,7 @@ def _find_class(name: str) -> type | None:
 
 
 def _subclasses(cls: type) -> list[type]:
-    """All loaded subclasses, parents before children, in order of creation."""
+    """Return all loaded subclasses, parents before children, in order of creation."""
     found: dict[type, None] = {}
     queue = deque([cls])
     while queue and len(found) < _MOST_CLASSES:

@@ -1,7 +1,8 @@
-"""Inspection: what a test can do with the subject, read off the imported module.
+"""Inspection: the operations that a test can perform on the subject, read off the imported module.
 
-Runs in the worker, after the import. Objects are looked at, never called: signatures, annotations, docstrings, stub
-files and the syntax tree say what parameters take. The result is plain data, and the parent knows nothing else.
+Runs in the worker, after the import. Objects are inspected, never called. Types of parameters come from signatures,
+annotations, docstrings, stub files and the syntax tree. The result is plain data, the parent's only information about
+the subject.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ from fitgym.subject.types.hints import ANY, Hint, is_protocol, name_of, of_value
 
 __all__ = ["REPLACED", "complete"]
 
-REPLACED = "when it is imported, the module puts something else into sys.modules in its own place"
-"""Why there is nothing to test in some modules that define functions."""
+REPLACED = "the module replaces itself in sys.modules during its import"
+"""The reason why some modules that define functions have nothing to test."""
 
 
 def complete(
@@ -66,16 +67,16 @@ def complete(
     branches: tuple[Branch, ...],
     dependences: tuple[tuple[tuple[int, bool], ...], ...],
 ) -> Subject:
-    """The description of the subject, made from its imported module.
+    """Return the description of the subject, from its imported module.
 
-    Operations under test come first, in the order in which the module binds them; then those that only help to build
-    arguments. The same module gives the same description every time.
+    Operations under test come first, in the order in which the module binds them. Helpers that build arguments follow.
+    The same module gives the same description every time.
 
     Args:
-        reference: what the user asked for.
+        reference: the module or class that the user named.
         source: the text that was instrumented.
         module: the imported module.
-        sites, functions, branches, dependences: found by instrumentation, passed through.
+        sites, functions, branches, dependences: from the instrumentation, passed through.
 
     Raises:
         SubjectError: nothing is left to test.
@@ -102,7 +103,7 @@ def complete(
 
 
 class _Inspector:
-    """Looks at what is under test, and puts it into a catalogue."""
+    """Inspects the code under test and fills a catalogue."""
 
     def __init__(
         self,
@@ -119,13 +120,13 @@ class _Inspector:
         self.catalogue = catalogue
         self.nodes = Nodes(tree)
         files = {reference.path, os.path.realpath(reference.path), getattr(module, "__file__", None)}
-        files.add(f"<frozen {self.name}>")  # modules of the standard library that were loaded uninstrumented
+        files.add(f"<frozen {self.name}>")  # modules of the standard library that were loaded without instrumentation
         self.codes = Codes(frozenset(files), self.nodes, functions)
         self.parameters = Parameters(module, tree, self.nodes)
         self.documented: list[str] = []
-        self._classes: list[tuple[type, str]] = []  # those of the source, with the names that a test calls them by
+        self._classes: list[tuple[type, str]] = []  # classes of the source, with the names by which a test calls them
         self._command_lines: list[Any] = []
-        self._way_in: WayIn = ""  # of what is added
+        self._way_in: WayIn = ""  # of the operations being added
         self._only_private = False
 
     def look(self) -> None:
@@ -153,7 +154,7 @@ class _Inspector:
                 raise SubjectError(f"'{self.reference.text}' offers nothing to test: {self._why_nothing()}")
 
     def find_ways_in(self) -> None:
-        """Find what is not under test and still leads into it, see `Operation.way_in`."""
+        """Find operations that are not under test but call code under test, see `Operation.way_in`."""
         self._way_in = "private"
         if self.reference.class_name:
             cls = self._named_class()
@@ -168,7 +169,7 @@ class _Inspector:
             self._templates(cls, qualname)
 
     def _templates(self, cls: type, qualname: str) -> None:
-        """The methods inherited from classes elsewhere that call what the class overrides."""
+        """Add inherited methods of classes elsewhere that call a method which the class overrides."""
         own = {name for owner in cls.__mro__ if self._is_ours(owner) for name in vars(owner)}
         elsewhere = [owner for owner in cls.__mro__ if not self._is_ours(owner)]
         key = self.catalogue.register(cls)
@@ -199,7 +200,7 @@ class _Inspector:
         return found
 
     def _why_nothing(self) -> str:
-        """The end of the sentence that refuses a module without functions of its own."""
+        """Return the reason in the error message for a module without its own functions."""
         if os.path.basename(self.reference.path) == "__init__.py":
             exported = Counter(
                 value.__module__
@@ -210,7 +211,7 @@ class _Inspector:
             )
             if exported:
                 names = ", ".join(f"'{name}'" for name, _ in exported.most_common(6))
-                return f"the package only passes on names of its modules; test one of {names}"
+                return f"the package only re-exports names of its modules; test one of {names}"
             return "the package defines no function and no class; name one of its modules"
         written = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         if written and not written & set(vars(self.module)):
@@ -223,14 +224,14 @@ class _Inspector:
             if (name.startswith("_") and not private) or is_special(name) or id(value) in seen:
                 continue
             if self._way_in and not (name.startswith("_") or isinstance(value, type)):
-                continue  # it is there already
-            # An object of the subject's own that fails when it is looked at is no operation.
+                continue  # it was already added
+            # An object of the subject that fails when it is inspected is not an operation.
             with contextlib.suppress(Exception):
                 if self._module_member(name, value, tested, private):
                     seen.add(id(value))
 
     def _module_member(self, name: str, value: Any, tested: bool, private: bool) -> bool:
-        """The operations of one name of the module; whether there are any."""
+        """Add the operations of one name of the module. Returns whether there are any."""
         if isinstance(value, type):
             if self._is_ours(value):
                 self._class(value, tested, private, name)
@@ -247,7 +248,7 @@ class _Inspector:
         return False
 
     def _add_command_lines(self) -> None:
-        """The commands of the module that no other command of it leads to, each run by the runner of its library."""
+        """Add the top-level commands of the module; tests run each by the runner of its library."""
         inner = {id(command) for group in self._command_lines for command in commands_in(group)}
         for value in self._command_lines:
             if id(value) in inner:
@@ -275,7 +276,7 @@ class _Inspector:
         )
 
     def _class(self, cls: type, tested: bool, private: bool, name: str = "") -> None:
-        """The operations of one class: its constructor, its own members and those inherited inside the module."""
+        """Add the operations of one class: its constructor, its own members and members inherited inside the module."""
         qualname = self._qualname(cls, name)
         self._classes.append((cls, qualname))
         key = self.catalogue.register(cls)
@@ -285,7 +286,7 @@ class _Inspector:
             self._constructor(cls, qualname, tested)
         for owner in cls.__mro__:
             if not self._is_ours(owner) or (owner is not cls and not is_private(owner.__name__) and not private):
-                continue  # a public base inside the module has its turn itself
+                continue  # a public base inside the module is handled separately
             self._members(cls, owner, qualname, tested, private)
 
     def _members(self, cls: type, owner: type, qualname: str, tested: bool, private: bool) -> None:
@@ -392,12 +393,12 @@ class _Inspector:
         )
 
     def example_literals(self) -> Iterator[str]:
-        """Literals in the doctests of what is under test: arguments that the author thought of."""
+        """Yield the literals in the doctests of the code under test: arguments that the author chose."""
         for doc in self.documented:
             yield from docstrings.literals(doc)
 
     def _qualname(self, cls: type, bound_name: str = "") -> str:
-        """Where the class is found in the module: its qualified name unless that leads elsewhere."""
+        """Return the name of the class in the module: its qualified name, unless that name refers to something else."""
         found: Any = self.module
         for part in cls.__qualname__.split("."):
             found = vars(found).get(part) if isinstance(found, type | types.ModuleType) else None
@@ -405,7 +406,7 @@ class _Inspector:
 
 
 def _accesses(name: str, raw: Any) -> Iterator[tuple[OperationKind, Any]]:
-    """How a member of a class is used: the kinds of operation, each with what runs."""
+    """Yield the kinds of operation for a member of a class, each with the object that runs."""
     if isinstance(raw, property):
         yield "property", raw.fget
         yield "setter", raw.fset
@@ -419,12 +420,12 @@ def _accesses(name: str, raw: Any) -> Iterator[tuple[OperationKind, Any]]:
         yield "method", raw.func
     elif callable(raw):
         yield "operator" if name in OPERATORS else "method", raw
-    elif hasattr(type(raw), "__get__"):  # a descriptor of the subject's own that wraps a function
+    elif hasattr(type(raw), "__get__"):  # a descriptor of the subject that wraps a function
         yield "property", raw
 
 
 def _operands(raw: Found, parameters: tuple[Parameter, ...], own: Hint) -> tuple[Parameter, ...]:
-    """An operand without annotation is most often another object of the class, and must be able to be anything."""
+    """Replace the hints of operands without annotation: most often the same class, but any value is possible."""
     declared = asked(unwrapped(raw.target), "__annotations__") or {}
     return tuple(
         parameter

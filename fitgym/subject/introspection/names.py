@@ -1,4 +1,4 @@
-"""Names: what the annotations and conditions of a module's source mean, and where its functions stand in the tree."""
+"""Names: resolution of names in annotations and conditions, and lookup of functions in the syntax tree."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Known", "Namespace", "Nodes", "assigned", "plain"]
 
 
 class Namespace(Mapping[str, Any]):
-    """Names as annotations of the subject see them.
+    """The names that annotations of the subject can use.
 
-    Names that are imported for type checkers only (`if TYPE_CHECKING:`) are imported when an annotation asks for them.
+    Names that are imported for type checkers only (`if TYPE_CHECKING:`) are imported when an annotation uses them.
     """
 
     def __init__(self, module: types.ModuleType, tree: ast.Module) -> None:
@@ -28,7 +28,7 @@ class Namespace(Mapping[str, Any]):
         self.extra: tuple[Mapping[str, Any], ...] = ()
 
     def within(self, function: Any, owner: type | None) -> Namespace:
-        """The same names, before them those of a function (its globals, its type parameters) and of a class."""
+        """Return the same names, preceded by those of a function (its globals and type parameters) and of a class."""
         inner = Namespace.__new__(Namespace)
         inner.module, inner.imports = self.module, self.imports
         layers: list[Mapping[str, Any]] = []
@@ -52,7 +52,7 @@ class Namespace(Mapping[str, Any]):
         try:
             found = importlib.import_module(module, package)
             return getattr(found, attribute) if attribute else found
-        except Exception:  # what type checkers see need not be importable
+        except Exception:  # imports for type checkers need not be importable
             raise KeyError(name) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -88,7 +88,7 @@ class Known(Mapping[str, Hint]):
 
 
 def assigned(node: ast.ClassDef) -> Iterator[str]:
-    """Names of the attributes that the methods of a class give to their receiver."""
+    """Yield the names of the attributes that the methods of a class assign to their receiver."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.args.args:
             receiver = method.args.args[0].arg
@@ -99,7 +99,7 @@ def assigned(node: ast.ClassDef) -> Iterator[str]:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Each imported name with its module and, for a `from` import, the name there."""
+    """Yield each imported name with its module and, for a `from` import, its name in that module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
@@ -113,7 +113,7 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 class Nodes:
-    """The functions and classes of the source, found again by qualified name and line."""
+    """The functions and classes of the source, by qualified name."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]] = {}
@@ -133,11 +133,11 @@ class Nodes:
             self._visit(child, inner)
 
     def find(self, code: types.CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
-        """The node of a code object, by qualified name and then by the nearest line."""
+        """Return the node of a code object, by qualified name and then by the nearest line."""
         known = self.functions.get(plain(code.co_qualname), [])
         return min(known, key=lambda node: abs(node.lineno - code.co_firstlineno), default=None)
 
 
 def plain(qualname: str) -> str:
-    """A qualified name without the marks of local scopes: `f.<locals>.g` is `f.g`."""
+    """Return a qualified name without the marks of local scopes: `f.<locals>.g` becomes `f.g`."""
     return qualname.replace("<locals>.", "")

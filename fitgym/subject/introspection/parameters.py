@@ -1,7 +1,7 @@
-"""Parameters: what they take and what is returned, from everything that says something about it.
+"""Parameters: the types of parameters and results, combined from all available sources.
 
-Annotations come first, then stub files and docstrings; of what is not declared the default, the examples in docstrings
-and what the body does with the parameter tell something.
+Annotations come first, then stub files and docstrings. If nothing is declared, the type is inferred from the default,
+the examples in docstrings and the uses in the body.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Parameters"]
 
 
 class Parameters:
-    """The parameters of what a module offers or needs.
+    """The parameters of the operations of a module and of its helpers.
 
     Args:
         module: imported.
@@ -49,18 +49,18 @@ class Parameters:
     def of(
         self, raw: Found, qualname: str, owner: type | None = None, bound: bool = False
     ) -> tuple[tuple[Parameter, ...], Hint]:
-        """The parameters without receiver, and what is returned.
+        """Return the parameters without the receiver, and the type of the result.
 
         Args:
             raw: in the source under test.
-            qualname: where it is found in the module.
+            qualname: its qualified name in the module.
             owner: the class that it belongs to.
             bound: its first parameter is the receiver.
         """
         target = raw.target
         signature = signature_of(target)
         if signature is not None and says_nothing(signature) and raw.code is not None and not isinstance(target, type):
-            # A wrapper that passes everything on: what it wraps knows better.
+            # A wrapper that passes everything on: the wrapped function has the useful signature.
             inside = function_with(target, raw.code)
             better = signature_of(inside) if inside is not None else None
             signature = better or signature
@@ -80,7 +80,7 @@ class Parameters:
         if isinstance(target, type):
             initial = inspect.getattr_static(target, "__init__", None)
             doc = (doc or "") + "\n\n" + (asked(initial, "__doc__") or "")
-        told = _Told(
+        sources = _Sources(
             space=self._namespace.within(unwrapped(target) if callable(target) else target, owner),
             owner=owner,
             stub=stub,
@@ -91,14 +91,14 @@ class Parameters:
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
         parameters: list[Parameter] = []
         for entry in entries:
-            hint, declared = told.hint(entry)
+            hint, declared = sources.hint(entry)
             if entry.kind is entry.VAR_KEYWORD:
-                parameters += told.keywords(entry.name, signature)
+                parameters += sources.keywords(entry.name, signature)
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
             parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at))
         returns = ANY
         if signature.return_annotation is not signature.empty:
-            returns = from_annotation(signature.return_annotation, told.space, owner)
+            returns = from_annotation(signature.return_annotation, sources.space, owner)
         if returns.kind == "any" and stub is not None:
             returns = stub.returns
         return tuple(parameters), returns
@@ -106,7 +106,7 @@ class Parameters:
     def foreign(
         self, target: Any, module: str, qualname: str, owner: type | None, bound: bool = False
     ) -> tuple[Parameter, ...] | None:
-        """Parameters of something outside the source under test, None if nothing is known about them."""
+        """Return the parameters of a callable outside the source under test, None if they are unknown."""
         signature = signature_of(target)
         stub = self._stubs.signature(module, qualname)
         if signature is None or (says_nothing(signature) and stub is not None):
@@ -127,16 +127,17 @@ class Parameters:
         return tuple(found)
 
     def returned(self, function: Any, owner: type | None) -> Hint:
-        """What a function outside the source under test says that it returns, `ANY` if it says nothing."""
+        """Return the declared result type of a function outside the source under test, `ANY` without a declaration."""
         signature = signature_of(function)
         if signature is None or signature.return_annotation is signature.empty:
             return ANY
         return from_annotation(signature.return_annotation, self._namespace.within(function, owner), owner)
 
     def attribute(self, cls: type, name: str) -> Hint | None:
-        """What an object of a class has under this name; None if nothing says so, or nothing plain can stand for it.
+        """Return the type of an attribute of objects of a class.
 
-        A method is a callable with its parameters and its result.
+        The result is None if the type is undeclared, or if no plain value can replace the attribute. A method is a
+        callable with its parameters and its result.
         """
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
         space = self._namespace.within(cls, cls)
@@ -157,15 +158,15 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What is said about the parameters of one operation.
+class _Sources:
+    """The information about the parameters of one operation.
 
     Attributes:
-        space, owner: what names in annotations mean.
+        space, owner: resolve names in annotations.
         stub: the same operation in a stub file.
         prose: types in the docstring, as text.
         shown: types of arguments in the examples of the docstring.
-        used: what the body does with the parameters, see `Usage.demands`.
+        used: types inferred from the uses in the body, see `Usage.demands`.
     """
 
     space: Namespace
@@ -176,7 +177,7 @@ class _Told:
     used: Mapping[str, Hint]
 
     def hint(self, entry: inspect.Parameter) -> tuple[Hint, bool]:
-        """What a parameter takes, and whether that was declared and not guessed."""
+        """Return the type of a parameter, and whether it was declared rather than inferred."""
         hint = _declared(entry, self.space, self.owner, self.stub)
         if hint.kind == "any" and entry.name in self.prose:
             hint = from_annotation(self.prose[entry.name], self.space, self.owner)
@@ -186,11 +187,11 @@ class _Told:
         if hint.kind == "class" and hint.name in NAMESPACES:
             hint = self._filled(hint, entry.name)
         if entry.default is None and hint.kind not in ("any", "none"):
-            hint = union([hint, NONE])  # the implicit Optional that type checkers used to assume
+            hint = union([hint, NONE])  # implicit Optional, which type checkers used to assume
         return hint, declared
 
     def _filled(self, declared: Hint, name: str) -> Hint:
-        """A declared holder of attributes, with the attributes that the body uses."""
+        """Return a declared holder of attributes with the attributes that the body uses."""
         for used in choices(self.used.get(name, ANY)):
             if used.kind == "class" and used.texts:
                 return used._replace(name=declared.name)
@@ -205,7 +206,7 @@ class _Told:
         return union(known)
 
     def keywords(self, name: str, signature: inspect.Signature) -> list[Parameter]:
-        """What goes into `**name`: keys that the body takes out of it, and what the stub spells out."""
+        """Return the entries of `**name`: keys that the body reads, and keyword parameters that the stub lists."""
         stub = () if self.stub is None else _spelt_out(self.stub)
         spelt = [p for p in stub if p.kind == "keyword_only" and p.name not in signature.parameters]
         others = {parameter.name for parameter in spelt} | set(signature.parameters)
@@ -222,7 +223,7 @@ class _Told:
 
 
 def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, stub: Signature | None) -> Hint:
-    """What the annotation of a parameter says, or else a stub file."""
+    """Return the type from the annotation of a parameter, otherwise from a stub file."""
     hint = ANY
     if entry.annotation is not entry.empty:
         hint = from_annotation(entry.annotation, space, owner)
@@ -230,12 +231,12 @@ def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, st
 
 
 def _spelt_out(stub: Signature) -> tuple[Parameter, ...]:
-    """The parameters of a stub file."""
+    """Return the parameters of a stub file."""
     return tuple(Parameter(p.name, p.kind, p.hint, p.required, True) for p in stub.parameters)
 
 
 def _examples(doc: str | None, qualname: str, entries: list[inspect.Parameter]) -> dict[str, list[Hint]]:
-    """The types of the arguments in the doctests of an operation, by parameter."""
+    """Return the types of the arguments in the doctests of an operation, by parameter."""
     found: dict[str, list[Hint]] = {}
     positional = [e for e in entries if e.kind in (e.POSITIONAL_ONLY, e.POSITIONAL_OR_KEYWORD)]
     variable = next((e for e in entries if e.kind is e.VAR_POSITIONAL), None)
@@ -251,7 +252,7 @@ def _examples(doc: str | None, qualname: str, entries: list[inspect.Parameter]) 
 
 
 def _of_node(node: ast.expr) -> Hint:
-    """The type of an argument in an example: literals, lambdas and functions of `builtins`."""
+    """Return the type of an argument in an example: literals, lambdas and functions of `builtins`."""
     if isinstance(node, ast.Lambda):
         count = len(node.args.args)
         return Hint("callable", args=(*(ANY for _ in range(count)), ANY))

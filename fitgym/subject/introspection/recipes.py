@@ -1,7 +1,7 @@
-"""Recipes: how to build objects of classes whose own signature does not say how.
+"""Recipes: constructor arguments for classes whose signature is not informative enough.
 
-Values that stand here are chosen to work: a date is built to be used, and half of all days drawn at random do not
-exist. What the subject does with bad dates is tried through its own parameters.
+The values are chosen to be valid: a date is built to be used, and half of all randomly drawn days do not exist. Invalid
+dates reach the subject through its own parameters.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["CONCRETE", "RECIPES", "Recipe"]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One way to get an object: call `module.name` with these arguments.
+    """One way to create an object: a call of `module.name` with these arguments.
 
     Attributes:
         kind: as in `Operation.kind`.
-        parameters: name, hint, and whether it must be given; all may be passed by position.
+        parameters: name, hint, and whether it is required; all may be passed by position.
     """
 
     kind: Literal["constructor", "function", "class_method"]
@@ -189,7 +189,7 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
         ),
     }
 )
-"""Ways to build objects of the standard library, by class name; they replace what the signature says."""
+"""Ways to create objects of the standard library, by class name; they override the signature."""
 
 CONCRETE: Mapping[str, str] = MappingProxyType(
     {
@@ -201,4 +201,4 @@ CONCRETE: Mapping[str, str] = MappingProxyType(
         "typing.Match": "re.Match",
     }
 )
-"""Classes that are not built themselves, and the class that stands in for them."""
+"""Classes that are not built themselves, and the class that is built instead."""

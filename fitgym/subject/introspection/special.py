@@ -1,4 +1,4 @@
-"""Special methods: which of them a test writes as an operator, and which it does not call at all."""
+"""Special methods: which of them a test writes as an operator, and which it does not call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPERATORS: tuple[str, ...] = (
 )
 """Special methods that a test writes as an operator, a built-in function or a statement.
 
-Other special methods (`__missing__`, `__copy__`, ...) are operations of kind "method" and called by their name.
+Other special methods (`__missing__`, `__copy__`, ...) are operations of kind "method", called by name.
 """
 
 NOT_CALLED = frozenset(
@@ -65,19 +65,19 @@ NOT_CALLED = frozenset(
         "__annotate__",
     ]
 )
-"""Called by the language at moments that a test does not choose, or part of constructing."""
+"""Methods that the language calls by itself, or that are part of construction."""
 
 
 def is_special(name: str) -> bool:
-    """`__name__`."""
+    """Return whether a name has the form `__name__`."""
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
 def is_private(name: str) -> bool:
-    """`_name` or `__name`."""
+    """Return whether a name has the form `_name` or `__name`."""
     return name.startswith("_") and not is_special(name)
 
 
 def is_mangled(name: str, owner: type) -> bool:
-    """The name of a member that was written as `__name` in the class `owner`: others are not meant to call it."""
+    """The member was written as `__name` in the class `owner`, so it is private to that class."""
     return name.startswith(f"_{owner.__name__.lstrip('_')}__")

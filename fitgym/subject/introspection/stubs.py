@@ -1,7 +1,7 @@
-"""Stubs: what typeshed knows about code of the standard library that carries no annotations itself.
+"""Stubs: typeshed's types for code of the standard library without annotations.
 
 Reading the stub of one module costs about 25 ms (parsing, once per module) after 35 ms for the first import of
-`typeshed_client`, measured on CPython 3.11; nothing is read for modules outside the standard library.
+`typeshed_client`, measured on CPython 3.11. Nothing is read for modules outside the standard library.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ __all__ = ["Signature", "StubParameter", "Stubs"]
 
 @dataclass(frozen=True, slots=True)
 class StubParameter:
-    """One parameter of a stub: `kind` as in `Parameter.kind`; `required` in every overload that has it."""
+    """One parameter of a stub.
+
+    `kind` is as in `Parameter.kind`. `required` means that it is required in every overload and no overload lacks it.
+    """
 
     name: str
     kind: ParameterKind
@@ -32,10 +35,10 @@ class StubParameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What the stub of a function says, all overloads taken together.
+    """The signature of a function in a stub, with all overloads merged.
 
     Attributes:
-        parameters: in the order of the overload with the most of them, the receiver left out.
+        parameters: in the order of the overload with the most parameters, without the receiver.
         returns: union over the overloads.
     """
 
@@ -43,22 +46,22 @@ class Signature:
     returns: Hint = ANY
 
     def hint(self, name: str) -> Hint:
-        """The hint of the parameter `name`, `ANY` if the stub has none."""
+        """Return the hint of the parameter `name`, `ANY` if the stub has none."""
         return next((parameter.hint for parameter in self.parameters if parameter.name == name), ANY)
 
 
 @dataclass
 class Stubs:
-    """The stubs that have been read, each module once.
+    """The stubs read so far, each module once.
 
     Attributes:
-        modules: names of a stub by module; None where typeshed has no stub.
+        modules: names of a stub by module; None if typeshed has no stub.
     """
 
     modules: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
 
     def signature(self, module: str, qualname: str) -> Signature | None:
-        """The signature of a function, method or class (its constructor); None if typeshed does not have it."""
+        """Return the signature of a function, method or class (its constructor); None if typeshed lacks it."""
         names = self._names(module)
         if names is None:
             return None
@@ -81,7 +84,7 @@ class Stubs:
         return self._read(where, definitions, bound=bool(outer) and not static)
 
     def hint(self, module: str, name: str) -> Hint | None:
-        """The declared type of a module variable or attribute `name`, None if there is none."""
+        """Return the declared type of a module variable or attribute `name`, None if there is none."""
         info = self._find(module, name)
         if info is not None and isinstance(info[1].ast, ast.AnnAssign):
             return from_node(info[1].ast.annotation, _Scope(self, info[0]))
@@ -94,15 +97,16 @@ class Stubs:
                 try:
                     import typeshed_client
 
-                    # Without a search path it would ask another interpreter for one, which the worker may not start.
+                    # Without a search path, typeshed_client starts another interpreter to find one; the worker may not
+                    # do that.
                     context = typeshed_client.get_search_context(search_path=[])
                     self.modules[module] = typeshed_client.get_stub_names(module, search_context=context)
-                except Exception:  # no stub, or one that this version cannot read: then nothing is known
+                except Exception:  # no stub, or a stub that this version cannot read
                     self.modules[module] = None
         return self.modules[module]
 
     def _find(self, module: str, qualname: str, depth: int = 5) -> tuple[str, Any] | None:
-        """The stub entry of a name and the module that really holds it; imports between stubs are followed."""
+        """Return the stub entry of a name and the module that defines it; imports between stubs are followed."""
         names = self._names(module)
         first, _, rest = qualname.partition(".")
         info = names.get(first) if names is not None else None
@@ -122,7 +126,7 @@ class Stubs:
         return where, info
 
     def _inherited(self, module: str, info: Any, name: str, depth: int = 8) -> tuple[str, Any] | None:
-        """A member of a class of the stub or of its bases."""
+        """Return a member of a class of the stub or of its bases."""
         if not info.child_nodes and not isinstance(info.ast, ast.ClassDef):
             return None
         if info.child_nodes and name in info.child_nodes:
@@ -176,7 +180,7 @@ class Stubs:
 
 
 def _known(hints: list[Hint]) -> Hint:
-    """The union of what is known: an overload or a part that says nothing does not drown the others."""
+    """Return the union of the known types; an overload or part without a type is ignored."""
     return union(part for hint in hints for part in choices(hint) if part.kind != "any")
 
 
@@ -186,7 +190,7 @@ def _definitions(node: Any) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def _arguments(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ParameterKind, bool]]:
-    """Each parameter with its kind and whether it is required."""
+    """Yield each parameter with its kind and whether it is required."""
     positional = [*arguments.posonlyargs, *arguments.args]
     first_default = len(positional) - len(arguments.defaults)
     for index, argument in enumerate(positional):
@@ -202,7 +206,7 @@ def _arguments(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ParameterKin
 
 _INT, _STR, _BYTES = (Hint("class", f"builtins.{name}") for name in ("int", "str", "bytes"))
 _TYPESHED = {
-    # Names of `_typeshed`, which exists for type checkers only.
+    # Names of `_typeshed`, which exists only for type checkers.
     "StrPath": union([_STR, Hint("class", "pathlib.Path")]),
     "StrOrBytesPath": union([_STR, Hint("class", "pathlib.Path")]),
     "FileDescriptorOrPath": _STR,
@@ -238,7 +242,7 @@ _TYPESHED = {
 
 
 class _Scope(Mapping[str, Any]):
-    """Names as one stub module sees them; a name that is an alias or a type variable is read when it is asked for."""
+    """The names of one stub module; an alias or a type variable is read on first access."""
 
     def __init__(self, stubs: Stubs, module: str, depth: int = 6) -> None:
         self.stubs = stubs
@@ -279,7 +283,7 @@ class _Scope(Mapping[str, Any]):
         try:
             return getattr(importlib.import_module(module.replace("typing_extensions", "typing")), name)
         except (ImportError, AttributeError):
-            # Only the stub has it: an alias or a type variable.
+            # Only the stub has the name: an alias or a type variable.
             inner = _Scope(self.stubs, module, self.depth - 1)
             return inner.get(name, ANY)
 

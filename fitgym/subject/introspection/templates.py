@@ -1,4 +1,4 @@
-"""Template methods: methods that a class inherits and that call what it overrides."""
+"""Template methods: inherited methods that call a method which the class overrides."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _MOST = 12  # of one class
 def template_methods(
     overridden: Collection[str], elsewhere: Sequence[type]
 ) -> Iterator[tuple[str, types.FunctionType]]:
-    """The public methods of base classes whose code calls, at once or through other methods, what a class overrides.
+    """Yield the public methods of base classes that call an overridden method, directly or through other methods.
 
-    A framework calls such hooks with arguments of the right kind: `HTMLParser.feed` calls `handle_starttag`, a field's
-    public `serialize` calls a private `_serialize`. Found by name, so it may be too much: a name that the code mentions
-    for another object counts as well.
+    A framework calls such hooks with suitable arguments: `HTMLParser.feed` calls `handle_starttag`, the public
+    `serialize` of a field calls a private `_serialize`. The search is by name, so it may find too many methods: a name
+    that the code mentions for another object counts as well.
 
     Args:
         overridden: names that the class and its bases in the same source define.
         elsewhere: its bases that are defined elsewhere, in method resolution order.
 
     Yields:
-        Name and function, in the order of the bases, 12 at most.
+        Name and function, in the order of the bases, at most 12.
 
     References:
         Gamma, Helm, Johnson and Vlissides 1994, Design Patterns, Template Method.

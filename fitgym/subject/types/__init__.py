@@ -1,4 +1,4 @@
-"""Types as plain data (hints), and evidence for the types of unannotated parameters.
+"""Types as plain data (hints), and type inference for unannotated parameters.
 
-Introspection calls it; whoever draws or checks values imports `hints`.
+Introspection calls this package. Code that generates or checks values imports `hints`.
 """

@@ -1,4 +1,4 @@
-"""Calls: what a call in the source tells of its arguments, of the object that is called, and of its result."""
+"""Calls: evidence from a call in the source about its arguments, the called object and the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Caller", "Module", "class_hints", "read_call"]
 
 
 class Module(Protocol):
-    """The module that a call stands in.
+    """The module that contains a call.
 
     Attributes:
         known: classes by their name in the source, with their hints.
@@ -28,14 +28,14 @@ class Module(Protocol):
     used: list[Evidence]
 
     def evidence(self, node: AnyFunction) -> dict[str, Evidence]:
-        """The evidence about each parameter of a function of the module."""
+        """Return the evidence about each parameter of a function of the module."""
 
 
 class Caller(Protocol):
-    """The function that a call stands in. The reader implements this protocol, so calls need not import the reader.
+    """The function that contains a call. The reader implements this protocol, so `calls` need not import the reader.
 
     Attributes:
-        names: the value of each local name.
+        names: the evidence about each local name.
         owner: the class of a method, None outside classes.
         definitions: of the module.
     """
@@ -49,17 +49,17 @@ class Caller(Protocol):
         """The module."""
 
     def value(self, node: ast.expr) -> Evidence:
-        """What is known of the value of an expression."""
+        """Return the evidence about the value of an expression."""
 
     def is_receiver(self, node: ast.expr) -> bool:
-        """Whether the expression is the receiver of the method (`self`)."""
+        """Return whether the expression is the receiver of the method (`self`)."""
 
     def field(self, attribute: str) -> Evidence:
-        """The evidence about an attribute of the receiver."""
+        """Return the evidence about an attribute of the receiver."""
 
 
 def read_call(caller: Caller, node: ast.Call) -> Evidence:
-    """Note what a call tells of its arguments and of the object that is called. Returns what is known of its result."""
+    """Record the evidence of a call about its arguments and the called object; return the evidence about its result."""
     function = node.func
     name = called_name(function)
     if isinstance(function, ast.Name) and function.id not in caller.names and _special(caller, name, node):
@@ -119,7 +119,7 @@ def read_call(caller: Caller, node: ast.Call) -> Evidence:
 
 
 def class_hints(known: Mapping[str, Hint], node: ast.expr) -> Iterator[Hint]:
-    """The classes that the second argument of `isinstance` names; names without a known class are left out."""
+    """Yield the classes in the second argument of `isinstance`; names without a known class are left out."""
     if isinstance(node, ast.Tuple):
         for item in node.elts:
             yield from class_hints(known, item)
@@ -137,7 +137,7 @@ def class_hints(known: Mapping[str, Hint], node: ast.expr) -> Iterator[Hint]:
 
 
 def _special(caller: Caller, name: str, node: ast.Call) -> bool:
-    """`isinstance` and its like; True if the call is dealt with."""
+    """Record `isinstance` and similar calls; return True if the call is one of them."""
     if name in ("isinstance", "issubclass") and len(node.args) == 2:
         found = caller.value(node.args[0])
         for hint in class_hints(caller.reading.known, node.args[1]):
@@ -158,7 +158,7 @@ def _special(caller: Caller, name: str, node: ast.Call) -> bool:
 
 
 def _own(caller: Caller, node: ast.Call, function: ast.expr, arguments: list[Evidence], words: list[Evidence]) -> bool:
-    """A call of a function, method or class of the same module: its demands are those of the arguments."""
+    """Link the arguments of a call inside the module to the parameters. Returns whether it is such a call."""
     called: AnyFunction | None = None
     skip = 0
     if isinstance(function, ast.Name):
@@ -183,7 +183,7 @@ def _own(caller: Caller, node: ast.Call, function: ast.expr, arguments: list[Evi
 
 
 def _inherited(caller: Caller, function: ast.Attribute) -> tuple[AnyFunction | None, int]:
-    """The method that `super().name` or `Base.name` means, and how many of its parameters stand for the receiver."""
+    """Return the method that `super().name` or `Base.name` refers to, and the number of receiver parameters to skip."""
     assert caller.owner is not None
     base = function.value
     if isinstance(base, ast.Call) and called_name(base.func) == "super":
@@ -198,7 +198,7 @@ def _inherited(caller: Caller, function: ast.Attribute) -> tuple[AnyFunction | N
 
 
 def _method(caller: Caller, node: ast.Call, function: ast.Attribute, arguments: list[Evidence]) -> Evidence:
-    """A call of a method of something."""
+    """Record the call of a method of an object, or of a function of a module."""
     name = function.attr
     dotted = ast.unparse(function) if isinstance(function.value, ast.Name | ast.Attribute) else ""
     is_module = isinstance(function.value, ast.Name) and function.value.id not in caller.names

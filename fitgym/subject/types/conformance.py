@@ -1,7 +1,7 @@
-"""Conformance: whether a value is what a hint asks for.
+"""Conformance: whether a value has the type of a hint.
 
-The judgement is cautious in both directions: it runs no code of the subject (types are read through `type` itself, and
-iterators are not consumed), and where it cannot know it says yes.
+The check runs no code of the subject: it reads types through `type` itself and does not consume iterators. If it cannot
+decide, it returns True.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from fitgym.subject.types.hints import Hint, name_of
 
 __all__ = ["conforms"]
 
-_LOOKED_AT = 5  # elements of a container
+_LOOKED_AT = 5  # elements of a container that are checked
 
-_WIDER = {  # what type checkers accept for a number of another class
+_WIDER = {  # values that type checkers accept although their class differs
     "builtins.float": frozenset({"builtins.int", "builtins.bool", "builtins.float"}),
     "builtins.complex": frozenset({"builtins.int", "builtins.bool", "builtins.float", "builtins.complex"}),
     "builtins.bytes": frozenset({"builtins.bytes", "builtins.bytearray", "builtins.memoryview"}),
 }
 
-# By identity, because a class may have a hash and an equality of its own; these live for ever.
+# By identity, because a class may define its own hash and equality; these classes are never collected.
 _PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
 _COUNTABLE = frozenset(map(id, (list, tuple, set, frozenset)))
 _NAMES: dict[int, frozenset[str]] = {
@@ -52,7 +52,7 @@ _CONTAINERS: dict[str, type] = {"list": list, "set": set, "frozenset": frozenset
 
 
 def conforms(value: object, hint: Hint) -> bool:
-    """Whether `value` is what `hint` asks for; True where that cannot be told."""
+    """Return whether `value` has the type `hint`; True if that cannot be decided."""
     judge = _JUDGES.get(hint.kind)
     return judge is None or judge(value, hint)
 
@@ -71,17 +71,17 @@ def _class(value: object, hint: Hint) -> bool:
     if is_builtin and known is not None:
         return False
     cls = _found(name)
-    if cls is not None and any(base is cls for base in _mro(value)):  # known by a name that nobody foresaw
+    if cls is not None and any(base is cls for base in _mro(value)):  # a class under an unexpected name
         return True
-    # Whatever is not of the built-in or plain class asked for does not belong; an abstract class accepts what merely
-    # has its methods.
+    # A value of another class does not conform to a built-in or ordinary class. An abstract class may accept any object
+    # that has its methods.
     if is_builtin or (cls is not None and _is_nominal(cls)):
         return False
     return not _plain(value)
 
 
 def _found(name: str) -> type | None:
-    """The class of that name, if it is loaded; no module is asked to make it."""
+    """Return the class of that name if its module is loaded; module-level `__getattr__` is not called."""
     parts = name.split(".")
     for length in range(len(parts) - 1, 0, -1):
         found: object = sys.modules.get(".".join(parts[:length]))
@@ -97,12 +97,12 @@ def _found(name: str) -> type | None:
 
 
 def _is_nominal(cls: type) -> bool:
-    """Only its subclasses are its instances: no metaclass has a say in it."""
+    """Only subclasses give instances: no metaclass overrides `__instancecheck__`."""
     return not any("__instancecheck__" in vars(base) for base in _mro(cls) if base not in (type, object))
 
 
 def _plain(value: object) -> bool:
-    """The value is of a class that no class of a program is a base of."""
+    """The value has a built-in class that conforms only to itself."""
     return id(type(value)) in _PLAIN
 
 
@@ -115,6 +115,7 @@ def _union(value: object, hint: Hint) -> bool:
 
 
 def _literal(value: object, hint: Hint) -> bool:
+    # An object of another class may equal the literal, but its comparison would run code of the subject.
     return not _plain(value) or repr(value) in hint.texts or not hint.texts
 
 
@@ -166,7 +167,7 @@ def _none(value: object, hint: Hint) -> bool:
 
 
 def _mro(value: object) -> tuple[type, ...]:
-    """The classes of a value, asked of `type` itself: a metaclass may lie."""
+    """Return the classes of a value, read through `type` itself because a metaclass may lie."""
     return type.__dict__["__mro__"].__get__(type(value))  # type: ignore[no-any-return]
 
 

@@ -1,6 +1,6 @@
-"""Declarations: the hints that annotations, default values and classes give.
+"""Declarations: hints from annotations, default values and classes.
 
-Annotations are arbitrary objects of the subject, so an annotation that cannot be read gives `ANY` and never an error.
+Annotations are arbitrary objects of the subject. An annotation that cannot be read gives `ANY`, never an error.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ __all__ = ["from_annotation", "from_default", "from_node", "of_class"]
 
 
 def from_annotation(annotation: Any, namespace: Mapping[str, Any], owner: type | None = None) -> Hint:
-    """The hint for an annotation.
+    """Return the hint for an annotation.
 
     Args:
-        annotation: a class, a `typing` object, or text (a postponed or forward annotation). Text is read name by
-            name: a name that cannot be found makes only its own part unknown.
+        annotation: a class, a `typing` object, or text (a postponed or forward annotation). Names in text are resolved
+            one by one: an unknown name makes only its own part unknown.
         namespace: where names in text are looked up, before `builtins` and `typing`; a value may itself be a `Hint`.
-        owner: the class that `Self` means.
+        owner: the class that `Self` refers to.
     """
     return _whole(_Reader(namespace, owner).read(annotation))
 
 
 def from_node(node: ast.expr, namespace: Mapping[str, Any], owner: type | None = None) -> Hint:
-    """The hint for an annotation that is a syntax tree (of a stub file, or of text)."""
+    """Return the hint for an annotation given as a syntax tree (from a stub file or from text)."""
     return _whole(_Reader(namespace, owner).node(node))
 
 
 def from_default(value: Any) -> Hint:
-    """The type of a default value. `None` and sentinels give `ANY`, because they say nothing about other values."""
+    """Return the type of a default value; `ANY` for `None` and sentinels, which show nothing about other values."""
     if value is None or type(value) is object or value is Ellipsis:
         return ANY
     if isinstance(value, type):
-        # `class_=dict` usually wants something to call, `errors=ValueError` a class of that family.
+        # `class_=dict` usually expects a callable, `errors=ValueError` a subclass of the same base.
         root = next((base for base in (BaseException, enum.Enum) if issubclass(value, base)), None)
         return Hint("type", args=(of_class(value),)) if root else union([Hint("type", args=(ANY,)), CALLABLE])
     if type(value) in (tuple, list, set, frozenset, dict) and not value:
@@ -71,7 +71,7 @@ def from_default(value: Any) -> Hint:
 
 
 def of_class(cls: type) -> Hint:
-    """The hint for objects of `cls`: containers and abstract collections by their own kind, others by name."""
+    """Return the hint for objects of `cls`: containers and abstract collections by their own kind, others by name."""
     return _object(cls, None, frozenset())
 
 
@@ -153,12 +153,15 @@ _UNKNOWN = object()
 
 
 def _whole(hint: Hint) -> Hint:
-    """A hint that can stand alone: `...` and parameter lists mean something only inside another one."""
+    """Replace a hint that is only valid inside another one (`...` and parameter lists) by `ANY`."""
     return ANY if hint.kind in ("ellipsis", "arguments") else hint
 
 
 class _Reader:
-    """Reads annotations in one namespace. `seen` stops the recursion of aliases and type variables that contain themselves."""
+    """Reads annotations in one namespace.
+
+    `seen` stops the recursion of aliases and type variables that contain themselves.
+    """
 
     def __init__(self, namespace: Mapping[str, Any], owner: type | None) -> None:
         self.namespace = namespace
@@ -180,13 +183,13 @@ class _Reader:
         before, self.seen = self.seen, self.seen | {id(annotation)}
         try:
             return self.runtime(annotation)
-        except Exception:  # annotations are arbitrary objects of the subject: a strange one says nothing
+        except Exception:  # annotations are arbitrary objects of the subject: an unreadable one gives no information
             return ANY
         finally:
             self.seen = before
 
     def runtime(self, annotation: Any) -> Hint:
-        """A runtime object: a class, or something made with `typing` or `types`."""
+        """Read a runtime object: a class, or an object of `typing` or `types`."""
         if isinstance(annotation, dataclasses.InitVar):
             return self.read(annotation.type)
         if _is_typing(annotation, "TypeAliasType"):
@@ -211,7 +214,7 @@ class _Reader:
         return self.generic(origin, [self.read(argument) for argument in typing.get_args(annotation)])
 
     def node(self, node: ast.expr) -> Hint:
-        """A syntax tree, part by part."""
+        """Read a syntax tree, part by part."""
         match node:
             case ast.Constant(value=None):
                 return NONE
@@ -246,7 +249,7 @@ class _Reader:
         return ANY
 
     def lookup(self, node: ast.expr) -> Any:
-        """The object that a dotted name means, `_UNKNOWN` if it cannot be found."""
+        """Return the object that a dotted name refers to, `_UNKNOWN` if it cannot be found."""
         if isinstance(node, ast.Name):
             for space in (self.namespace, vars(builtins), vars(typing)):
                 try:
@@ -276,7 +279,7 @@ class _Reader:
         return _literal(tuple(values))
 
     def generic(self, origin: Any, args: list[Hint]) -> Hint:
-        """A generic with its arguments already read."""
+        """Read a generic whose arguments were already read."""
         name = getattr(origin, "_name", None) or getattr(origin, "__name__", "")
         first = args[0] if args else ANY
         if origin in (typing.Union, types.UnionType):
@@ -301,7 +304,7 @@ class _Reader:
 
 
 def _object(found: Any, args: tuple[Hint, ...] | None, seen: frozenset[int], owner: type | None = None) -> Hint:
-    """A class or special form, with the arguments it was given (None if it was not subscripted)."""
+    """Return the hint for a class or special form with its arguments (None if it is not subscripted)."""
     first = args[0] if args else ANY
     try:
         fixed = _FIXED.get(found)
@@ -349,5 +352,5 @@ def _literal(values: tuple[Any, ...]) -> Hint:
 
 
 def _is_typing(found: Any, name: str) -> bool:
-    """`found` is an object of a class of `typing` that this version of Python may not have."""
+    """`found` is an object of a class of `typing` that this version of Python may lack."""
     return type(found).__name__ == name and type(found).__module__ in ("typing", "typing_extensions")

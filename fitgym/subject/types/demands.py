@@ -1,8 +1,8 @@
-"""Demands: what an argument without annotation must be able to do.
+"""Demands: the types of arguments without annotation, inferred from their uses.
 
-`static_demands` reads it off the syntax tree. `probe` calls the operations with recording proxies, values that can do
-almost everything and note what they are asked to do; it finds what is decided at run time and by other modules. Both
-end in the same judgement, `Evidence.hint`.
+`static_demands` reads uses off the syntax tree. `probe` calls the operations with recording proxies, which support
+almost every operation and record its use. It finds uses that are decided at run time or in other modules. Both infer
+the type by `Evidence.hint`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["Proxy", "probe", "static_demands"]
 
 
 def static_demands(node: AnyFunction) -> dict[str, Hint]:
-    """What the body of one function, taken alone, does with its parameters: by name the types that can do it.
+    """Return the inferred types of the parameters of one function, by name, from its body alone.
 
-    Parameters that nothing is known about are left out. `Usage` reads a whole module and sees more.
+    Parameters of unknown type are left out. `Usage` reads a whole module and finds more.
     """
     return Usage(ast.Module([], [])).demands(node)
 
@@ -35,20 +35,21 @@ def probe(
     call: Callable[[Callable[[], object]], object],
     attributes: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> dict[tuple[int, str], Hint]:
-    """What operations ask of the arguments whose type is unknown, learnt by calling them with proxies.
+    """Return inferred types for arguments of unknown type, by calling the operations with proxies.
 
-    Run this in a process that is thrown away: the subject is called with values it was not made for. Each operation is
-    called four times, with proxies that answer truth with false or true and are empty or have two items. Methods get a
-    receiver whose constructor was called with proxies too; where that fails they are left out.
+    Run this in a disposable process: the subject is called with values that it was not written for. Each operation is
+    called four times, with proxies that are false or true, and empty or of two items. The receiver of a method comes
+    from a constructor that is called with proxies too. If that call fails, the method is left out.
 
     Args:
         module: the imported subject.
-        operations: candidates; those without a required parameter of unknown type are passed over.
-        call: runs a function of no arguments under the caller's limits (fuel, time) and lets its exceptions through.
-        attributes: attributes of the objects of classes that may be meant, by class name (see `Evidence.hint`).
+        operations: candidates; operations without a required parameter of unknown type are skipped.
+        call: runs a function without arguments under the caller's limits (fuel, time) and lets its exceptions through.
+        attributes: candidate classes, as a mapping from class name to the attributes of its objects (see
+            `Evidence.hint`).
 
     Returns:
-        A hint for each `(operation id, parameter name)` that something was learnt about.
+        A hint for each `(operation id, parameter name)` with evidence.
     """
     known = list(operations)
     found: dict[tuple[int, str], Hint] = {}
@@ -64,17 +65,18 @@ def probe(
                 break
             try:
                 call(attempt)
-            except BaseException:  # whatever the subject does with a proxy, what it asked for has been noted
+            except BaseException:  # the evidence is already recorded, whatever the subject raised
                 continue
         for name, log in logs.items():
             hint = log.hint(attributes)
-            if hint.kind != "any" and hint != _BOOL:  # any value is asked for its truth, and `isinstance` failed before
+            # A lone bool is dropped: the truth of any value can be used, and proxies fail every `isinstance` test.
+            if hint.kind != "any" and hint != _BOOL:
                 found[operation.id, name] = hint
     return found
 
 
 class Answers:
-    """How proxies answer: `truth` when asked for their truth, `length` items when iterated over."""
+    """The answers of proxies: their truth value, and the number of items in an iteration."""
 
     def __init__(self, truth: bool, length: int) -> None:
         self.truth = truth
@@ -92,7 +94,7 @@ def _attempt(
     arguments: Mapping[str, Proxy],
     answers: Answers,
 ) -> Callable[[], object] | None:
-    """The call to make, None if the operation cannot be called this way."""
+    """Return the call to make, None if the operation cannot be called with proxies."""
     positional: list[object] = []
     named: dict[str, object] = {}
     for parameter in operation.parameters:
@@ -148,7 +150,7 @@ _SAMPLES: Mapping[str, object] = MappingProxyType(
 
 
 def _stand_in(hint: Hint, answers: Answers) -> object:
-    """A plain value of a type that is known, a proxy that nobody reads for any other."""
+    """Return a plain value if the type is known, otherwise a proxy whose evidence is discarded."""
     match hint.kind:
         case "class" if hint.name in _SAMPLES:
             return _SAMPLES[hint.name]
@@ -174,11 +176,11 @@ _OPERATORS_OF_INTEGERS = ("lshift", "rshift", "and", "or", "xor")
 
 
 class Proxy:
-    """A value that can do almost everything and notes in an `Evidence` what it is asked to do.
+    """A value that supports almost every operation and records each use in an `Evidence`.
 
-    `isinstance(proxy, str)` is honestly false; that it was asked cannot be seen. What an operation gives back is a proxy
-    of its own, whose evidence is part of the first one where that has a place for it. Nesting is bounded: after six
-    steps a proxy is empty and false.
+    `isinstance(proxy, str)` is false, and the proxy cannot record the test. The result of an operation is another
+    proxy, whose evidence becomes part of this proxy's evidence if `Evidence` has a field for it. Nesting is bounded:
+    after six steps a proxy is empty and false.
     """
 
     __slots__ = ("_depth", "_log", "_n", "_truth")
@@ -193,13 +195,13 @@ class Proxy:
         return Proxy(log if log is not None else Evidence(), self._truth, self._n, self._depth + 1)
 
     def _with(self, other: object, *otherwise: str) -> Proxy:
-        """An operation with another value, which shows its type."""
+        """Record an operation with another value, whose type is evidence of this one's."""
         self._log.use(*(type_of(other) or otherwise))
         return self._inner()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)  # protocols that are probed for (pickle, numpy, copy) are not offered
+            raise AttributeError(name)  # optional protocols (pickle, numpy, copy) are not supported
         self._log.attributes.setdefault(name, False)
         if name in ("items", "keys", "values"):
             self._log.attributes[name] = True
@@ -347,7 +349,7 @@ class Proxy:
 
 
 class _Member(Evidence):
-    """The evidence of an attribute: it tells its owner when it is called."""
+    """The evidence of an attribute; it records in its owner that the attribute was called."""
 
     def __init__(self, owner: Evidence, name: str) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Evidence: what was seen to be done with a value of unknown type, and the type that it suggests.
+"""Evidence: observed uses of a value of unknown type, and the type that they suggest.
 
-Two readers gather it: `reader` from the syntax tree, `demands` from proxies at run time. Both end in `Evidence.hint`,
-which asks in this order: was a class named (`isinstance`), which known type has all attributes that were used, was it
-called, computed with, indexed, iterated over, compared. What points nowhere stays `ANY`.
+Two readers collect evidence: `reader` from the syntax tree, `demands` from proxies at run time. Both end in
+`Evidence.hint`. It checks in this order: classes named by `isinstance`, known types that have all used attributes,
+calls, arithmetic, indexing, iteration, comparison. Without any evidence the type remains `ANY`.
 """
 
 from __future__ import annotations
@@ -24,27 +24,31 @@ from fitgym.subject.types.hints import ANY, CALLABLE, NAMESPACES, NONE, Hint, un
 __all__ = ["Evidence", "Uses"]
 
 Uses = str
-"""One kind of use: "iterated", "length", "indexed" (by an integer), "sliced", "subscripted" (by something unknown),
-"stored" (an item was set or deleted), "contained" (`in`), "unpacked", "number", "integer", "real", "text", "bytes",
-"ordered", "truth", "none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised", "entered" (`with`),
-"escaped" (went where it could not be followed), "list", "tuple", "set", "dict" (combined with such a display)."""
+"""One kind of use of a value.
+
+"iterated", "length", "indexed" (by an integer), "sliced", "subscripted" (by a value of unknown type), "stored" (an item
+was set or deleted), "contained" (`in`), "unpacked", "number", "integer", "real", "text", "bytes", "ordered", "truth",
+"none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised", "entered" (`with`), "escaped" (passed where
+it could not be followed), "list", "tuple", "set", "dict" (combined with such a display).
+"""
 
 
 class Evidence:
-    """What is known about one value. Mutable; parts come into being when they are asked for.
+    """The evidence about one value. Mutable; parts are created on first access.
 
     Attributes:
-        attributes: names of attributes that were used, in order of first use; True where it was called.
+        attributes: names of the used attributes, in order of first use; True if the attribute was called.
         uses: see `Uses`.
-        literals: constants it was compared with, as source text.
-        classes: types that it was tested for or seen with.
-        arities: numbers of arguments it was called with.
-        keys: what was done with the items under constant string keys.
-        members: what was done with its attributes.
+        literals: constants that it was compared with, as source text.
+        classes: types that it was tested for.
+        seen: types that it was observed with, for example constant arguments of calls.
+        arities: numbers of arguments that it was called with, -1 for an unknown number.
+        keys: evidence about its items under constant string keys.
+        members: evidence about its attributes.
         asked: the calls of its methods, as (name, call, evidence about the arguments).
-        made: the classes of the source whose constructor gave it.
+        made: the classes of the source whose constructor created it.
         inside: the containers that it is an item of.
-        links: values that are the same object, or receive it.
+        links: evidence about values that are the same object, or receive it.
     """
 
     def __init__(self) -> None:
@@ -67,17 +71,17 @@ class Evidence:
         self._result: Evidence | None = None
 
     def use(self, *uses: Uses) -> None:
-        """Note uses of the value."""
+        """Record uses of the value."""
         for use in uses:
             self.uses.setdefault(use)
 
     def link(self, other: Evidence) -> None:
-        """The value becomes `other` somewhere: what is done with that is done with this."""
+        """Record that the value flows into `other`: every use of `other` is then a use of this value."""
         if other is not self and all(other is not known for known in self.links):
             self.links.append(other)
 
     def contains(self, other: Evidence) -> bool:
-        """`other` is an item, a key or a result of this value."""
+        """`other` is this value, or an item, a key or a result of it."""
         return other is self or any(
             other is part
             for part in (self._element, self._key, self._value, self._result, *self.parts, *self.keys.values())
@@ -85,7 +89,7 @@ class Evidence:
 
     @property
     def element(self) -> Evidence:
-        """An item that iterating or indexing gives."""
+        """The evidence about an item, by iteration or index."""
         if self._element is None:
             self.element = Evidence()
         assert self._element is not None
@@ -98,33 +102,33 @@ class Evidence:
 
     @property
     def key(self) -> Evidence:
-        """A key, if it is a mapping."""
+        """The evidence about a key of a mapping."""
         if self._key is None:
             self._key = Evidence()
         return self._key
 
     @property
     def value(self) -> Evidence:
-        """An item under a key, if it is a mapping."""
+        """The evidence about an item of a mapping."""
         if self._value is None:
             self._value = Evidence()
         return self._value
 
     @property
     def result(self) -> Evidence:
-        """What calling it gives."""
+        """The evidence about the result of a call."""
         if self._result is None:
             self._result = Evidence()
         return self._result
 
     def part(self, index: int) -> Evidence:
-        """The item at one place of a value that is unpacked."""
+        """Return the evidence about the item at one position of an unpacked value."""
         while len(self.parts) <= index:
             self.parts.append(Evidence())
         return self.parts[index]
 
     def group(self) -> list[Evidence]:
-        """The evidence and everything it is linked to, each once."""
+        """Return this evidence and everything linked to it, each once."""
         return list(_group(self))
 
     def hint(
@@ -133,21 +137,23 @@ class Evidence:
         depth: int = 3,
         far: Mapping[str, frozenset[str]] = MappingProxyType({}),
     ) -> Hint:
-        """The type that the evidence suggests, most likely first if there are several.
+        """Return the type that the evidence suggests; a union has the most likely type first.
 
         Args:
-            known: attributes of the objects of each class that may be meant besides the built-in ones, by class name.
-            depth: how far into elements, keys and results to look.
-            far: the same for classes that are meant only if no other class has the attributes, two at least.
+            known: candidate classes besides the built-in ones, as a mapping from class name to the attributes of its
+                objects.
+            depth: levels of elements, keys and results to look into.
+            far: further candidate classes, used only if no class in `known` has the attributes, and only for at least
+                two attributes.
         """
         return _Judge(list(_group(self)), known, depth, far).hint()
 
 
 def _group(evidence: Evidence, items: bool = True) -> Iterator[Evidence]:
-    """The evidence and everything it is linked to, each once.
+    """Yield this evidence and everything linked to it, each once.
 
-    An item of a container is also an item of what the container is linked to: what a loop over `self.parts` does is
-    done with the items of `parts` after `self.parts = list(parts)`.
+    An item of a container is also an item of everything that the container is linked to. Example: after `self.parts =
+    list(parts)`, a loop over `self.parts` uses the items of `parts`.
     """
     queue = [evidence]
     found: dict[int, Evidence] = {}
@@ -195,13 +201,13 @@ _BUILT_IN: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 _OF_OBJECT = _names(object)
-_MOST_ATTRIBUTES = 24  # of a namespace
+_MOST_ATTRIBUTES = 24  # of a namespace object
 _OF_FUNCTIONS = _names(type(lambda: None)) - _OF_OBJECT
 _INT, _FLOAT, _STR, _BYTES, _BOOL = (Hint("class", f"builtins.{n}") for n in ("int", "float", "str", "bytes", "bool"))
 
 
 class _Judge:
-    """Reads one group of evidence."""
+    """Infers a type from one group of evidence."""
 
     def __init__(
         self,
@@ -222,7 +228,7 @@ class _Judge:
         tested = list(dict.fromkeys(hint for item in self.group for hint in item.classes))
         found = list(self.likely())
         if tested:
-            # What is tested for is only one side of the test: something else must be able to come.
+            # A tested type is only one side of the test: values of another type must be possible too.
             found = [*tested, *found] if found else [*tested, ANY]
         if not found:
             found = list(dict.fromkeys(hint for item in self.group for hint in item.seen))
@@ -233,7 +239,7 @@ class _Judge:
         return union(found[:6])
 
     def likely(self) -> Iterator[Hint]:
-        """Types that fit what was done."""
+        """Yield the types that fit the uses."""
         wanted = {name for name in self.attributes if name not in _OF_OBJECT}
         if wanted:
             fitting = list(self.having(wanted))
@@ -258,7 +264,7 @@ class _Judge:
             yield Hint("class", "builtins.Exception")
 
     def having(self, wanted: set[str]) -> Iterator[Hint]:
-        """Types whose objects have all the attributes: classes of the subject first, then built-in ones."""
+        """Yield types whose objects have all `wanted` attributes: classes of the subject first, then built-in ones."""
         own = [name for name, attributes in self.known.items() if wanted <= attributes]
         yield from (Hint("class", name) for name in own[:4])
         if not own and len(wanted) > 1:
@@ -266,6 +272,7 @@ class _Judge:
             yield from (Hint("class", name) for name in own)
         names = [name for name, attributes in _BUILT_IN.items() if wanted <= attributes and self.allows(name)]
         for name in names[: 2 if own else 3]:
+            # Both have the attributes; str alone is tried.
             if name == "builtins.bytes" and "builtins.str" in names:
                 continue
             if name in ("collections.deque", "collections.OrderedDict", "collections.Counter") and len(names) > 1:
@@ -275,7 +282,7 @@ class _Judge:
             yield self.callable()
 
     def allows(self, name: str) -> bool:
-        """The other uses do not speak against a built-in type."""
+        """No other use contradicts this built-in type."""
         has = _BUILT_IN[name]
         needs = {"iterated": "__iter__", "length": "__len__", "sliced": "__getitem__", "indexed": "__getitem__"}
         needs |= {"subscripted": "__getitem__", "stored": "__setitem__", "contained": "__contains__"}
@@ -299,7 +306,7 @@ class _Judge:
         return Hint("class", name)
 
     def namespace(self) -> Hint:
-        """An object that has just the attributes that are used."""
+        """Return the hint for an object with exactly the used attributes."""
         called = {name for item in self.group for name, is_called in item.attributes.items() if is_called}
         names = tuple(sorted({name for name in self.attributes if name not in _OF_OBJECT}))
         hints = []
@@ -404,7 +411,7 @@ class _Judge:
         return self.inner(item._element for item in self.group)
 
     def inner(self, items: Iterable[Evidence | None]) -> Hint:
-        """The hint of a part, gathered over the group."""
+        """Return the hint of a part, from the evidence of the whole group."""
         whole = Evidence()
         for item in items:
             if item is not None:
@@ -413,7 +420,7 @@ class _Judge:
 
 
 def type_of(value: Any) -> tuple[Uses, ...]:
-    """The use that combining with a constant of this type means."""
+    """Return the use that a combination with a constant of this type implies."""
     if isinstance(value, bool) or value is None:
         return ()
     if isinstance(value, int | float | complex):

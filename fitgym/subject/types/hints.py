@@ -1,4 +1,7 @@
-"""Hints: types as plain data, and the hint for an observed value. `declarations` reads annotations and defaults."""
+"""Hints: types as plain data, and the hint for an observed value.
+
+`declarations` reads annotations and defaults.
+"""
 
 from __future__ import annotations
 
@@ -33,29 +36,29 @@ __all__ = [
 
 @immutable
 class Hint(NamedTuple):
-    """Which values a parameter takes or a call returns.
+    """The type of a parameter or of a result.
 
     A named tuple, because hints are keys: their hash and comparison run in C.
 
     Attributes:
         kind: one of
-            "any"       nothing is known;
+            "any"       unknown type;
             "none"      only `None`;
             "class"     an object of the class `name` (`builtins.int`, `package.module.Class`) or of a subclass;
             "union"     one of `args`;
             "literal"   one of the literals `texts`, each as Python source text;
             "list", "set", "frozenset", "iterable", "iterator", "sequence"  of elements `args[0]`;
             "dict", "mapping"  from keys `args[0]` to values `args[1]`;
-            "record"    a dict that may have the keys `texts`, each with a value that `args` describes at the same place;
+            "record"    a dict with the optional keys `texts`; `args` has the hint of each value at the same position;
             "tuple"     of exactly `args`, or of any length when `args` is `(element, Hint("ellipsis"))`;
             "callable"  taking `args[:-1]` (any arguments when the first is `Hint("ellipsis")`), returning `args[-1]`;
             "type"      the class `args[0]` itself or a subclass;
-            "protocol"  an object with the attributes that the class `name` demands;
+            "protocol"  an object with the attributes that the class `name` requires;
             "ellipsis"  only inside "tuple" and "callable".
         name: class name for "class" and "protocol", else "".
         args: parts of a compound hint.
-        texts: literals for "literal"; keys for "record", as source text; for "class", if the class is a plain holder of
-            attributes (`NAMESPACES`), the attributes that the object has, each as `args` describes at the same place.
+        texts: literals for "literal"; keys for "record", as source text. For "class", if the class is a plain holder of
+            attributes (`NAMESPACES`), the attributes of the object; `args` has their hints at the same positions.
     """
 
     kind: str
@@ -71,16 +74,16 @@ CALLABLE = Hint("callable", args=(ELLIPSIS, ANY))
 """A callable with any arguments and any result."""
 
 NAMESPACES = ("types.SimpleNamespace", "argparse.Namespace")
-"""Classes whose objects have just the attributes that they are made with."""
+"""Classes whose objects have exactly the attributes that their constructor receives."""
 
 MOST_ITEMS = 5
-"""How many items of a container are looked at: enough for the mixtures that occur, constant for a long list."""
+"""Maximum number of items examined in a container: enough for common mixtures, fast for a long list."""
 
 
 def union(hints: Iterable[Hint]) -> Hint:
-    """One hint for "any of these": nested unions are flattened, repetitions dropped, the order kept.
+    """Return the union of hints; nested unions are flattened, repetitions dropped, the order kept.
 
-    An empty choice says nothing, so it is `ANY`; a choice of one is that one.
+    The union of no hints is `ANY`; the union of one hint is that hint.
     """
     parts: dict[Hint, None] = {}
     for hint in hints:
@@ -92,15 +95,15 @@ def union(hints: Iterable[Hint]) -> Hint:
 
 
 def choices(hint: Hint) -> tuple[Hint, ...]:
-    """What a union allows, in order; any other hint allows itself."""
+    """Return the alternatives of a union, in order; for any other hint, the hint alone."""
     return hint.args if hint.kind == "union" else (hint,)
 
 
 def home(cls: type) -> tuple[str, str]:
-    """Module and qualified name by which a test imports a class.
+    """Return the module and qualified name by which a test imports a class.
 
-    The standard library defines many public classes in private modules (`_io.StringIO`, `pathlib._local.Path`);
-    where the public module holds the same class under the same name, that one is named.
+    The standard library defines many public classes in private modules (`_io.StringIO`, `pathlib._local.Path`). If a
+    public module has the same class under the same name, that module is returned.
     """
     module, qualname = str(cls.__module__), str(cls.__qualname__)
     top = module.partition(".")[0]
@@ -122,19 +125,19 @@ def home(cls: type) -> tuple[str, str]:
 
 
 def name_of(cls: type) -> str:
-    """`module.qualname` of a class: its key in `Subject.classes` and its name in a hint."""
+    """Return `module.qualname` of a class: its key in `Subject.classes` and its name in a hint."""
     return ".".join(home(cls))
 
 
 def is_protocol(cls: type) -> bool:
-    """The class is a protocol itself; looked up without running a metaclass of the subject."""
+    """The class itself is a protocol; the check runs no metaclass of the subject."""
     return next((bool(vars(base)["_is_protocol"]) for base in cls.__mro__ if "_is_protocol" in vars(base)), False)
 
 
 def of_value(value: Any, depth: int = 3) -> Hint:
-    """The observed type of a value; of a container also the types of its first items.
+    """Return the observed type of a value; for a container also the types of its first items.
 
-    Runs no code of the subject: only exact builtin containers are looked into, and an iterator is never advanced.
+    Runs no code of the subject: only exact builtin containers are examined, and an iterator is never advanced.
     """
     cls = type(value)
     if value is None:
@@ -169,7 +172,7 @@ _FUNCTION_TYPES = (
     types.MethodWrapperType,
     types.ClassMethodDescriptorType,
     functools.partial,
-    type(re.compile("").match),  # a method of a heap type: no name in `types`
+    type(re.compile("").match),  # a method of a heap type, which `types` has no name for
     type(functools.lru_cache(lambda: None)),
 )
 _ITERATOR_TYPES = (

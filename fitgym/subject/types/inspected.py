@@ -1,4 +1,4 @@
-"""Inspected parameters: those that a function is prepared to get values for that their annotation forbids."""
+"""Inspected parameters: the code handles values for them that their annotation forbids."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import ast
 __all__ = ["inspected"]
 
 _ASKS = frozenset({"callable", "hasattr", "isinstance", "issubclass", "type"})
-_FOREIGN = frozenset({"AttributeError", "Exception", "BaseException", "TypeError"})  # what wrong classes end in
+_FOREIGN = frozenset({"AttributeError", "Exception", "BaseException", "TypeError"})  # raised for ill-typed values
 
 
 def inspected(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
-    """The parameters whose class a function looks at, by name.
+    """Return the names of the parameters whose class the function inspects.
 
-    A function looks at a parameter if it asks for the class of it, matches it against patterns, or compares it with
-    None. It looks at all of them if it raises or handles an exception that a value of a wrong class leads to, or returns
-    NotImplemented. Only there a test with an ill-typed argument says something about the code; anywhere else it says
-    that Python is not typed.
+    A function inspects a parameter if it tests its class, matches it against patterns, or compares it with None by
+    `is`. It inspects all of them if it raises or handles an exception that values of a wrong class cause, or returns
+    NotImplemented. Only then does a test with an ill-typed argument test the code; otherwise it only shows that Python
+    does not check types.
     """
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

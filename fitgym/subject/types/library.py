@@ -1,6 +1,6 @@
-"""Library: what built-in functions, modules and methods ask of their arguments, and what a name says of a type.
+"""Library: tables of the argument types of built-in functions, modules and methods, and of types by name.
 
-Tables of what is written in a source and what it tells about the values that are there; `reader` looks things up here.
+The tables relate names in a source to types and uses; `reader` and `calls` look names up here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TYPES: Mapping[str, Hint] = MappingProxyType(
         "Hashable": ANY,
     }
 )
-"""Types by the names that `isinstance` and its like are given, those of Python 2 and of `collections.abc` among them."""
+"""Types by the names that occur in `isinstance` and similar calls, names of Python 2 and `collections.abc` included."""
 
 CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
     {
@@ -96,7 +96,10 @@ CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
         "nsmallest": ("integer", "iterated"),
     }
 )
-"""What a call demands of its arguments by position; "" demands nothing, the last entry holds for all further ones."""
+"""Uses that a call implies for its arguments, by position.
+
+"" implies none. The last entry applies to all further arguments.
+"""
 
 MODULE_CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
     {
@@ -153,7 +156,7 @@ METHOD_CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
         "strftime": ("text",),
     }
 )
-"""The same for methods of something whose type is not known."""
+"""The same for methods of an object of unknown type."""
 
 PASSED_ON = frozenset(
     {
@@ -161,7 +164,7 @@ PASSED_ON = frozenset(
         *("takewhile", "dropwhile", "filter", "filterfalse", "cycle"),
     }
 )
-"""Functions whose result has the elements that an argument has."""
+"""Functions whose result has the elements of an argument."""
 
 FORMATS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
     {
@@ -169,7 +172,7 @@ FORMATS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
         **dict.fromkeys("fFeEgG", ("number",)),
     }
 )
-"""What a conversion of a format (`%d`, `{:f}`) demands of the value."""
+"""Uses that a conversion of a format (`%d`, `{:f}`) implies for its value."""
 
 HAVING: Mapping[str, tuple[Hint, ...]] = MappingProxyType(
     {
@@ -190,7 +193,7 @@ HAVING: Mapping[str, tuple[Hint, ...]] = MappingProxyType(
         "append": (TYPES["list"],),
     }
 )
-"""What has an attribute that `hasattr` is asked for."""
+"""Types that have an attribute, by the attribute name in a `hasattr` call."""
 
 MODULES = frozenset({"itertools", "functools", "builtins", "collections", "heapq", "chain"})
-"""Modules whose functions may be called by their name alone or with the name of the module."""
+"""Modules whose functions may be called by their own name or with the name of the module."""

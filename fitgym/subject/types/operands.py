@@ -1,4 +1,4 @@
-"""Operands: what an operator tells about the values that it combines, from the way the other one is written."""
+"""Operands: evidence about the operands of an operator, from the syntax of the other operand."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["combine", "compare_constant", "constant_type", "is_integer", "member
 
 
 def membership(item: Evidence, item_node: ast.expr, container: Evidence, container_node: ast.expr) -> None:
-    """`item in container`."""
+    """Record `item in container`."""
     if isinstance(container_node, ast.Tuple | ast.List | ast.Set):
         for constant in container_node.elts:
             compare_constant(item, constant)
     elif uses_of(container_node) == ("text",) or ast.unparse(container_node).startswith("string."):
-        item.use("text")  # in a string, or in string.digits and its like
+        item.use("text")  # in a string, or in string.digits and similar constants
     container.use("contained")
     container.element.use(*uses_of(item_node))
     item.link(container.element)
 
 
 def compare_constant(found: Evidence, node: ast.expr) -> None:
-    """`found == node`, where the node may be a constant."""
+    """Record `found == node`, where the node may be a constant."""
     if isinstance(node, ast.Constant):
         if node.value is None:
             found.use("none")
@@ -38,7 +38,7 @@ def compare_constant(found: Evidence, node: ast.expr) -> None:
 
 
 def combine(left: Evidence, operator: ast.operator, left_node: ast.expr, right: Evidence, right_node: ast.expr) -> None:
-    """An arithmetic operator."""
+    """Record an arithmetic operator."""
     match operator:
         case ast.Mod() if isinstance(right_node, ast.Tuple | ast.Dict):
             left.use("text")
@@ -62,7 +62,7 @@ def combine(left: Evidence, operator: ast.operator, left_node: ast.expr, right: 
 
 
 def uses_of(node: ast.expr) -> tuple[Uses, ...]:
-    """How a value combined with this expression is used, as far as the expression shows its own type."""
+    """Return the uses of a value that is combined with this expression, if the expression shows its own type."""
     match node:
         case ast.Constant(value=value):
             return type_of(value)
@@ -92,7 +92,7 @@ def uses_of(node: ast.expr) -> tuple[Uses, ...]:
 
 
 def is_integer(node: ast.expr) -> bool:
-    """The expression is made of integers: `len(x) - 1`, `n // 2`."""
+    """The expression is built from integers: `len(x) - 1`, `n // 2`."""
     match node:
         case ast.Constant(value=value):
             return isinstance(value, int)
@@ -104,7 +104,7 @@ def is_integer(node: ast.expr) -> bool:
 
 
 def constant_type(node: ast.expr) -> Hint:
-    """The type of an expression that is a constant or a display of constants, `ANY` of every other one."""
+    """Return the type of a constant or a display of constants, `ANY` for every other expression."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

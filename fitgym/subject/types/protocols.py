@@ -1,4 +1,4 @@
-"""Protocols: which attributes one demands, and which classes have them."""
+"""Protocols: the attributes that a protocol requires, and whether a class has them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["annotated", "demanded", "has", "satisfies"]
 
 
 def demanded(protocol: type) -> tuple[str, ...]:
-    """The attributes that a protocol asks for, sorted."""
+    """Return the attributes that a protocol requires, sorted."""
     own: set[str] = set()
     for base in protocol.__mro__:
         if is_protocol(base) and base.__module__ != "typing":
@@ -53,17 +53,17 @@ _PROTOCOL_INTERNALS = frozenset(
 
 
 def has(cls: type, attribute: str) -> bool:
-    """Objects of the class have the attribute, as far as the class shows it."""
+    """Objects of the class have the attribute, as far as the class definition shows."""
     return any(attribute in vars(base) or attribute in annotated(base) for base in cls.__mro__)
 
 
 def annotated(cls: type) -> Mapping[str, Any]:
-    """The annotated attributes of the class itself; those of built-in classes are descriptors and say nothing."""
+    """Return the annotated attributes of the class itself; none if `__annotations__` is a built-in descriptor."""
     found = vars(cls).get("__annotations__")
     return found if isinstance(found, dict) else {}
 
 
 def satisfies(cls: type, protocol: type) -> bool:
-    """The class is another one and has every attribute that the protocol demands."""
+    """The class is not the protocol itself and has every attribute that the protocol requires."""
     wanted = demanded(protocol)
     return bool(wanted) and cls is not protocol and all(has(cls, attribute) for attribute in wanted)

@@ -1,7 +1,7 @@
-"""Reader: follows the parameters of a function through its body and notes their uses.
+"""Reader: follows the parameters of a function through its body and records their uses.
 
-The reader follows assignments, loops, unpacking, attributes of `self`, and calls of functions and methods of the same module
-(`fitgym.subject.types.calls`). Nothing is executed. Every path counts: the reader does not distinguish them.
+The reader follows assignments, loops, unpacking, attributes of `self`, and calls of functions and methods of the same
+module (`fitgym.subject.types.calls`). Nothing is executed. The reader does not distinguish paths: every path counts.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ _CONVERSION = re.compile(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?([a-zA-Z%])")
 
 
 class Reading:
-    """What is read of one module; a function is read when it is asked for or called by one that is.
+    """The evidence about one module.
+
+    A function is read when its evidence is requested, or when a function that is read calls it.
 
     Args:
         definitions: of the module.
-        known: names of classes that may be meant by `isinstance`, as they are called in the source, with their hints.
+        known: names of classes in the source that `isinstance` may refer to, with their hints.
 
     Attributes:
         used: the values whose attributes or methods were used, in the order of reading.
@@ -42,7 +44,7 @@ class Reading:
         self._fields: dict[ast.ClassDef, dict[str, Evidence]] = {}
 
     def evidence(self, node: AnyFunction) -> dict[str, Evidence]:
-        """The evidence about each parameter, the receiver included."""
+        """Return the evidence about each parameter, including the receiver."""
         found = self._functions.get(node)
         if found is None:
             found = {name: Evidence() for name in parameter_names(node)}
@@ -50,12 +52,12 @@ class Reading:
             owner = self.definitions.owners.get(node)
             reader = _Reader(self, dict(found), owner, receiver_of(node, owner))
             reader.parameters = set(found)
-            with contextlib.suppress(RecursionError):  # a sum of a thousand strings: what was read so far must do
+            with contextlib.suppress(RecursionError):  # a sum of a thousand strings: keep what was read so far
                 reader.value(node.body) if isinstance(node, ast.Lambda) else reader.block(node.body)
         return found
 
     def fields(self, owner: ast.ClassDef) -> dict[str, Evidence]:
-        """Evidence about the attributes of the objects of a class, as the methods that were read show it."""
+        """Return the evidence about the attributes of the objects of a class, from the methods read so far."""
         return self._fields.setdefault(owner, {})
 
 
@@ -63,10 +65,10 @@ class _Reader:
     """Walks the body of one function.
 
     Attributes:
-        names: what each local name stands for.
+        names: the evidence about each local name.
         owner, receiver: the class of a method and the name of its first parameter.
-        nested: how deep in blocks that may be skipped.
-        parameters: names that stand for arguments.
+        nested: depth of nested blocks that may be skipped.
+        parameters: names that refer to arguments.
     """
 
     def __init__(self, reading: Reading, names: dict[str, Evidence], owner: ast.ClassDef | None, receiver: str) -> None:
@@ -171,7 +173,8 @@ class _Reader:
             case ast.Name(id=name):
                 before = self.names.get(name)
                 if before is not None and self.nested and name in self.parameters:
-                    # Replaced on some paths only (`if isinstance(x, str): x = [x]`): it keeps standing for the argument.
+                    # Replaced on some paths only (`if isinstance(x, str): x = [x]`): the name still refers to the
+                    # argument.
                     if not before.contains(found):
                         found.link(before)
                 else:
@@ -190,7 +193,7 @@ class _Reader:
                 found.use("escaped")
 
     def bind(self, target: ast.expr, found: Evidence) -> None:
-        """A loop variable or an unpacked target."""
+        """Bind a loop variable or an unpacked target."""
         match target:
             case ast.Name(id=name):
                 self.names[name] = found
@@ -236,7 +239,7 @@ class _Reader:
     # Expressions
 
     def test(self, node: ast.expr) -> None:
-        """A condition: its truth is asked for."""
+        """Read a condition: its truth is used."""
         match node:
             case ast.BoolOp(values=values):
                 for value in values:
@@ -247,7 +250,7 @@ class _Reader:
                 self.value(node).use("truth")
 
     def value(self, node: ast.expr, load: bool = False) -> Evidence:
-        """What is known of the value of an expression; everything in it is looked at on the way."""
+        """Read an expression and everything in it; return the evidence about its value."""
         match node:
             case ast.Name(id=name):
                 return self.names.get(name) or Evidence()
@@ -340,7 +343,7 @@ class _Reader:
         return self.reading.fields(self.owner).setdefault(attribute, Evidence())
 
     def each(self, node: ast.expr) -> Evidence:
-        """An item of what an expression iterates over."""
+        """Return the evidence about an item of the iterated expression."""
         if isinstance(node, ast.Call):
             name = called_name(node.func)
             arguments = node.args
@@ -392,7 +395,7 @@ class _Reader:
         return result
 
     def index(self, owner: Evidence, index: ast.expr) -> Evidence:
-        """`owner[index]`: the item."""
+        """Read `owner[index]`; return the evidence about the item."""
         match index:
             case ast.Slice(lower=lower, upper=upper, step=step):
                 owner.use("sliced")
@@ -439,7 +442,7 @@ class _Reader:
     def combine(
         self, left: Evidence, operator: ast.operator, left_node: ast.expr, right: Evidence, right_node: ast.expr
     ) -> None:
-        """An arithmetic operator, or the `%` of a format."""
+        """Read an arithmetic operator, or the `%` of a format."""
         template = left_node.value if isinstance(left_node, ast.Constant) else None
         if isinstance(operator, ast.Mod) and isinstance(template, str):
             self.format(template, right, right_node)
@@ -447,7 +450,7 @@ class _Reader:
             combine(left, operator, left_node, right, right_node)
 
     def format(self, template: str, found: Evidence, node: ast.expr) -> None:
-        """`template % value`: conversions tell numbers from anything else."""
+        """Read `template % value`: conversions distinguish numbers from other values."""
         if "%(" in template:
             found.use("mapped")
             return

@@ -1,6 +1,6 @@
-"""Usage: what the source does with the parameters of a function, read off its syntax tree.
+"""Usage: types of parameters, inferred from their uses in the syntax tree of a module.
 
-`reader` follows parameters through each function; here what was read of them is put together over the whole module.
+`reader` follows parameters through each function. This module combines the evidence over the whole module.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ __all__ = ["Usage"]
 
 
 class Usage:
-    """What the functions of one module do with their parameters.
+    """Uses of the parameters of the functions of one module.
 
     Args:
         tree: the module.
-        known: names of classes that may be meant by `isinstance` and by attributes, as they are called in the source,
-            with the hint they stand for.
-        attributes: for each such class (by the name in its hint) the attributes of its objects.
+        known: names of classes in the source that `isinstance` and attributes may refer to, with their hints.
+        attributes: for each known class (by the name in its hint), the attributes of its objects.
         far: the same for classes that the module has no name for.
     """
 
@@ -46,9 +45,9 @@ class Usage:
         self._connect()
 
     def demands(self, node: AnyFunction) -> dict[str, Hint]:
-        """What each parameter of a function must be, by name; parameters that nothing is known about are left out.
+        """Return the inferred type of each parameter of a function, by name, without the parameters of unknown type.
 
-        For a `**name` parameter the constant keys that the body asks for are given as `name[key]`.
+        For a `**name` parameter, the constant keys that the body reads are returned as `name[key]`.
         """
         evidence = self.reading.evidence(node)
         for name, seen in self._sites.get(node, {}).items():
@@ -66,9 +65,9 @@ class Usage:
         return {name: hint for name, hint in hints.items() if hint.kind != "any" or "[" in name}
 
     def _connect(self) -> None:
-        """Follow values into the objects of the module's own classes that they are kept in, and into their methods.
+        """Follow values into attributes and methods of objects of the module's own classes.
 
-        What `f(tree)` does with `tree.items` is done with the argument `items` of `Tree(items)`.
+        Example: a use of `tree.items` in `f(tree)` is a use of the argument `items` of `Tree(items)`.
         """
         for node in (*self.definitions.functions.values(), *self.definitions.owners):
             self.reading.evidence(node)
@@ -87,7 +86,7 @@ class Usage:
                                 places[id(argument)].link(evidence[parameter])
 
     def _classes_of(self, value: Evidence) -> list[ast.ClassDef]:
-        """The classes of the module that a value may be an object of, if they are one or two."""
+        """Return the classes of the module whose object the value may be, if there are one or two."""
         group = value.group()
         made = [owner for item in group for owner in item.made]
         if made:
@@ -101,7 +100,7 @@ class Usage:
         return fitting if wanted and len(fitting) <= 2 else []
 
     def _call_sites(self, tree: ast.AST) -> dict[AnyFunction, dict[str, list[Hint]]]:
-        """Types of constant arguments in calls of the module's own functions, a weak sign of what they take."""
+        """Return types of constant arguments in calls of the module's own functions: weak evidence."""
         sites: dict[AnyFunction, dict[str, list[Hint]]] = {}
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):

@@ -1,4 +1,4 @@
-"""Arguments: how random values are drawn for the parameters of an operation.
+"""Arguments: random values for the parameters of an operation.
 
-Only `fitgym.testcase` calls it.
+Only `fitgym.testcase` uses it.
 """

@@ -1,8 +1,8 @@
-"""Forms: a hint as something that values can be drawn from.
+"""Forms: generators of values for hints.
 
-What can be written down (constants, containers, functions, classes, enum members) is written down. Objects are results
-of earlier statements: an existing one is used again if there is one, otherwise statements that build one are appended
-to the draft first.
+Values with a literal notation (constants, containers, functions, classes, enum members) are written directly. Objects
+are results of earlier statements. An existing object is reused if there is one; otherwise statements that build one are
+first appended to the draft.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from fitgym.testcase.subtyping import attributes, fits, simple_kind
 __all__ = ["Build", "Form", "Forms", "distinct"]
 
 Form = Callable[[Draft, Chance, int], Expression]
-"""Draws a value: statements that build objects are appended to the draft; the number is the nesting so far, from 0."""
+"""Draws a value, and appends statements that build objects to the draft; the integer is the current nesting, from 0."""
 
 Build = Callable[[Draft, Chance, int], int]
-"""Appends statements that build an object; the position of the last one, or -1 if that cannot be done."""
+"""Appends statements that build an object; returns the position of the last one, or -1 if that is impossible."""
 
 _SIZES = (0.15, 0.4, 0.65, 0.88, 1.0)  # cumulative: containers of 0 to 4 elements
-_UNLIKELY = 0.6  # how often "or anything" is passed over at the end of a union: the other parts were asked for
+_UNLIKELY = 0.6  # probability of skipping a final "any" in a union, because the other parts were declared
 _UNKNOWN_KINDS = tuple(ANY_KINDS)
 _UNKNOWN_WEIGHTS = tuple(accumulate(ANY_KINDS.values()))
 _ELEMENT_KINDS = ("int", "int", "int", "str", "str", "str", "float", "bool", "none", "tuple", "list", "dict")
-_FLAT_KINDS = 9  # of them; deeper than two levels containers of unknown elements hold no further containers
-# Not here: `pow`, whose result can be too large for any limit, and `repr`, which doubles its text when it is repeated.
+_FLAT_KINDS = 9  # of them; beyond two levels, containers of unknown elements contain no further containers
+# Without `pow`, whose result can exceed any limit, and `repr`, which doubles its text when repeated.
 _FUNCTIONS = {
     0: ("dict", "list", "int", "str"),
     1: ("str", "int", "len", "abs", "bool", "list", "float", "sorted", "sum", "tuple", "set"),
@@ -49,10 +49,10 @@ _FUNCTIONS = {
     3: ("max", "min"),
 }
 _CLASSES = ("int", "str", "float", "list", "dict", "tuple", "bool", "bytes", "set", "object", "ValueError", "Exception")
-# One public class of the standard library for each kind that code may ask about.
+# One public class of the standard library for each kind of class that code may test for.
 _KINDS_OF_CLASS = (
     Name("pstats", "FunctionProfile"),  # a dataclass
-    Name("pstats", "StatsProfile"),  # one with containers of others
+    Name("pstats", "StatsProfile"),  # one that contains other dataclasses
     Name("uuid", "SafeUUID"),  # an enum
     Name("inspect", "ArgInfo"),  # a named tuple
     Name("numbers", "Number"),  # abstract
@@ -74,17 +74,17 @@ NONE = Literal("None")
 
 
 class Forms:
-    """Forms of the hints of one subject, each made once.
+    """The forms of the hints of one subject, each created once.
 
-    A form is a method with what its hint says about it already worked out, so it can be pickled; what is learnt about
-    results reaches it through the `Providers` that it holds.
+    A form is a method with arguments precomputed from its hint, so it can be pickled. New observations about results
+    reach it through its `Providers`.
 
     Args:
         subject: whose operations and classes.
-        results: what the operations give back.
-        literals: where constants come from.
-        builder: says how objects for a hint are built.
-        rates: how often values are None or repeated, and how deep they nest.
+        results: the result types of the operations.
+        literals: source of constants.
+        builder: returns the function that builds objects for a hint.
+        rates: probabilities of None and of repeated values, and the maximum nesting.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Forms:
         self._kinds: dict[str, Form] = {kind: self._form_of_kind(kind) for kind in (*ANY_KINDS, "ellipsis")}
 
     def of(self, hint: Hint) -> Form:
-        """Draws values that `hint` describes; anything if there is no way to make one."""
+        """Return the form of `hint`; it draws any value if no value of the hint can be built."""
         form = self._forms.get(hint)
         if form is None:
             kind = simple_kind(hint)
@@ -131,17 +131,17 @@ class Forms:
         return form
 
     def of_kind(self, kind: str) -> Form:
-        """Draws values of one of the kinds that `ANY_KINDS` lists."""
+        """Return the form of one of the kinds in `ANY_KINDS`."""
         return self._kinds[kind]
 
     def anything(self, draft: Draft, rng: Chance, depth: int) -> Expression:
-        """Any value at all."""
+        """Draw a value of any kind."""
         drawn = rng.random() * _UNKNOWN_WEIGHTS[-1]
         kind = _UNKNOWN_KINDS[bisect_right(_UNKNOWN_WEIGHTS, drawn, 0, len(_UNKNOWN_KINDS) - 1)]
         return self._kinds[kind](draft, rng, depth)
 
     def hashable(self, expression: Expression, draft: Draft) -> bool:
-        """The value can be a key."""
+        """The value can be a dictionary key."""
         if isinstance(expression, Collection):
             return expression.kind in ("tuple", "frozenset") and all(
                 self.hashable(item, draft) for item in expression.items
@@ -153,10 +153,10 @@ class Forms:
         return True
 
     def of_set(self, items: Sequence[Expression], draft: Draft) -> list[Expression]:
-        """What a set of these holds: each value once, and what is hashed by its address only if there is nothing else.
+        """Return the elements of a set of these items, each once.
 
-        Code goes through a set in the order of the hashes. With an address among them that is another one in each process, and
-        so may be what the code does.
+        Values hashed by address are kept only if there are no others. Code iterates over a set in hash order. An
+        address as hash changes the order between processes, and possibly the behaviour of the code.
         """
         different = distinct(items)
         if len(different) < 2:
@@ -195,7 +195,7 @@ class Forms:
         return Literal(write(draw(rng)))
 
     def _repeated(self, kind: str, draft: Draft, rng: Chance) -> Expression | None:
-        """A constant or result of the wanted kind from one statement of the draft, if that one has any."""
+        """Return a constant or result of the wanted kind from one random statement, None if it has none."""
         position = int(rng.random() * len(draft))
         statement = draft[position]
         if statement.operation in self.results.unstable:
@@ -259,7 +259,7 @@ class Forms:
         return partial(self._collection, _COLLECTIONS[simple_kind(hint)], self._of_element(element))
 
     def _of_element(self, hint: Hint) -> Form | None:
-        """The form of the elements of a container; None where nothing is known of them."""
+        """Return the form of the elements of a container; None if their type is unknown."""
         return None if hint.kind == "any" else self.of(hint)
 
     def _of_mapping(self, hint: Hint) -> Form:
@@ -295,7 +295,7 @@ class Forms:
     def _items(
         self, element: Form | None, size: int, draft: Draft, rng: Chance, depth: int, *, hashed: bool
     ) -> list[Expression]:
-        """Elements of a container: where nothing is known of them, most containers get elements of one kind."""
+        """Draw elements of a container; if their type is unknown, most containers get elements of one kind."""
         if element is None:
             element = self.anything
             if size and (depth > 0 or rng.random() < 0.8):
@@ -307,6 +307,7 @@ class Forms:
                 items.append(items[int(rng.random() * len(items))])
                 continue
             item = element(draft, rng, depth + 1)
+            # An unhashable element would make the display raise a TypeError.
             if hashed and not self.hashable(item, draft):
                 item = Literal(self.literals.of_kind("str" if rng.random() < 0.6 else "int", rng))
             items.append(item)
@@ -318,7 +319,7 @@ class Forms:
         result = hint.args[-1] if hint.args else ANY
         given = hint.args[:-1]
         arity = len(given) if hint.args and not (given and given[0].kind == "ellipsis") else None
-        passing = [  # a parameter that can be handed on as the result
+        passing = [  # parameters that can be returned as the result
             place
             for place, part in enumerate(given if arity is not None else ())
             if result.kind == "any" or fits(part, result, self.subject.classes)
@@ -339,7 +340,7 @@ class Forms:
             where = random()
             arity = -1 if where < 0.4 else 1 if where < 0.8 else 2
             passing = range(max(arity, 0)) if result is None else ()
-        where = random() if result is None else 1.0  # a function with another result than is asked for would not do
+        where = random() if result is None else 1.0  # no builtin or own function: its result would not fit
         if where < 0.25 and arity in _FUNCTIONS:
             names = _FUNCTIONS[arity]
             return Name("builtins", names[int(random() * len(names))])
@@ -353,6 +354,7 @@ class Forms:
         if result is None or depth >= self.rates.max_depth:
             return Lambda(arity, Literal(self.literals.of_kind(("int", "str", "bool", "none")[int(random() * 4)], rng)))
         body = result(draft, rng, depth + 1)
+        # `Ref(-1 - k)` does not tell whose parameter it is, so lambdas are not nested.
         return Name("builtins", "str") if _has_lambda(body) else Lambda(arity, body)
 
     def _of_type(self, hint: Hint) -> Form:
@@ -392,7 +394,7 @@ class Forms:
         return self.of(hints[int(rng.random() * len(hints))])(draft, rng, depth)
 
     def _satisfying(self, hint: Hint) -> list[Hint]:
-        """Hints of values that have the attributes a protocol demands."""
+        """Return hints of values that have the attributes required by a protocol."""
         known = self.subject.classes.get(hint.name)
         demands = set(known.demands if known else hint.texts)
         kinds = ("str", "int", "list", "dict", "tuple", "float", "bytes", "set", "iterator", "callable")
@@ -447,7 +449,7 @@ class Forms:
         return Ref(found) if found >= 0 else self.anything(draft, rng, depth + 1)
 
     def _family(self, name: str) -> tuple[Class, ...]:
-        """The class and its known subclasses, in the order in which the subject names them."""
+        """Return the class and its known subclasses, in the order of the subject's classes."""
         return tuple(one for one in self.subject.classes.values() if one.name == name or name in one.bases)
 
     # Kinds, where there is no hint

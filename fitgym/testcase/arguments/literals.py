@@ -1,8 +1,9 @@
-"""Literals: where constants come from and how they change by a little.
+"""Literals: the sources of constants, and small changes of constants.
 
 Half of all constants come from a pool, the other half are random. The pool has a static part, the literals of the
-subject, and a dynamic part, the operands seen at its comparisons. Strings may also be drawn from the regular expressions
-of the subject. Everything here is source text (see `expression.Literal`), so that 1, 1.0 and True stay three things.
+subject, and a dynamic part, the operands observed at its comparisons. Strings may also be drawn from the regular
+expressions of the subject. All constants are source text (see `expression.Literal`), so that 1, 1.0 and True remain
+distinct.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ __all__ = ["Literals"]
 NO_AFFIXES = Affixes()
 
 _STOCK = 32
-"""Strings kept per regular expression and drawn again, because writing a new one costs as much as a whole mutation."""
+"""Strings cached per regular expression and reused, because a new one costs as much as a whole mutation."""
 
 _BOUNDARIES = (0, 1, -1, 2, 10, 16, 127, 128, 255, 256, -128, 1000)
-_EXTREMES = (2**31 - 1, 2**31, -(2**31), 2**63)  # drawn rarely: what is asked for so many items hits every limit
+_EXTREMES = (2**31 - 1, 2**31, -(2**31), 2**63)  # drawn rarely: as a number of items, they hit every limit
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 0.1, 1e-9, 1e9, 1e308, 5e-324)
 _RARE_FLOATS = (math.nan, math.inf, -math.inf)
 _SHAPES = (
@@ -61,7 +62,7 @@ _SHAPES = (
     "a: b",
     "line\nline",
 )
-"""One example of each shape that programs read from text; seeds for mutation, not a dictionary."""
+"""One example of each format that programs commonly parse; seeds for mutation, not a dictionary."""
 
 _PAIRS = tuple(first + second for first in string.ascii_lowercase for second in string.ascii_lowercase)
 _UNICODE = "äßéñЖλ中あ€😀\u00a0\u200b\u0301"
@@ -69,16 +70,16 @@ _PRINTABLE = string.ascii_letters + string.digits + string.punctuation + " "
 
 
 class Literals:
-    """The constants that test cases of one subject are made of.
+    """The constants for test cases of one subject.
 
     Args:
         constants: literals of the subject's source, as source text.
         patterns: regular expressions of the subject's source.
-        rates: how often which source is asked, and the size of what is random.
-        affixes: pieces that the subject looks for in strings.
+        rates: probabilities of the sources, and the size of random values.
+        affixes: strings that the subject looks for in other strings.
 
     Attributes:
-        keywords: constants of the source that could be names of keyword arguments, first occurrence first.
+        keywords: constants of the source that could be names of keyword arguments, in order of first occurrence.
     """
 
     def __init__(
@@ -102,16 +103,16 @@ class Literals:
             self._static.setdefault(kind_of_text(text), []).append(self.value(text))
         self.keywords = [word for word in self._static.get("str", ()) if isinstance(word, str) and word.isidentifier()]
         texts = self._static.setdefault("str", [])
-        for value in self._static.get("bytes", ()):  # what is bytes in one place is text in another
+        for value in self._static.get("bytes", ()):  # bytes in one place are often text in another
             spelt = value.decode("latin-1") if isinstance(value, bytes) else ""
             if spelt.isascii() and spelt.isprintable() and spelt not in texts:
                 texts.append(spelt)
-        # Characters that mean something to the subject: those of its constants and of its regular expressions.
+        # Characters with a meaning for the subject: those of its constants and of its regular expressions.
         words = [word for word in self._static.get("str", ()) if isinstance(word, str)]
         self._alphabet = "".join(dict.fromkeys("".join(words)[:2000] + "".join(self.patterns)[:2000]))
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Add operands seen at comparisons to the dynamic pool; the oldest leave it when it is full."""
+        """Add operands observed at comparisons to the dynamic pool; a full pool drops the oldest."""
         known = self._dynamic_texts
         for text in texts:
             found = None if text in known else canonical(text)
@@ -122,40 +123,41 @@ class Literals:
             self.trim()
 
     def trim(self) -> None:
-        """Forget the oldest constants of the dynamic pool beyond `Rates.dynamic_size`."""
+        """Drop the oldest constants of the dynamic pool beyond `Rates.dynamic_size`."""
         known = self._dynamic_texts
         while len(known) > self.rates.dynamic_size:
             oldest = next(iter(known))
             del known[oldest], self._dynamic[kind_of_text(oldest)][0]
 
     def value(self, text: str) -> Scalar:
-        """The constant that a canonical text stands for."""
+        """Return the value of a canonical text."""
         known = self._values
         if text in known:
             return known[text]
         if text[0] in "'\"" and "\\" not in text:
+            # Without escapes the value is the text between the quotes.
             return text[1:-1]
         value: Scalar
         if text.removeprefix("-").isdecimal():
             value = int(text)
         else:
             value = float(text[7:-2]) if text.startswith("float(") else ast.literal_eval(text)
-        if len(self._values) >= 10_000:  # a memory of the parser, not of the search: forgetting costs time only
+        if len(self._values) >= 10_000:  # a cache of parsed texts: clearing it only costs time
             self._values.clear()
         self._values[text] = value
         return value
 
     def of_kind(self, kind: str, rng: Chance) -> str:
-        """The text of a constant of one of `KINDS`."""
+        """Return the text of a random constant of one of `KINDS`."""
         return text_of(self._DRAWS[kind](self, rng))
 
     def drawing(self, kind: str) -> tuple[Callable[[Chance], Scalar], Callable[[Scalar], str]]:
-        """What draws a constant of one of `KINDS`, and what writes it: `of_kind` in two steps that need no look-up."""
+        """Return the functions that draw and write a constant of one of `KINDS`: `of_kind` without look-ups."""
         draw: Callable[[Chance], Scalar] = self._DRAWS[kind].__get__(self)
         return draw, text_of if kind in ("float", "complex", "ellipsis") else repr
 
     def perturbed(self, text: str, rng: Chance) -> str:
-        """The text of a constant of the same kind, a little different where the kind allows it."""
+        """Return the text of a slightly different constant of the same kind; equal for kinds without another value."""
         kind = kind_of_text(text)
         if kind == "str":
             return text_of(self._perturbed_str(str(self.value(text)), rng))
@@ -180,10 +182,11 @@ class Literals:
         pooled = self._pooled("int", rng)
         if isinstance(pooled, int):
             where = random()
+            # The neighbours of a constant take the other outcomes of a comparison with it.
             return pooled - 1 if where < 0.15 else pooled + 1 if where < 0.3 else pooled
         where, small = random(), self.rates.small_numbers
         if where < 0.8 * small:
-            return int(random() * 14) - 3
+            return int(random() * 14) - 3  # -3 to 10
         if where < small - 0.02:
             return _BOUNDARIES[int(random() * len(_BOUNDARIES))]
         if where < small:
@@ -222,7 +225,7 @@ class Literals:
         return None
 
     def _ellipsis(self, rng: Chance) -> Scalar:
-        return ...  # type: ignore[return-value]  # the one constant whose class has no public name in `typing`
+        return ...  # type: ignore[return-value]  # the only constant whose class has no public name in `typing`
 
     def _perturbed_int(self, value: int, rng: Chance) -> int:
         random = rng.random
@@ -280,7 +283,7 @@ class Literals:
             return _SHAPES[int(random() * len(_SHAPES))]
         length = 1 + int(
             random() * random() * self.rates.string_length
-        )  # short ones more often: they are easier to read
+        )  # short ones are more likely, because they are easier to read
         if where < 0.45:
             return f"{int(random() * 10**length):0{length}}"
         if where < 0.75:
@@ -288,7 +291,7 @@ class Literals:
         return "".join([self._character(rng) for _ in range(length)])
 
     def _assembled(self, rng: Chance) -> str:
-        """A start that the subject looks for, words with its separators in between, an end that it looks for."""
+        """Assemble a string: a prefix that the subject tests for, words with its separators in between, a suffix."""
         random = rng.random
         starts, ends, separators = self.affixes.starts, self.affixes.ends, self.affixes.separators
         parts: list[str] = []
@@ -308,7 +311,7 @@ class Literals:
         return separators[int(rng.random() * len(separators))] if separators else ""
 
     def _word(self, rng: Chance) -> str:
-        """A short piece between two separators."""
+        """Draw a short string to put between two separators."""
         random = rng.random
         where = random()
         if where < 0.35:
@@ -332,12 +335,12 @@ class Literals:
         return text
 
     def _varied(self, text: str, rng: Chance) -> str:
-        """A piece of `text`, `text` joined with another constant, repeated, or in another case."""
+        """Return a part of `text`, or `text` joined with another constant, repeated, or in another case."""
         random = rng.random
         where = random()
         if where < 0.08:
             return (text * (2 + int(random() * 3)))[:LONGEST]
-        if where < 0.14:  # limits of length: a letter as often as a number of the source says
+        if where < 0.14:  # for length limits: as many letters as a number from the pool
             return (text + "x" * min(abs(self._int(rng)), LONGEST))[:LONGEST]
         if where < 0.36:
             start = int(random() * (len(text) + 1))
@@ -362,7 +365,10 @@ class Literals:
         return _PRINTABLE[int(random() * len(_PRINTABLE))]
 
     def _perturbed_str(self, text: str, rng: Chance) -> str:
-        """Delete, replace and insert characters, each with probability 1/3 (EvoSuite 1.0.7), or take a constant, or splice one."""
+        """Change a string: delete, replace and insert characters, or take or insert a constant.
+
+        Each of the three changes of characters has probability 1/3 (EvoSuite 1.0.7).
+        """
         random = rng.random
         where = random()
         if where < 0.1:
@@ -372,11 +378,11 @@ class Literals:
         if where < 0.25:
             place = int(random() * (len(text) + 1))
             piece = self._matching(rng) if self.patterns and random() < 0.5 else self._pooled_str(rng)
-            if where < 0.15:  # what stands inside of something else is seldom drawn anew
+            if where < 0.15:  # replace the whole text: a constant is rarely drawn again inside another value
                 return piece[:LONGEST]
             return (text[:place] + piece + text[place:])[:LONGEST]
         changed = text
-        for _ in range(3):  # three coins decide nothing in 8 of 27 cases: toss again rather than waste the mutation
+        for _ in range(3):  # with probability 8/27 none of the three applies: retry, so that the mutation has an effect
             if changed and random() < 1 / 3:
                 place = int(random() * len(changed))
                 changed = changed[:place] + changed[place + 1 :]
@@ -391,7 +397,7 @@ class Literals:
         return changed[:LONGEST]
 
     def _pieced(self, text: str, rng: Chance) -> str:
-        """The text with a start, an end or a separator (and a word) more."""
+        """Add a prefix, a suffix or a separator (and a word) to the text."""
         random = rng.random
         starts, ends, separators = self.affixes.starts, self.affixes.ends, self.affixes.separators
         where = random()
@@ -414,7 +420,7 @@ class Literals:
         return self._str(rng).encode("utf-8", "replace")
 
     def _pooled(self, kind: str, rng: Chance, certainly: bool = False) -> Scalar:
-        """A constant of the pool, or None if chance or an empty pool says no."""
+        """Draw a constant of the pool, or None if the draw rejects the pool or it is empty."""
         random = rng.random
         if not certainly and random() >= self.rates.static_pool:
             return None
@@ -437,11 +443,11 @@ class Literals:
 
 
 def _letters(length: int, rng: Chance) -> str:
-    """That many random lower-case letters."""
+    """Return a string of random lower-case letters."""
     text = "".join([_PAIRS[int(rng.random() * 676)] for _ in range((length + 1) // 2)])
     return text[:length]
 
 
 def _normal(rng: Chance) -> float:
-    """A number of the standard normal distribution (Box and Muller 1958)."""
+    """Draw a number from the standard normal distribution (Box and Muller 1958)."""
     return math.sqrt(-2.0 * math.log(1.0 - rng.random())) * math.cos(math.tau * rng.random())

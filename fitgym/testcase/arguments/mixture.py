@@ -1,4 +1,4 @@
-"""A mixture: which kinds of value a parameter without annotation is given, and how often."""
+"""A mixture: the distribution over kinds of value for a parameter without annotation."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ANY_KINDS = {
     "class": 0.02,
     "complex": 0.01,
 }
-"""The kinds of value tried where nothing is known, and how often before anything was learnt (weights).
+"""The kinds of value for a parameter of unknown type, and their initial weights.
 
-"object" builds one of the subject's own classes, "result" refers to an earlier statement.
+"object" builds an object of one of the subject's own classes, "result" refers to an earlier statement.
 """
 
 KIND_INDEX = {kind: index for index, kind in enumerate(ANY_KINDS)}
-"""Where each kind stands in `ANY_KINDS`."""
+"""The index of each kind in `ANY_KINDS`."""
 
 _KINDS = tuple(ANY_KINDS)
 _LAST = len(_KINDS) - 1
@@ -53,21 +53,21 @@ _NAMED = {
     "class": "cls klass type typ",
 }
 _SUGGESTED = {name: kind for kind, names in reversed(_NAMED.items()) for name in names.split()}
-_SUGGESTION = 4.0  # how much more likely a kind is that the parameter's name suggests
+_SUGGESTION = 4.0  # factor for a kind that the parameter's name suggests
 
 SAMPLE = 200
-"""Counts are halved beyond this many, so that late experience can outweigh early."""
+"""Counts are halved beyond this number, so that late observations can outweigh early ones."""
 
 
 class Mixture:
-    """The kinds of value for one parameter, weighted by how often they were followed by a return and by a failure.
+    """The kinds of value for one parameter, weighted by their numbers of returns and failures.
 
-    A kind weighs what `ANY_KINDS` says, four times as much if the parameter's name suggests it, times 4 s^2, where s is
-    the share of its successes after one more of each; at least `floor`.
+    The weight of a kind is its weight in `ANY_KINDS`, times 4 if the parameter's name suggests it, times max(`floor`, 4
+    s^2). Here s is the share of successes, with one success and one failure added.
 
     Args:
         name: of the parameter.
-        rates: `floor` is the least factor that bad experience leaves.
+        rates: `floor` is the smallest factor that failures leave.
     """
 
     __slots__ = ("_base", "_counted", "_counts", "_rates", "_sums", "_weights")
@@ -79,10 +79,10 @@ class Mixture:
         self._weights = self._base.copy()
         self._sums = list(accumulate(self._weights))
         self._counts = [[0.0, 0.0] for _ in _KINDS]
-        self._counted: dict[int, None] = {}  # kinds whose weight is to be made again
+        self._counted: dict[int, None] = {}  # kinds whose weight must be recomputed
 
     def count(self, kind: int, outcome: int) -> None:
-        """One more value of the kind with this index was followed by a return (0) or a failure (1)."""
+        """Count a return (`outcome` 0) or a failure (1) after a value of the kind with this index."""
         counts = self._counts[kind]
         counts[outcome] += 1.0
         if counts[0] + counts[1] > SAMPLE:
@@ -90,24 +90,25 @@ class Mixture:
         self._counted[kind] = None
 
     def weigh_again(self) -> None:
-        """Make the weights of all kinds that were counted again, because the rates were exchanged."""
+        """Recompute the weights of all counted kinds, because the rates were replaced."""
         self._counted.update((kind, None) for kind, counts in enumerate(self._counts) if any(counts))
 
     def draw(self, rng: Chance) -> str:
-        """A kind by weight."""
+        """Draw a kind by weight."""
         if self._counted:
             self._weigh()
+        # The upper bound guards against a product that rounds up to the total.
         return _KINDS[bisect_right(self._sums, rng.random() * self._sums[-1], 0, _LAST)]
 
     def shares(self) -> dict[str, float]:
-        """How likely each kind is; the sum is 1."""
+        """Return the probability of each kind; the sum is 1."""
         self._weigh()
         return {kind: weight / self._sums[-1] for kind, weight in zip(_KINDS, self._weights, strict=True)}
 
     def _weigh(self) -> None:
         for kind in self._counted:
             worked, failed = self._counts[kind]
-            share = (worked + 1.0) / (worked + failed + 2.0)  # 1/2 before anything was tried
+            share = (worked + 1.0) / (worked + failed + 2.0)  # 1/2 without observations
             self._weights[kind] = self._base[kind] * max(self._rates.floor, 4.0 * share * share)
         self._counted.clear()
         self._sums = list(accumulate(self._weights))

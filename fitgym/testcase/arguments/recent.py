@@ -1,4 +1,4 @@
-"""The last few different things, to choose from."""
+"""The most recent distinct items, to draw from."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class Recent(Generic[K, T]):
-    """Things with different keys in the order in which they were added; the oldest is forgotten when there is no room.
+    """Items with distinct keys in the order of addition; a full list drops the oldest.
 
     Args:
-        size: how many there is room for.
+        size: maximum number of items.
     """
 
     __slots__ = ("_items", "_keys", "_size")
@@ -33,7 +33,7 @@ class Recent(Generic[K, T]):
         return len(self._items)
 
     def add(self, key: K, item: T) -> None:
-        """Add it; nothing changes if the key is there already."""
+        """Add an item; nothing changes if the key exists."""
         if key in self._keys:
             return
         self._keys[key] = None
@@ -42,6 +42,6 @@ class Recent(Generic[K, T]):
             del self._keys[next(iter(self._keys))], self._items[0]
 
     def draw(self, rng: Chance) -> T | None:
-        """One of them, each with the same probability; None if there is none."""
+        """Draw an item, each with the same probability; None if there is none."""
         items = self._items
         return items[int(rng.random() * len(items))] if items else None

@@ -1,4 +1,4 @@
-"""Records: dicts whose keys are known, each with a value of its own kind."""
+"""Records: dicts with known keys, each with a value of its own hint."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from fitgym.testcase.expression import Collection, Expression, Literal
 
 __all__ = ["record"]
 
-_COMPLETE = 0.5  # how often no key is left out
-_PRESENT = 0.7  # how often a key is there otherwise
+_COMPLETE = 0.5  # probability that no key is left out
+_PRESENT = 0.7  # probability of each key otherwise
 
 Draw = Callable[[Draft, Chance, int], Expression]
 
 
 def record(fields: Sequence[tuple[Literal, Draw]], draft: Draft, rng: Chance, depth: int) -> Collection:
-    """A dict with all of the keys half of the time, with some of them otherwise.
+    """Draw a dict: with all keys half of the time, otherwise with some of them.
 
     Args:
-        fields: each key with what draws its value.
+        fields: each key with the form that draws its value.
         draft: the statements that values may refer to.
-        rng: source of chance.
-        depth: nesting so far.
+        rng: source of random numbers.
+        depth: current nesting.
     """
     complete = rng.random() < _COMPLETE
     parts: list[Expression] = []

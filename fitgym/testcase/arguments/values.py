@@ -1,4 +1,4 @@
-"""Values: what the parameters of operations are given, and what a change makes of it."""
+"""Values: arguments for the parameters of operations, and their mutation."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from fitgym.testcase.subtyping import simple_kind
 __all__ = ["Place", "Values"]
 
 _AS_ITERATOR = 0.1
-_TAMED = 0.95  # how often a large number is replaced where one has hit a limit before
+_TAMED = 0.95  # probability that a large number is replaced if large numbers hit a limit before
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A parameter of an operation, with everything that decides what it is given.
+    """A parameter of an operation, with all data for drawing an argument.
 
     Attributes:
         operation: id of the operation.
-        tested: the operation is under test.
+        tested: the operation is under test, or a way into the code under test.
         name, kind, hint, required, declared: see `Parameter`.
-        typed: its annotation is kept to, because it is one and the code is not prepared for anything else.
+        typed: arguments respect its annotation, because it has one and the code handles no other values.
         form: draws values of the hint.
         accepted: arguments that operations have accepted for parameters of the same name and hint.
-        mixture: kinds of value and their weights where the parameter has no hint, else None.
+        mixture: kinds of value and their weights if the parameter has no hint, else None.
     """
 
     operation: int
@@ -53,17 +53,17 @@ class Place:
 
 
 class Values:
-    """Arguments for the parameters of one subject's operations.
+    """Draws arguments for the parameters of one subject's operations.
 
     Args:
         subject: whose operations.
-        knowledge: what was learnt about them.
-        literals: where constants come from.
-        builder: says how objects for a hint are built.
-        rates: how often arguments are unusual, repeated or None, and how deep they nest.
+        knowledge: statistics about them.
+        literals: source of constants.
+        builder: returns the function that builds objects for a hint.
+        rates: probabilities of ill-typed, repeated and None arguments, and the maximum nesting.
 
     Attributes:
-        forms: how values of a hint are drawn.
+        forms: the forms that draw values of a hint.
     """
 
     def __init__(
@@ -79,10 +79,10 @@ class Values:
         self.rates = rates
         self.forms = Forms(subject, knowledge.results, literals, builder, rates)
 
-    # What a parameter gets
+    # Drawing
 
     def place(self, operation: Operation, parameter: Parameter) -> Place:
-        """What is known about a parameter, for `argument`."""
+        """Return the data about a parameter that `argument` needs."""
         return Place(
             operation.id,
             operation.leads_in,
@@ -98,7 +98,7 @@ class Values:
         )
 
     def argument(self, place: Place, draft: Draft, rng: Chance, depth: int) -> Expression:
-        """An argument for a parameter: as annotated, as demanded at run time, or what has worked so far."""
+        """Draw an argument for a parameter: as annotated, as inferred at run time, or of a kind that worked so far."""
         random = rng.random
         rates = self.rates
         value: Expression | None = None
@@ -123,30 +123,30 @@ class Values:
         return self.tamed(place.operation, value, rng) if self.knowledge.costly else value
 
     def tamed(self, operation: int, argument: Expression, rng: Chance) -> Expression:
-        """The argument, mostly without large numbers where those have hit a limit before."""
+        """Return the argument, mostly without large numbers if those hit a limit before."""
         if operation in self.knowledge.costly and is_large(argument) and rng.random() < _TAMED:
             return Literal(str(int(rng.random() * 100)))
         return argument
 
     def anything(self, draft: Draft, rng: Chance, depth: int) -> Expression:
-        """Any value at all."""
+        """Draw a value of any kind."""
         return self.forms.anything(draft, rng, depth)
 
     def of(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
-        """A value that `hint` describes; anything if there is no way to make one.
+        """Draw a value of `hint`, or any value if none of the hint can be built.
 
         Args:
-            hint: what is wanted.
-            draft: what may be referred to; statements that build objects are appended to it.
-            rng: source of chance.
-            depth: nesting so far, from 0.
+            hint: the wanted type.
+            draft: statements that the value may refer to; receives statements that build objects.
+            rng: source of random numbers.
+            depth: current nesting, from 0.
         """
         return self.forms.of(hint)(draft, rng, depth)
 
-    # What a change makes of it
+    # Changing
 
     def varied(self, place: Place, value: Expression, draft: Draft, rng: Chance) -> Expression:
-        """The argument of a parameter changed a little, mostly, or drawn anew."""
+        """Change the argument of a parameter: mostly slightly, otherwise by a new draw."""
         if rng.random() < 0.2:
             return self.argument(place, draft, rng, 0)
         hint = place.hint
@@ -157,10 +157,10 @@ class Values:
         return self.tamed(place.operation, self.changed(value, hint, draft, rng), rng)
 
     def changed(self, expression: Expression, hint: Hint, draft: Draft, rng: Chance, depth: int = 0) -> Expression:
-        """A value like `expression` but a little different, for a place that asks for `hint`.
+        """Return a value slightly different from `expression`, of type `hint`.
 
-        Constants move by a step, containers lose, gain or change one element, references point elsewhere; what has no
-        neighbours is drawn anew.
+        Constants move by a step. Containers lose, gain or change one element. References point to another statement. A
+        value without neighbours is drawn anew.
         """
         if isinstance(expression, Literal):
             if hint.kind == "literal" or expression in _UNCHANGEABLE:
@@ -219,14 +219,17 @@ _UNCHANGEABLE = (NONE, Literal("..."))
 
 
 def _as_iterator(value: Expression, rng: Chance) -> Expression:
-    """Now and then an iterator over a list: code that goes over one may treat it differently, and no demand can tell."""
+    """Sometimes replace a list by an iterator, because code may treat iterators differently.
+
+    Type inference cannot show whether it does.
+    """
     if type(value) is Collection and value.kind == "list" and rng.random() < _AS_ITERATOR:
         return Collection("iter", value.items)
     return value
 
 
 def _elements(hint: Hint, kind: CollectionKind, size: int) -> tuple[Sequence[Hint], Hint | None]:
-    """Hints of the elements of a container: (elements or keys, values of a dict or None)."""
+    """Return hints of the elements of a container: (elements or keys, values of a dict or None)."""
     if hint.kind == "union":
         for part in hint.args:
             if simple_kind(part) in (kind, "iterable", "sequence", "mapping", "iterator"):

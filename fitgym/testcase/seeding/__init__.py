@@ -1,4 +1,4 @@
-"""Seeding: examples that people wrote become test cases of the first population.
+"""Seeding: hand-written examples become test cases of the first population.
 
-The engine calls `seeds`; the other files are its parts.
+The engine uses `seeds`; the other modules are parts of it.
 """

@@ -1,4 +1,4 @@
-"""Conversions: what built-in functions make of containers that are written out."""
+"""Conversions: the results of built-in functions applied to container displays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS: Mapping[str, CollectionKind] = MappingProxyType(
 
 
 def converted(name: str, args: Sequence[Expression]) -> Expression | None:
-    """What a call of a built-in function gives, None if that cannot be written out.
+    """Return the result of a call of a built-in function, None if it cannot be written as an expression.
 
     Args:
         name: `list`, `tuple`, `set`, `frozenset`, `iter`, `sorted`, `dict`, `range`, `zip` or `enumerate`; any other

@@ -1,6 +1,6 @@
-"""Folding: the value of an expression of constants, worked out without running any code of the subject.
+"""Folding: evaluation of constant expressions without running code of the subject.
 
-More than `ast.literal_eval` knows: arithmetic, methods of text, ranges. Whatever would be large is refused.
+It covers more than `ast.literal_eval`: arithmetic, methods of text, ranges. Large results are rejected.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _METHODS = frozenset(
 
 
 class NotConstant(Exception):
-    """The expression is something else than a constant, or a large one."""
+    """The expression is not constant, or its value is large."""
 
 
 def folded(node: ast.expr, depth: int = 0) -> Any:
-    """The value of an expression of constants.
+    """Return the value of a constant expression.
 
     Raises:
-        NotConstant: it has names in it, its value would be large, or there is none.
+        NotConstant: it contains names, its value would be large, or it has no value.
     """
     if depth > _DEEPEST:
         raise NotConstant
@@ -67,7 +67,7 @@ def folded(node: ast.expr, depth: int = 0) -> Any:
         value = _value(node, depth + 1)
     except NotConstant:
         raise
-    except Exception:  # what the built-in operations raise: the expression has no value
+    except Exception:  # a built-in operation failed: the expression has no value
         raise NotConstant from None
     if isinstance(value, int) and not -_LARGEST < value < _LARGEST:
         raise NotConstant
@@ -120,7 +120,7 @@ def _text(part: ast.expr, depth: int) -> str:
 
 
 def _check_size(op: ast.operator, first: Any, second: Any) -> None:
-    """Refuse what would be large before it is worked out."""
+    """Reject operations with a large result before they are computed."""
     numbers = isinstance(first, int | float | complex) and isinstance(second, int | float | complex)
     if isinstance(op, ast.Mult) and not numbers:
         text, times = (second, first) if isinstance(first, int) else (first, second)
@@ -131,10 +131,10 @@ def _check_size(op: ast.operator, first: Any, second: Any) -> None:
 
 
 def written_as(value: Any, depth: int = 0) -> Expression:
-    """A value as an expression.
+    """Return a value as an expression.
 
     Raises:
-        NotConstant: it is too long or too deep, or no constant and no container of constants.
+        NotConstant: it is too long or too deep, or neither a constant nor a container of constants.
     """
     if type(value) in _SCALARS:
         text = text_of(value)

@@ -1,4 +1,4 @@
-"""A glossary: which operation of the subject the words of somebody else's code mean."""
+"""Glossary: maps names in other code to operations of the subject."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fitgym.testcase.expression import Name
 __all__ = ["Glossary"]
 
 _COMMON = frozenset(name for kind in (str, list, dict, set, bytes) for name in dir(kind))
-"""Methods of built-in types: on an unknown object they say nothing about its class."""
+"""Methods of built-in types: their use on an unknown object does not identify its class."""
 
 _BUILTINS = frozenset(
     [
@@ -35,9 +35,9 @@ _MODULES = frozenset(["operator", "math", "string"])
 
 
 class Glossary:
-    """The operations of a subject by the ways in which other code names them.
+    """The operations of a subject, by the names that other code uses for them.
 
-    Private operations are left out: a search comes to them late (`Operation.way_in`).
+    Private operations are left out: a search tries them late (`Operation.way_in`).
 
     Args:
         subject: whose operations.
@@ -63,9 +63,9 @@ class Glossary:
         self._named = {(one.module, one.qualname): one for one in subject.classes.values()}
 
     def operation(self, path: str) -> Operation | None:
-        """The function, constructor, class method or static method with a dotted path.
+        """Return the function, constructor, class method or static method with a dotted path, None if there is none.
 
-        A package passes on names of its modules, so a path that begins with the package need only end in the name.
+        A package may re-export names of its modules, so for a path inside the package only the end must match.
         """
         parts = path.split(".")
         for cut in range(len(parts) - 1, 0, -1):
@@ -80,14 +80,14 @@ class Glossary:
         return None
 
     def member(self, kinds: tuple[str, ...], name: str, owner: str) -> Operation | None:
-        """What `name` does on an object of the class `owner`, "" if that is unknown; None if nobody knows.
+        """Return the operation of the member `name` on an object of the class `owner`, None if it is unknown.
 
-        Of an unknown class the first operation with the name is taken: it is the name that is called.
+        For an unknown class (`owner` is ""), the result is an operation with the name, preferably one under test.
 
         Args:
-            kinds: of the operation that is meant.
+            kinds: allowed kinds of the operation.
             name: of the attribute, or the special method for an operator.
-            owner: name of the class, a key of `Subject.classes`.
+            owner: name of the class, a key of `Subject.classes`, or "".
         """
         found = [one for one in self._members.get(name, ()) if one.kind in kinds]
         if owner:
@@ -101,7 +101,7 @@ class Glossary:
         return next((one for one in found if one.under_test), found[0] if found else None)
 
     def returned(self, operation: Operation) -> str:
-        """The class of what an operation gives back, "" if that is unknown."""
+        """Return the class of an operation's result, "" if it is unknown."""
         if operation.kind == "constructor":
             return operation.owner
         hints = operation.returns.args if operation.returns.kind == "union" else (operation.returns,)
@@ -111,7 +111,7 @@ class Glossary:
         return hint.name if hint.kind == "class" and not hint.name.startswith("builtins.") else ""
 
     def name(self, path: str) -> Name | None:
-        """A class, a member of an enum or a function as an argument; None if it cannot be named safely."""
+        """Return a class, a member of an enum or a function as an argument; None if it cannot be named safely."""
         module, _, last = path.rpartition(".")
         if module == "builtins":
             return Name("builtins", last) if last in _BUILTINS else None
@@ -134,5 +134,5 @@ class Glossary:
 
     @staticmethod
     def is_builtin(name: str) -> bool:
-        """A built-in class or function that may be an argument."""
+        """Return whether a built-in class or function may be an argument."""
         return name in _BUILTINS

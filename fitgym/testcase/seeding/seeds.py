@@ -1,4 +1,4 @@
-"""Seeds: test cases and arguments made from what people have already written about the subject."""
+"""Seeds: test cases and arguments from existing hand-written uses of the subject."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from fitgym.testcase.statement import Statement
 __all__ = ["Seeds", "seeds"]
 
 _MOST = 200
-"""Test cases made from examples: they are executed before everything else, and are few against any budget."""
+"""Maximum number of test cases from examples; they are executed first, and are few relative to any budget."""
 
 _OFTEN = 16
-"""How often an operation is called by examples before further ones of nothing else are left out."""
+"""Calls of an operation by examples, beyond which further examples of only such operations are skipped."""
 
 _LONGEST = 10
-"""Statements of a test case that is put together from parts that have nothing to do with each other."""
+"""Maximum number of statements of a test case that combines unrelated groups."""
 
 _MOST_GIVEN = 24
-"""Arguments kept for a parameter."""
+"""Maximum number of arguments kept for a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """What the search begins with.
+    """The seeds of a search.
 
     Attributes:
-        testcases: sequences of statements, those nearest to the module first, no two the same.
-        given: arguments of calls that could not be repeated as a whole.
+        testcases: sequences of statements, nearest to the module first, without duplicates.
+        given: arguments of calls that could not be translated as a whole.
     """
 
     testcases: tuple[tuple[Statement, ...], ...] = ()
@@ -40,11 +40,11 @@ class Seeds:
 
 
 def seeds(subject: Subject, max_length: int) -> Seeds:
-    """The seeds of a subject; the same every time, without any chance.
+    """Return the seeds of a subject; deterministic, without random numbers.
 
     Args:
         subject: whose examples are translated.
-        max_length: most statements of a test case.
+        max_length: maximum number of statements of a test case.
     """
     glossary = Glossary(subject)
     leads_in = frozenset(operation.id for operation in subject.operations if operation.leads_in)
@@ -71,9 +71,9 @@ def seeds(subject: Subject, max_length: int) -> Seeds:
 
 
 def _parts(sequence: Sequence[Statement], leads_in: frozenset[int], max_length: int) -> list[tuple[Statement, ...]]:
-    """The sequence as test cases: statements that have to do with each other stay together, small groups are joined.
+    """Split the sequence into test cases: dependent statements stay together, small groups are merged.
 
-    A test case ends at its first exception, so what is long and has no need to be would lose its second half.
+    A test case ends at its first exception, so an unnecessarily long one may never run its second half.
     """
     group = list(range(len(sequence)))
     for position, statement in enumerate(sequence):
@@ -88,7 +88,7 @@ def _parts(sequence: Sequence[Statement], leads_in: frozenset[int], max_length: 
         useful = [position for position in positions if sequence[position].operation in leads_in]
         if not useful:
             continue
-        positions = positions[: positions.index(useful[-1]) + 1][:max_length]  # what they refer to stands before them
+        positions = positions[: positions.index(useful[-1]) + 1][:max_length]  # their references come first
         if parts and len(parts[-1]) + len(positions) <= _LONGEST:
             parts[-1] = sorted([*parts[-1], *positions])
         else:

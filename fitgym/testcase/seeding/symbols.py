@@ -1,4 +1,4 @@
-"""Symbols: the operators of Python's syntax trees, and the special method that each of them calls."""
+"""Symbols: the operators of Python's syntax trees, and the special method of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transcript: the statements that a translation has made so far, and the classes of their results."""
+"""A transcript: the statements translated so far, and the classes of their results."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Transcript"]
 
 
 class Transcript:
-    """Statements in order, each of which fits the signature of its operation.
+    """Statements in order, each valid for the signature of its operation.
 
     Args:
         glossary: of the subject.
 
     Attributes:
         statements: without those that raise on purpose.
-        raising: for each of these the statements up to it.
+        raising: for each of these, the statements up to and including it.
     """
 
     def __init__(self, glossary: Glossary) -> None:
@@ -34,7 +34,7 @@ class Transcript:
         return len(self.statements)
 
     def set_aside(self, before: int) -> bool:
-        """Take away what was added since there were `before` statements: it raises. Whether there was any."""
+        """Remove the statements added after the first `before`, because they raise. Returns whether there were any."""
         if len(self.statements) == before:
             return False
         self.raising.append(list(self.statements))
@@ -42,11 +42,11 @@ class Transcript:
         return True
 
     def owner(self, receiver: Ref) -> str:
-        """The class of the result of a statement, "" if it is unknown."""
+        """Return the class of the result of a statement, "" if it is unknown."""
         return self._owners[receiver.position]
 
     def apply(self, special: str, receiver: object, arguments: Sequence[Expression]) -> Ref | None:
-        """Append a special method of an object, if its class is known to have it."""
+        """Append a special method of an object, if its class is known and has it."""
         if not isinstance(receiver, Ref) or not self.owner(receiver):
             return None
         return self.member(("operator",), special, receiver, tuple(arguments), ())
@@ -59,7 +59,7 @@ class Transcript:
         args: tuple[Expression, ...],
         kwargs: tuple[tuple[str, Expression], ...],
     ) -> Ref | None:
-        """Append a use of a member of an object, if its class is known to have it."""
+        """Append a use of a member of an object, if the glossary finds an operation for it."""
         operation = self._glossary.member(kinds, name, self.owner(receiver))
         return None if operation is None else self.append(operation, receiver.position, args, kwargs)
 
@@ -79,7 +79,7 @@ class Transcript:
             for one in operation.parameters
             if one.required and one.kind not in ("var_positional", "var_keyword")
         }
-        # Variable parameters of helpers are not described: a search never gives them, and an example may.
+        # Variable parameters of helpers are not described: a search never uses them, but an example may.
         if (None in bound and operation.leads_in) or len(set(names)) < len(names) or not required <= set(names):
             return None
         self.statements.append(Statement(operation.id, receiver, args, kwargs))

@@ -1,8 +1,8 @@
 """Translation: the statements of an example as statements of test cases.
 
-The example is followed as it would run, but nothing runs: names stand for literals, for results of earlier statements,
-or for something in a module. What cannot be said with operations of the subject is left out, and with it whatever
-depends on it. Loops over literals are written out, and functions of the example itself are put in place of their calls.
+The translation follows the example in execution order, but nothing runs. Names refer to literals, to results of earlier
+statements, or to objects of a module. Code that operations of the subject cannot express is left out, with all code
+that depends on it. Loops over literals are unrolled, and calls of the example's own functions are inlined.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from fitgym.testcase.seeding.transcript import Transcript
 __all__ = ["Given", "Translation"]
 
 _MOST_STEPS = 3000
-_MOST_ROUNDS = 6  # of a loop that is written out
-_DEEPEST = 4  # calls of functions of the example
+_MOST_ROUNDS = 6  # iterations of an unrolled loop
+_DEEPEST = 4  # nested calls of functions of the example
 
 _RAISES = frozenset(["raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "assert_raises", "warns"])
 _DRAINING = frozenset(["list", "tuple", "sorted", "set", "iter", "frozenset"])
@@ -41,12 +41,12 @@ _CALLED = frozenset(
 
 
 class Given(NamedTuple):
-    """An argument that somebody gave, in a call that could not be translated as a whole.
+    """An argument of a call that could not be translated as a whole.
 
     Attributes:
         operation: id of the operation.
         parameter: name of its parameter.
-        value: what it was given, without references.
+        value: the argument, without references.
     """
 
     operation: int
@@ -56,7 +56,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """Something in a module, by its dotted path."""
+    """An object of a module, by its dotted path."""
 
     text: str
 
@@ -76,11 +76,11 @@ class Translation:
 
     Args:
         glossary: of the subject.
-        example: what is translated.
+        example: the example to translate.
 
     Attributes:
-        sequences: what was made of it: the statements without those that raise on purpose, then for each of these the
-            statements up to it.
+        sequences: the statements without those that raise on purpose, then for each of these the statements up to and
+            including it.
         given: arguments of calls that could not be translated.
     """
 
@@ -99,7 +99,7 @@ class Translation:
     # Statements
 
     def _body(self, body: Sequence[ast.stmt]) -> bool:
-        """Follow statements; whether one of them returned."""
+        """Follow statements. Returns whether one of them returned."""
         for statement in body:
             self._steps += 1
             if self._steps > _MOST_STEPS:
@@ -145,8 +145,10 @@ class Translation:
                             return True
                 else:
                     self._bind(target, None)
+            # Handlers would run only after an exception, which the translation does not model.
             case ast.Try(body=body):
                 return self._body(body)
+            # Nothing is executed, so the outcome is unknown; the first branch is followed.
             case ast.If(test=test, body=body):
                 self._value(test)
                 return self._body(body)
@@ -176,7 +178,7 @@ class Translation:
         return ended
 
     def _set_aside(self, before: int) -> None:
-        """What was added since then raises: it ends a sequence of its own."""
+        """Move the statements after the first `before` into a sequence of their own, because they raise."""
         if self._written.set_aside(before):
             for name, value in self._names.items():
                 if isinstance(value, Literal | Collection | Ref) and _beyond(value, before):
@@ -209,7 +211,7 @@ class Translation:
     # Expressions
 
     def _value(self, node: ast.expr) -> _Value:
-        """What an expression stands for; statements that it needs are appended. None if that cannot be said."""
+        """Return the value of an expression and append the statements it needs; None if it cannot be expressed."""
         self._steps += 1
         if self._steps > _MOST_STEPS:
             return None
@@ -267,7 +269,7 @@ class Translation:
         return None
 
     def _is_own(self, node: ast.expr) -> bool:
-        """It is the test case that the example is a method of."""
+        """The node is `self` or `cls` of the test class that contains the example."""
         return isinstance(node, ast.Name) and node.id in ("self", "cls") and node.id not in self._names
 
     def _named(self, name: str) -> _Value:
@@ -280,7 +282,7 @@ class Translation:
         return _Path(f"builtins.{name}") if self._glossary.is_builtin(name) else None
 
     def _expression(self, value: _Value) -> Expression | None:
-        """A value as an argument."""
+        """Return a value as an argument."""
         if isinstance(value, _Path):
             return self._glossary.name(value.text)
         if isinstance(value, _Local):
@@ -296,7 +298,7 @@ class Translation:
         return self._expression(self._value(node))
 
     def _items(self, parts: Sequence[ast.expr]) -> list[Expression] | None:
-        """The elements of a display or the arguments of a call; None if one is unknown."""
+        """Return the elements of a display or the arguments of a call; None if one is unknown."""
         found: list[Expression] = []
         for part in parts:
             if isinstance(part, ast.Starred):
@@ -431,7 +433,7 @@ class Translation:
         return found
 
     def _note_given(self, operation: Operation, node: ast.Call) -> None:
-        """Keep those arguments of a call that are constants."""
+        """Keep the constant arguments of a call."""
         places: list[tuple[int | str, ast.expr]] = [*enumerate(node.args)]
         places += [(word.arg, word.value) for word in node.keywords if word.arg is not None]
         for place, argument in places:
@@ -443,14 +445,14 @@ class Translation:
                 self.given.append(Given(operation.id, parameter.name, value))
 
     def _built_in(self, name: str, args: Sequence[Expression]) -> _Value:
-        """A built-in function: an operator of an object, or a container made from another."""
+        """Translate a built-in function: an operator of an object, or a container made from another one."""
         if not args:
             return None
         first = args[0]
         if isinstance(first, Ref):
             if name in _CALLED and (found := self._written.apply(f"__{name}__", first, args[1:])) is not None:
                 return found
-            return first if name in _DRAINING else None  # close enough: who made it knows whether it is drained
+            return first if name in _DRAINING else None  # approximation: `Statement.iterate` decides
         return converted(name, args)
 
     def _inlined(self, called: _Local, node: ast.Call) -> _Value:
@@ -473,6 +475,7 @@ class Translation:
         self._depth -= 1
         self._names, returned = outside, self._returned
         self._returned = None
+        # The statement may have been set aside since, because it raises.
         return None if isinstance(returned, Ref) and returned.position >= len(self._written) else returned
 
 
@@ -481,7 +484,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _written(node: ast.expr) -> Expression | None:
-    """A constant expression, None for any other."""
+    """Return a constant expression, None for any other."""
     try:
         return written_as(folded(node))
     except NotConstant:
@@ -489,7 +492,7 @@ def _written(node: ast.expr) -> Expression | None:
 
 
 def _beyond(value: Expression, position: int) -> bool:
-    """It refers to a statement from that position on."""
+    """The value refers to a statement from that position on."""
     if isinstance(value, Ref):
         return value.position >= position
     return isinstance(value, Collection) and any(_beyond(item, position) for item in value.items)
