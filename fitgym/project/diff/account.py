@@ -75,7 +75,7 @@ def _remarks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
     modules = comparison.modules
     new = [*comparison.versions.added, *(name for one in modules for name in named(one, one.edited.edits.added))]
     if new:
-        yield "new, nothing to compare with", new
+        yield "new, without an earlier version to compare with", new
     missed = [name for one in modules if not one.problem for name in named(one, one.missed)]
     if missed:
         yield "not compared, no generated call of a public function ran them", missed
