@@ -280,6 +280,7 @@ def main(arguments: list[str] | None = None) -> None:
     Raises:
         KeyboardInterrupt: the user interrupted before there was a result; `fitgym.__main__` reports it.
     """
+    # As an exception, so that `with` blocks end worker processes and remove temporary folders.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     try:

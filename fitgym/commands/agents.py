@@ -252,8 +252,8 @@ def evaluate(
         sys.stdout.write(f"{line['agent']:<{width}}  {share:>13}  {median:>6}  {line['runs']:4}  {line['failed']:6}\n")
     for name, (decisions, actions_there) in evaluation.first_tries(rows).items():
         sys.stdout.write(
-            f"{name} made {decisions} decisions in a run and has {actions_there} actions to try: too few to show learning; "
-            "use a larger --budget or fewer --generations-per-step\n"
+            f"{name} made {decisions} decisions in a run and has {actions_there} actions to try: too few to show "
+            "learning; use a larger --budget or fewer --generations-per-step\n"
         )
     if json is not None:
         write(json_format.dumps([row.to_json() for row in rows], indent=1) + "\n", json)

@@ -45,8 +45,8 @@ NEEDED = ("limit on memory", "limit on files", "audit hook", "shared journal")
 
 ADVICE = {
     "limit on processes": "run fitgym as an ordinary user, or limit the processes of the container",
-    "Landlock": "with a kernel of 5.13 or newer that enables Landlock (see /sys/kernel/security/lsm), the code under test "
-    "cannot write outside of its folder, not even through C; without it, use a container",
+    "Landlock": "with a kernel of 5.13 or newer that enables Landlock (see /sys/kernel/security/lsm), the code under "
+    "test cannot write outside of its folder, not even through C; without it, use a container",
     "signals stay inside": "with a kernel of 6.12 or newer, the code under test cannot send signals to your processes",
     "orphans are found": "processes started by the code under test may keep running; use a container",
     "ends are noticed at once": "with a kernel of 5.3 or newer, fitgym notices the end of a process without polling",
@@ -69,10 +69,11 @@ def grade(points: int) -> str:
 '''
 
 MISSING = {
-    Level.GUARD: "code under test can disable the remaining layer; run fitgym in a container or on a kernel with Landlock",
+    Level.GUARD: "code under test can disable the remaining layer; run fitgym in a container or on a kernel "
+    "with Landlock",
     Level.LANDLOCK: "fitgym supports seccomp on x86_64 and aarch64 only, and the container must allow it",
-    Level.SECCOMP: "allow user namespaces, such as by kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu; they need Linux "
-    "5.12 or newer. Containers refuse them by default, and protect files outside of the container themselves",
+    Level.SECCOMP: "allow user namespaces, such as by kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu; they "
+    "need Linux 5.12 or newer. Containers refuse them by default, but protect files outside of the container",
 }
 """How the user can reach a higher level of the sandbox, by the current level."""
 
@@ -254,7 +255,7 @@ def _addresses() -> Finding:
         found.add(place.stdout)
     if len(found) == 1:
         return Finding("worker", "addresses", "ok", "are the same in each process")
-    advice = "if a subject shows addresses, runs with the same seed may differ; containers that refuse personality(2) cause this"
+    advice = "results of subjects that show addresses may differ with the same seed; containers that refuse personality(2) cause this"
     return Finding("worker", "addresses", "weak", "differ between processes", advice)
 
 

@@ -142,7 +142,8 @@ def generate(
         if only or exclude:
             flag = "--only" if only else "--exclude"
             raise InputError(
-                f"{flag} selects modules of a package or project, but '{subject}' is a single module; leave the option out"
+                f"{flag} selects modules of a package or project, but '{subject}' is a single module; leave the "
+                "option out"
             )
         return _generate_one(
             subject,

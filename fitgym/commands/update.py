@@ -87,7 +87,7 @@ def update(
         sys.stdout.write(f"deleted: {file}: it contains no tests any more\n")
     if pruned.left:
         sys.stdout.write(
-            f"failing, but not changed because you wrote or edited them or their file cannot be imported ({len(pruned.left)}):\n\n"
+            f"not changed, because they are yours or their file cannot be imported ({len(pruned.left)}):\n\n"
         )
         sys.stdout.write("".join(f"{line}\n" for line in described(pruned.left, project.root)))
     return run_project(

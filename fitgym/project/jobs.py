@@ -32,6 +32,7 @@ class Job:
     def __init__(self) -> None:
         self.module = ""
         self._pending = b""
+        # A file, because a job would block on a full pipe that nobody reads.
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `close`)
         self._process = subprocess.Popen(
             [*COMMAND, str(os.getpid())],
@@ -42,6 +43,7 @@ class Job:
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._input, self.output = self._process.stdin, self._process.stdout
+        # `read` must not wait for a job that has written nothing.
         os.set_blocking(self.output.fileno(), False)
 
     def begin(self, module: str, request: Mapping[str, Any]) -> None:
@@ -135,7 +137,7 @@ class Jobs:
         return len(self.busy) < self._limit
 
     def answers(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Wait for lines, and yield each with the name of its module; a job that has ended makes room for another one."""
+        """Wait for lines, and yield each with the name of its module; jobs that have ended are removed."""
         for key, _ in self._selector.select(PATIENCE_S):
             job: Job = key.data
             for line in job.read():

@@ -84,9 +84,7 @@ class Project:
         return self.tests / "generated"
 
     def lacks(self, name: str) -> bool:
-        """Return whether the source has neither a module of that dotted name nor a class of that name in its parent
-        module.
-        """
+        """Return whether the source has no module of that dotted name, and its parent module no class of that name."""
         place = self.source.joinpath(*name.split("."))
         if place.with_suffix(".py").is_file() or (place / "__init__.py").is_file():
             return False

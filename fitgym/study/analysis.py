@@ -269,13 +269,13 @@ def _warnings(results: Results) -> tuple[str, ...]:
     elif len(plan.seeds) < FEW:
         surer = "" if few_subjects else " Results over all subjects are more certain."
         said.append(
-            f"{len(plan.seeds)} seeds for each subject are fewer than {FEW}: only large effects on a single subject can be "
-            f"detected, and the best arm on a subject may change with other seeds.{surer}"
+            f"{len(plan.seeds)} seeds for each subject are fewer than {FEW}: only large effects on a single subject "
+            f"can be detected, and the best arm on a subject may change with other seeds.{surer}"
         )
     if few_subjects:
         said.append(
-            f"{len(plan.subjects)} subjects are too few: with a correction for {others} comparisons, Wilcoxon's test over them "
-            f"cannot give p < {ALPHA}. No difference can be shown."
+            f"{len(plan.subjects)} subjects are too few: with a correction for {others} comparisons, Wilcoxon's test "
+            f"over them cannot give p < {ALPHA}. No difference can be shown."
         )
     said += [
         f"{one} and {other} made the same choices, so they cannot be distinguished here."
@@ -286,8 +286,8 @@ def _warnings(results: Results) -> tuple[str, ...]:
     most = [f"{arm} ({share:.0%})" for arm, share in trying.items() if share > 0.5]
     if most:
         said.append(
-            f"Most decisions try an action for the first time in their run: {', '.join(most)}. An agent that learns from "
-            "rewards has learned little by then; use more decisions, or fewer actions, to measure its ability."
+            f"Most decisions try an action for the first time in their run: {', '.join(most)}. An agent that learns "
+            "from rewards has learned little by then; use more decisions, or fewer actions, to measure its ability."
         )
     if len(results.versions) > 1:
         said.append(f"The runs were made with different versions: {'; '.join(sorted(results.versions))}.")

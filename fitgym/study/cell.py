@@ -82,6 +82,7 @@ def save(text: str, file: Path) -> None:
     except OSError:
         scratch.unlink(missing_ok=True)
         raise
+    # The new name is durable only after the folder is synced too.
     folder = os.open(file.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

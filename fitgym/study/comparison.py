@@ -82,8 +82,9 @@ class Contrast:
 
     @property
     def toward(self) -> int:
-        """The direction of the test: 1 if the agent reaches more, -1 if less, 0 if neither. Needs scipy (extra
-        `study`).
+        """The direction of the test: 1 if the agent reaches more, -1 if less, 0 if neither.
+
+        Needs scipy (extra `study`).
         """
         found = self.a12 - 0.5 if self.subjects == 1 else signed_ranks(np.subtract(self.ours, self.theirs))
         return (found > 0.0) - (found < 0.0)
@@ -158,6 +159,7 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
     References:
         Owen 2007, The Pigeonhole Bootstrap: resampling rows and columns of a table independently of each other.
     """
+    # Only pairs with the same subject and seed are compared.
     both = {name: sorted(ours[name].keys() & theirs.get(name, {}).keys()) for name in ours}
     both = {name: seeds for name, seeds in both.items() if seeds}
     if not both:

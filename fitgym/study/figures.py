@@ -212,7 +212,7 @@ def ranks_figure(ranks: Ranks) -> Drawing:
 
 FIGURES: Mapping[str, tuple[str, Callable[[Results], Drawing | None]]] = {
     "boxes": (
-        "All runs, as shares of the most that any run reached on the same subject; for a metric of 0 or 1, its mean on each.",
+        "All runs, as shares of the most that any run reached on the subject; for a metric of 0 or 1, its mean.",
         boxes,
     ),
     "reached": (

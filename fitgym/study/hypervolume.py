@@ -47,6 +47,7 @@ def _volume(points: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> float:
         return 0.0
     if points.shape[1] == 1:
         return float(points.max())
+    # Each slice along the last goal is a problem with one goal less.
     ordered = points[np.argsort(-points[:, -1], kind="stable")]
     heights = ordered[:, -1]
     lower = np.append(heights[1:], 0.0)

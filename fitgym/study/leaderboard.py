@@ -51,8 +51,7 @@ class Board:
         return all(len(runs) < 2 for by_subject in self.values.values() for runs in by_subject.values())
 
     def judged(self) -> dict[str, Judged[Contrast]]:
-        """Return the comparison of each agent with the first of the board, without agents that have no common run with
-        it.
+        """Return the comparison of each agent with the first of the board, if they have runs in common.
 
         The first agent is chosen by the same runs, so p is corrected for all pairs of agents.
         """
@@ -131,8 +130,8 @@ def markdown(found: list[Board]) -> str:
             parts.append(f"{str(Verdict.ONE_SEED).capitalize()}. The effect of chance on an agent's place is unknown.")
         else:
             parts.append(
-                "A verdict states an effect only if the interval of A12 excludes 0.5 and p, adjusted for all pairs of agents, is "
-                "below 0.05."
+                "A verdict states an effect only if the interval of A12 excludes 0.5 and p, adjusted for all pairs of "
+                "agents, is below 0.05."
             )
         if board.missing:
             parts.append(notice(board.missing))

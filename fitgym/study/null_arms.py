@@ -73,7 +73,7 @@ def best_constant(rows: Iterable[Row], training: Sequence[str]) -> str:
             continue
         if setting.subject not in training:
             raise InputError(
-                f"'{setting.subject}' is not in the training split; choose the constant by runs on the training split only"
+                f"'{setting.subject}' is not in the training split; choose constants on the training split only"
             )
         values[setting.agent][setting.subject, setting.seed] = row.value
     if not values:
@@ -82,7 +82,8 @@ def best_constant(rows: Iterable[Row], training: Sequence[str]) -> str:
     for agent, found in values.items():
         if set(found) != cells:
             raise InputError(
-                f"'{agent}' has {len(found)} runs on other subjects or seeds than the first constant; expected the same subjects and seeds"
+                f"'{agent}' has {len(found)} runs on other subjects or seeds than the first constant; expected the "
+                "same subjects and seeds"
             )
     most = {cell: max(found[cell] for found in values.values()) for cell in cells}
 

@@ -338,8 +338,8 @@ def _name(document: Mapping[str, Any]) -> str:
     name = _text(document, "name")
     if name.startswith(".") or len(name.encode()) > _LONGEST_NAME or not name.isprintable() or {"/", "\\"} & set(name):
         raise InputError(
-            f"name is {name[:60]!r}; expected the name of a folder for the results: at most {_LONGEST_NAME} bytes, without "
-            "slashes, not beginning with a dot"
+            f"name is {name[:60]!r}; expected the name of a folder for the results: at most {_LONGEST_NAME} bytes, "
+            "without slashes, not beginning with a dot"
         )
     return name
 

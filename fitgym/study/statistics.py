@@ -174,8 +174,7 @@ def wilcoxon(ours: ArrayLike, theirs: ArrayLike) -> Test:
 
 
 def signed_ranks(differences: ArrayLike) -> float:
-    """Return the rank sum of the positive differences minus that of the negative ones: the direction of Wilcoxon's
-    test.
+    """Return the rank sum of positive minus that of negative differences: the direction of Wilcoxon's test.
 
     Differences of 0 and NaN are left out before ranking, as in the test.
     """

@@ -80,8 +80,8 @@ class Store:
             if {**there.to_json(), "path": ""} != {**plan.to_json(), "path": ""}:
                 changed = [key for key, value in plan.to_json().items() if there.to_json()[key] != value]
                 raise InputError(
-                    f"'{folder}' contains another study, '{there.name}', which differs in {', '.join(changed)}; name another "
-                    "folder, or remove this one"
+                    f"'{folder}' contains another study, '{there.name}', which differs in {', '.join(changed)}; name "
+                    "another folder, or remove this one"
                 )
         try:
             save(json.dumps(plan.to_json(), indent=1) + "\n", file)

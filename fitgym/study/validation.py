@@ -130,7 +130,7 @@ def _repeated(claim: Claim) -> Repetition:
     if "trial" not in claim.record:
         return repeat(claim.record, path=claim.path, suite=claim.suite)
     record = check(dict(claim.record), StudyRecord)
-    if said := _misnamed(record):
+    if said := _wrong_id(record):
         return Repetition(tuple(said))
     if record["error"]:
         claimed = [name for name in ("measures", "series", "run") if record[name]]
@@ -143,7 +143,7 @@ def _repeated(claim: Claim) -> Repetition:
     return Repetition(found.differences, unchecked, found.made)
 
 
-def _misnamed(record: Mapping[str, Any]) -> list[str]:
+def _wrong_id(record: Mapping[str, Any]) -> list[str]:
     """Return a sentence if the id of a study's record does not match its run."""
     cell = Cell(*(record[name] for name in ("trial", "arm", "subject", "seed", "budget", "settings")))
     if cell.id == record["id"]:

@@ -126,6 +126,7 @@ def finish(
     engine.budget = None
     counted = not math.isinf(units)
     unfinished: list[str] = []
+    # Minimise, observe and choose assertions, each stage within its share of time or work.
     try:
         mutation = Mutation(engine, Allotment(engine, JUDGING_WORK * units))
         shortening = Allotment(engine, SHORTENING_WORK * units)
@@ -147,6 +148,7 @@ def finish(
         Dropped(f"a test of {engine.subject.operations[engine.table[testcase[-1]].operation].name}", _UNOBSERVED)
         for testcase in dropped
     ]
+    # Build the tests, without those whose outcome depends on installed packages.
     statements = [engine.table.statements(testcase) for testcase in kept]
     made = finished_tests(statements, observed, engine.subject, before, kills)
     elsewhere = [test for test in made if test is not None and test.raises in _NOT_INSTALLED]
@@ -160,15 +162,15 @@ def finish(
             chosen, engine.subject, folder=folder, command=command, dialect=dialect, reserved=unbound, headed=headed
         )
 
+    # Join the existing file, if there is one.
     if filing is not None:
         alone = SuiteFile(render(tests))
         tests, unbound = filing.joining(tests, alone), filing.conflicts(alone)
+    # Check the file in fresh interpreters, and remove what is not stable.
     checking = replace(deadline, soft=deadline.hard) if counted else deadline
     stable = stabilize(tests, render, engine.subject.reference, deadline=checking, report=report)
     if not stable.complete:
-        unfinished.append(
-            f"checking: {stable.runs} of {stable.wanted} runs in fresh interpreters, stopped by the clock"
-        )
+        unfinished.append(f"checking: {stable.runs} of {stable.wanted} runs in fresh interpreters, no time for more")
     if stable.weakened:  # names may mention dropped assertions
         new_names = renamed(stable.tests, engine.subject)
         stable = replace(stable, tests=tuple(new_names if filing is None else filing.distinct(new_names)))
@@ -177,13 +179,14 @@ def finish(
     source = render(stable.tests) if stable.tests else ""
     if filing is not None:
         filing.write(render(stable.tests, filing.headed) if stable.tests else "")
+    # Measure the final file.
     started = time.monotonic()
     report("running mutants")
     scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline
     score = mutation_score(engine, stable.tests, source, scoring, twice=counted or math.isinf(deadline.hard))
     score_s = time.monotonic() - started
     if score is not None and not score.complete:
-        unfinished.append("running mutants: stopped by the clock, remaining mutants count as survivors")
+        unfinished.append("running mutants: stopped by the clock, the mutants that are left count as survivors")
     coverage = engine.coverage_of(testcases)
     if score is not None:  # minimising ran only some of the mutants
         coverage[score.fitness] = (len(score.killed), score.total)
@@ -206,7 +209,7 @@ def finish(
 def _cut_off(stage: str, engine: Workbench, *allotments: Allotment) -> list[str]:
     """Return a sentence about a stage if it was cut off, else nothing."""
     if any(one.empty for one in allotments):
-        return [f"{stage}: stopped by its limit of work, which depends on the work of the search"]
+        return [f"{stage}: stopped after as much work as its share of the search"]
     return [f"{stage}: stopped by the clock"] if engine.late else []
 
 
@@ -241,7 +244,7 @@ def _minimized(
         with allotment.spend():
             shown = engine.observe(testcases)
         return [
-            Seen(_written_out(one), _iterators(engine, testcase, one))
+            Seen(_literal_results(one), _iterators(engine, testcase, one))
             for testcase, one in zip(testcases, shown, strict=True)
         ]
 
@@ -262,10 +265,10 @@ def _minimized(
     candidates = engine.best_suite(names)
     if not deadly or not candidates:
         return smaller(candidates)
-    return _deadly(engine, deadly, candidates, smaller)
+    return _minimized_for_mutants(engine, deadly, candidates, smaller)
 
 
-def _deadly(
+def _minimized_for_mutants(
     engine: Workbench,
     name: str,
     candidates: Sequence[TestCase],
@@ -297,7 +300,7 @@ def _deadly(
     return list(kept)
 
 
-def _written_out(seen: Observed) -> dict[int, Expression]:
+def _literal_results(seen: Observed) -> dict[int, Expression]:
     """Return the results of statements that have a literal form, by position."""
     return {
         fact.position: fact.expression

@@ -104,17 +104,17 @@ def fewest(candidates: Sequence[Observation], matrix: Kills) -> list[Observation
     alive: set[int] = set().union(*deadly.values())
     taken: list[Observation] = []
     while alive:
-        best = max(deadly, key=lambda fact: (len(deadly[fact] & alive), -plainness(fact)))
+        best = max(deadly, key=lambda fact: (len(deadly[fact] & alive), -assertion_length(fact)))
         taken.append(best)
         alive -= deadly[best]
-    for fact in sorted(taken, key=plainness, reverse=True):
+    for fact in sorted(taken, key=assertion_length, reverse=True):
         others = set().union(*(deadly[other] for other in taken if other != fact))
         if deadly[fact] <= others:
             taken.remove(fact)
     return [fact for fact in deadly if fact in taken]
 
 
-def plainness(fact: Observation) -> int:
+def assertion_length(fact: Observation) -> int:
     """Return the approximate number of characters of the assertion; fewer is simpler."""
     around = {"equal": 0, "is": 0, "truth": 0, "approx": 15, "nan": 10, "text": 5, "list": 6, "length": 5}.get(
         fact.kind, 30

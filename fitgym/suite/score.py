@@ -102,6 +102,7 @@ def mutation_score(
     checked = engine.check(testcases, expected, fitness.needs)  # assertions also run code of the subject
     for testcase, trace in zip(testcases, checked, strict=True):
         expected[testcase] = replace(expected[testcase], fuel=max(expected[testcase].fuel, trace.fuel))
+    # A test can only kill mutants that it infects, by its statements or by its assertions.
     infected = fitness.infected([engine.trace(testcase) for testcase in testcases])
     infected |= fitness.infected(checked)
     at_import = fitness.infected(engine.traces_of_import(fitness.needs))[0]

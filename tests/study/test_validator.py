@@ -40,7 +40,7 @@ def test_a_record_that_takes_too_long_is_not_valid_and_the_next_one_is_validated
     with Validator(8.0) as validator:
         assert validator.validate(Claim("first", quick)).valid
         (reason,) = validator.validate(Claim("second", endless())).reasons
-        assert reason == "cannot be made again within 8 s; raise --limit if the run may take longer"
+        assert reason == "cannot be repeated within 8 s; raise --limit if the run may take longer"
         assert validator.validate(Claim("third", quick)).valid
 
 
@@ -63,7 +63,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_command_gives_up_a_record_after_the_limit(tmp_path: Path) -> None:
     (tmp_path / "endless.json").write_text(json.dumps(endless()), "utf-8")
     done = command(str(tmp_path / "endless.json"), "--limit", "3")
-    assert done.returncode == 1 and "cannot be made again within 3 s" in done.stdout and done.stderr == ""
+    assert done.returncode == 1 and "cannot be repeated within 3 s" in done.stdout and done.stderr == ""
 
 
 def test_sources_without_records_are_bad_input(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_sources_without_records_are_bad_input(tmp_path: Path) -> None:
     for source in ("/dev/null", str(tmp_path / "blank.jsonl")):
         done = command(source)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"fitgym: '{source}' holds no record, expected at least one\n"
+        assert done.stderr == f"fitgym: '{source}' contains no record; expected at least one\n"
 
 
 def test_a_record_that_is_nested_deep_is_not_valid_and_the_others_are_validated(

@@ -80,7 +80,7 @@ def edits(before: str, after: str) -> Edits:
 
 
 def users(source: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the functions, methods and classes of a module that use one of the names, directly or through other names."""
+    """Return functions, methods and classes of a module that use one of the names, directly or through others."""
     return tuple(sorted(_affected(set(names), _module(source))))
 
 
@@ -252,7 +252,7 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def _parsed(source: str) -> ast.Module:
-    """Parse the whole source; `fitgym.subject.code.syntax.parse` would abridge long tables, whose entries matter here."""
+    """Parse the whole source; `fitgym.subject.code.syntax.parse` would abridge long tables, which matter here."""
     with warnings.catch_warnings(), deep_trees():
         warnings.simplefilter("ignore")
         try:

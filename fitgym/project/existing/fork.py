@@ -51,12 +51,12 @@ def forked(work: Callable[[Send], None], limit_s: float, heard: Send = lambda _:
         pid = os.fork()
     if pid == 0:
         os.close(reading)
-        _be_forked(work, writing, parent)
+        _run_fork(work, writing, parent)
     os.close(writing)
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)  # in both processes: it is random which one runs first
     try:
-        return _listened(pid, reading, time.monotonic() + limit_s, heard)
+        return _receive(pid, reading, time.monotonic() + limit_s, heard)
     finally:
         os.close(reading)
         with contextlib.suppress(OSError):
@@ -65,28 +65,32 @@ def forked(work: Callable[[Send], None], limit_s: float, heard: Send = lambda _:
             os.waitpid(pid, 0)
 
 
-def _be_forked(work: Callable[[Send], None], writing: int, parent: int) -> NoReturn:
+def _run_fork(work: Callable[[Send], None], writing: int, parent: int) -> NoReturn:
     """Run `work` in the fork, and exit without the cleanup of the original process."""
     code = 1
     try:
+        # A process group of its own, so that `killpg` reaches every process that the fork has started.
         os.setpgid(0, 0)
         die_with_parent(parent)
 
         me = os.getpid()
 
         def send(*message: Any) -> None:
+            # A fork of this fork must not write to the pipe.
             data = frame(_TOKEN, dumps(message)) if os.getpid() == me else b""
             while data:
                 data = data[os.write(writing, data) :]
 
         work(send)
+        # An empty message marks the end of the work.
         send()
         code = 0
     finally:
+        # Skip the exit handlers and buffered output that were copied from the parent.
         os._exit(code)
 
 
-def _listened(pid: int, reading: int, end: float, heard: Send) -> Forked:
+def _receive(pid: int, reading: int, end: float, heard: Send) -> Forked:
     reader = FrameReader(_TOKEN)
     messages: list[Any] = []
     while (left := end - time.monotonic()) > 0:

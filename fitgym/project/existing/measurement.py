@@ -299,7 +299,7 @@ def _run(
         with os.fdopen(job_out, "wb") as pipe:
             job_out = -1
             pipe.write(dumps(tuple(job)))
-        _listen(reading, token, START_S + 2 * limit_s + 2 * mutants_s, answer)
+        _receive(reading, token, START_S + 2 * limit_s + 2 * mutants_s, answer)
         if not answer.ended or answer.failed:
             _explain(Path(private.path) / "output", answer)
     finally:
@@ -310,13 +310,14 @@ def _run(
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        # Processes that have left the process group still carry the marker in their environment.
         for pid in marked(marker):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         private.remove()
 
 
-def _listen(reading: int, token: bytes, limit_s: float, answer: _Answer) -> None:
+def _receive(reading: int, token: bytes, limit_s: float, answer: _Answer) -> None:
     reader = FrameReader(token)
     end = time.monotonic() + limit_s
     while not answer.ended and (left := end - time.monotonic()) > 0:

@@ -69,6 +69,7 @@ class Probed:
         """Reset the records before the next test."""
         self.recorder.fuel = fuel
         self.recorder.begin(PROBES)
+        # The first snapshot after the import contains only the record of the import.
         if self._base is None:
             self._base = self.recorder.snapshot_key()
 

@@ -61,6 +61,7 @@ def main(reading: int, writing: int, parent: int) -> None:
         while data:
             data = data[os.write(writing, data) :]
 
+    # The folders of the project come first; the empty entry, the current folder, is removed.
     sys.path[:] = [*job.path, *(entry for entry in sys.path if entry and entry not in job.path)]
     import pytest
 

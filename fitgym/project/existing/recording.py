@@ -106,7 +106,7 @@ class Recording:
         return True
 
     def run(self, item: pytest.Item, following: pytest.Item | None) -> str:
-        """Run one test in this process; return "passed", "failed" or "skipped". An expected failure counts as skipped."""
+        """Run one test in this process; return "passed", "failed" or "skipped" (also for expected failures)."""
         self._reports.clear()
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         if any(report.failed for report in self._reports):

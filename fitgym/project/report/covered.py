@@ -232,7 +232,7 @@ def _read(project: Project, place: Path, sources: Mapping[str, str], files: File
 
 
 def _loaded(data_file: Path, sources: Iterable[str]) -> Coverage:
-    """Load coverage data with the exclusions of the project in the current folder; add modules that were not imported."""
+    """Load coverage data with the project's exclusions (in the current folder); add modules that were not imported."""
     import coverage
 
     own = coverage.Coverage(data_file=None, config_file=True, messages=False)

@@ -65,7 +65,7 @@ def _alone(cell: Cell, folder: Path) -> None:
         with _Workers(1) as pool:
             pool.submit(cell, folder).result()
     except BrokenProcessPool as death:
-        reason = " ".join(str(death).split()) or "the reason is unknown"
+        reason = " ".join(str(death).split()) or "no more is known"
         save(lost(cell, f"the process that made the run died, twice: {reason}"), place(folder, cell.id))
 
 

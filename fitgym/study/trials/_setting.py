@@ -20,8 +20,7 @@ _NOT_SETTINGS = {*Options.local, "budget", "render_mode", "executor"}
 
 @dataclass(frozen=True)
 class SettingTrial(Trial):
-    """A trial of an agent in an environment. Its settings are its own, those of this class, and the environment's
-    options.
+    """A trial of an agent in an environment; the options of the environment are also settings of the trial.
 
     Attributes:
         env: id of the environment.
@@ -73,7 +72,7 @@ class SettingTrial(Trial):
     def check(self, budget: str) -> None:
         """Check that the environment has these options, and that the agent can act in it."""
         blank = Setting(env=self.env, options=self.options)
-        _blamed(blank)
+        _check_options(blank)
         with about("agent"):
             check(self.setting("", 0, budget, None))
 
@@ -92,7 +91,7 @@ class SettingTrial(Trial):
         return super().estimate(str(Budget(10 * found.amount, found.unit)))
 
 
-def _blamed(setting: Setting) -> None:
+def _check_options(setting: Setting) -> None:
     """Create the environment of a setting; name the wrong option in the error.
 
     Raises:

@@ -95,7 +95,7 @@ class Episode(SettingTrial):
         if not timed and not is_absent(self.agent):
             return super().check_again(record, path)
         found = replay(record["run"], path=path)
-        agent = f"the saved agent '{self.agent}' does not exist here, so it cannot decide again"
+        agent = f"the saved agent '{self.agent}' is not here, so it cannot decide again"
         why = TIMED if timed else agent
         unchecked = dict.fromkeys(
             ("agent", "measures.area", "measures.executions", "measures.generations", "series"), why

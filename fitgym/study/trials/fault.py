@@ -42,7 +42,8 @@ class Fault(SettingTrial):
         super().check(budget)
         if not has_subject(self.env):
             raise InputError(
-                f"env: environment '{self.env}' has no subject, so no suite can be generated; use an environment with a subject"
+                f"env: environment '{self.env}' has no subject, so no suite can be generated; use an "
+                "environment with a subject"
             )
 
     def check_subject(self, subject: str, path: str | None) -> None:

@@ -137,24 +137,27 @@ def minimize(
         ends = [None] * len(testcases) if endings is None else endings(testcases)
         return [_Row(covers, ending) for covers, ending in zip(columns[:, :targets], ends, strict=True)]
 
+    # The shortest candidate of each target; candidates that return are preferred.
     rows = judge(tests, first)
     order = sorted(
         range(len(tests)), key=lambda at: (rows[at].ending is not None, len(tests[at]), -first[at].sum(), at)
     )
     source = {int(t): next(at for at in order if first[at, t]) for t in np.flatnonzero(wanted)}
 
+    # Shorten one candidate per target, `wave` targets in parallel.
     chosen: list[_Reduction] = []
     done = np.zeros(targets, dtype=bool)
     pending = list(source)
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
         active = [_Reduction(tests[source[t]], [t], rows[source[t]], Means(table)) for t in now]
-        _in_step([(one, one.shorter()) for one in active], judge)
+        _run_in_lockstep([(one, one.shorter()) for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
                 chosen.append(one)
                 done |= one.row.covers
 
+    # Drop redundant tests, and assign each target to the first test that covers it.
     kept: list[_Reduction] = []
     essential = _essential(chosen, wanted)
     means = Means(table, operations)
@@ -163,17 +166,18 @@ def minimize(
     for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
         kept.append(_Reduction(one.best, mine.tolist(), one.row, means))
+    # Simplify arguments, split independent parts, and simplify the new parts.
     known = _known([one.best for one in kept], seen)
-    _give_mutants(kept, kills)
+    _assign_mutants(kept, kills)
     for at in range(0, len(kept), wave):
-        _in_step([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
+        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
     parts = _split(kept, judge, kills, table)
     for at in range(0, len(parts), wave):
-        _in_step([(one, one.plainer(Seen())) for one in parts[at : at + wave] if one not in kept], judge, kills)
+        _run_in_lockstep([(one, one.plainer(Seen())) for one in parts[at : at + wave] if one not in kept], judge, kills)
     return [one.best for one in _essential(parts, wanted)]
 
 
-def _give_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None:
+def _assign_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None:
     """Assign every mutant that returning tests kill to the first of these tests, at most `MUTANTS` to each.
 
     Mutants that the fewest tests kill are preferred: a mutant that many tests kill will probably die whatever the
@@ -289,7 +293,7 @@ class _Reduction:
         literals, so that the statements that made them can be deleted.
         """
         yield from self._first(self._drained(seen.iterators))
-        yield from self._improved(self._written_out(seen.written))
+        yield from self._improved(self._with_literals(seen.written))
         while True:
             before = self.best
             yield from self._deleted()
@@ -313,7 +317,7 @@ class _Reduction:
             if len(removable) == 1 or not (together and (yield from self._first([self.kept(together)]))):
                 yield from self._first([self.kept(removable[0])])
 
-    def _written_out(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
+    def _with_literals(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
         """Return changes that replace references to earlier results by their literal values."""
         return [
             (position, Change(place, value, 0))
@@ -364,7 +368,7 @@ class _Reduction:
         return found
 
     def _instead(self, position: int, earlier: int) -> TestCase:
-        """Return the best test case without the statement at `position`; the result at `earlier` replaces its result."""
+        """Return the best test case without the statement at `position`; the result at `earlier` takes its place."""
         statements = self._table.statements(self.best)
         new = {old: old - (old > position) for old in range(len(statements))} | {position: earlier}
         return self._table.testcase(one.moved(new) for old, one in enumerate(statements) if old != position)
@@ -392,7 +396,7 @@ class _Reduction:
             return False
         rows = yield testcases
         for testcase, row in zip(testcases, rows, strict=True):
-            if self._will_do(row):
+            if self._is_valid(row):
                 self.best, self.row = testcase, row
                 return True
         return False
@@ -404,9 +408,9 @@ class _Reduction:
         if not changes:
             return []
         rows = yield [made(change) for change in changes]
-        return [change for change, row in zip(changes, rows, strict=True) if self._will_do(row)]
+        return [change for change, row in zip(changes, rows, strict=True) if self._is_valid(row)]
 
-    def _will_do(self, row: _Row) -> bool:
+    def _is_valid(self, row: _Row) -> bool:
         return self.mutants <= row.kills and self.covers(row)
 
     def covers(self, row: _Row) -> bool:
@@ -430,7 +434,7 @@ class _Reduction:
         return self._table.testcase(statements)
 
 
-def _in_step(
+def _run_in_lockstep(
     active: Iterable[tuple[_Reduction, Steps]],
     judge: Callable[[Sequence[TestCase]], list[_Row]],
     kills: Kills | None = None,
@@ -466,9 +470,7 @@ def _in_step(
 def _add_kills(
     waiting: Sequence[tuple[_Reduction, Steps, list[TestCase]]], rows: list[list[_Row]], kills: Kills
 ) -> None:
-    """Run the proposals that keep targets and outcome on the mutants that they must kill, and add their kills to the
-    rows.
-    """
+    """Run proposals that keep targets and outcome on the mutants they must kill, and add the kills to the rows."""
     asked: list[tuple[TestCase, Sequence[int]]] = []
     places: list[tuple[int, int]] = []
     for index, (one, _, proposals) in enumerate(waiting):

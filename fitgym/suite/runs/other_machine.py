@@ -31,8 +31,9 @@ SHARED = ("/", "/etc", "/home", "/opt", "/root", "/tmp", "/usr", "/var", "/var/t
 
 
 def arrive() -> None:
-    """Turn this process into one on another machine: change its command line and listings of shared folders.
-    Irreversible.
+    """Make this process appear to run on another machine, irreversibly.
+
+    Its command line and the listings of shared folders change.
     """
     del sys.argv[1:]
     os.listdir = _half_of(os.listdir, lambda names: names)

@@ -117,6 +117,7 @@ class Rerun:
         try:
             self._place.mkdir()
             (self._place / FILE_NAME).write_text(self.text, encoding="utf-8")
+            # An empty configuration keeps pytest from using one of a parent folder.
             (self._place / "pytest.ini").touch()
             (self._folder / "mutated").write_text(self.mutated, encoding="utf-8")
             (self._folder / "coveragerc").write_text("[run]\ndynamic_context = test_function\n", encoding="utf-8")
@@ -149,9 +150,7 @@ class Rerun:
 
     @property
     def _place(self) -> Path:
-        """The current folder of the interpreter; it contains only the file, so that files written by tests can be
-        found.
-        """
+        """The current folder of the interpreter; it contains only the file, so that new files can be detected."""
         return self._folder / "suite"
 
     def wait(self) -> Rerun:
@@ -298,6 +297,7 @@ class Rerun:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        # Processes that have left the process group still carry the token in their environment.
         for pid in marked(self._token):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)

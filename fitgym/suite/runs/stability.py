@@ -30,8 +30,8 @@ HALVINGS = 3  # splits of a file that cannot be imported: 2 + 4 + 8 = 14 runs at
 MARGIN = 1.25  # factor by which a run may exceed its expected duration
 LEISURE = 2 * MARGIN  # slack for one run and one retry
 
-_WANDERING = Verdict(False, (), "its coverage differs between runs")
-_UNCHECKED = Verdict(False, (), "there was no time left to check it")
+_VARYING_COVERAGE = Verdict(False, (), "covers something else from run to run")
+_NOT_CHECKED = Verdict(False, (), "no time was left to see it pass")
 
 Render = Callable[[Sequence[FinishedTest]], str]
 
@@ -156,11 +156,11 @@ def stabilize(
                 if measure:
                     ways += [arcs_by_test(rerun.coverage_file, reference) for rerun in reruns]
                     measured = read_coverage(reruns[0].coverage_file, reference)
-                wandering = _wandering(ways)
+                wandering = _with_varying_coverage(ways)
                 if not (wandering and again):
                     clean += batch
                     continue
-                work.take_out(dict.fromkeys(wandering, _WANDERING), may_weaken=False)
+                work.take_out(dict.fromkeys(wandering, _VARYING_COVERAGE), may_weaken=False)
                 clean, ways = 0, []
                 continue
             clean, ways = 0, []
@@ -173,9 +173,9 @@ def stabilize(
                 failures = _failures(reruns)
                 blamed = _without_victims(failures, reruns, work.tests)
                 if len(blamed) == len(work.tests) and failed < WEAKENINGS:
-                    blamed = _first(failures, reruns)
+                    blamed = _first_failures(failures, reruns)
                 if hurried:
-                    unseen = _unseen(reruns, work.tests)
+                    unseen = _not_finished(reruns, work.tests)
                     seen = len(work.tests) - len(unseen)
                     # Many failures may have few causes. If blaming few tests saves many others, remove only those few.
                     most = seen - len(failures) < (seen - len(blamed)) / 2
@@ -186,7 +186,7 @@ def stabilize(
             for rerun in reruns:
                 rerun.close()
     if not clean:
-        work.drop_all(_UNCHECKED.error)
+        work.drop_all(_NOT_CHECKED.error)
     kept = {test.name for test in work.tests}
     weakened = sum(count for name, count in work.weakened.items() if name in kept)
     return Stability(tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None)
@@ -219,8 +219,9 @@ class _Work:
                 self.slowness[name] = max(verdict.seconds, self.slowness.get(name, 0.0))
 
     def fit(self, rest: float) -> None:
-        """Remove the slowest tests if the rest would not finish within `rest` seconds; remove all if not even one
-        would.
+        """Remove the slowest tests until the others are expected to finish within `rest` seconds.
+
+        All tests are removed if not even one would finish in time.
         """
         expected = self.overhead + sum(self.slowness.get(test.name, 0.0) for test in self.tests)
         late = set()
@@ -230,9 +231,9 @@ class _Work:
             expected -= self.slowness.get(test.name, 0.0)
             late.add(test.name)
         if expected >= rest:
-            self.drop_all(_UNCHECKED.error)
+            self.drop_all(_NOT_CHECKED.error)
         elif late:
-            self.take_out(dict.fromkeys(late, _UNCHECKED), may_weaken=False)
+            self.take_out(dict.fromkeys(late, _NOT_CHECKED), may_weaken=False)
 
     def give_folders(self, writers: set[str]) -> bool:
         """Give tests that write files a folder of their own; return whether this changes any test."""
@@ -308,7 +309,7 @@ def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
     return all(rerun.verdicts.get(test.name, _MISSING).passed for test in tests)
 
 
-def _wandering(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[str]:
+def _with_varying_coverage(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[str]:
     """Return tests that may cause differences in coverage between runs.
 
     A test whose own coverage differs is not always blamed: the first caller of a cached function runs it, whichever
@@ -339,9 +340,9 @@ def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
     return found
 
 
-def _unseen(reruns: Sequence[Rerun], tests: Sequence[FinishedTest]) -> dict[str, Verdict]:
+def _not_finished(reruns: Sequence[Rerun], tests: Sequence[FinishedTest]) -> dict[str, Verdict]:
     """Return the tests that did not finish in any run."""
-    return {test.name: _UNCHECKED for test in tests if all(test.name not in rerun.verdicts for rerun in reruns)}
+    return {test.name: _NOT_CHECKED for test in tests if all(test.name not in rerun.verdicts for rerun in reruns)}
 
 
 def _without_victims(
@@ -362,7 +363,7 @@ def _without_victims(
     return {name: verdict for name, verdict in failures.items() if name not in hard or name in blamed}
 
 
-def _first(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
+def _first_failures(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
     """Return the first failure of each run, which no other failed test can have caused.
 
     Used when all tests fail: two tests that break all later ones make every test fail, one in each order.

@@ -100,7 +100,7 @@ class Verdicts:
         elif call.when == "call":
             self._write_end(item, call)
         if call.when == "call" and self._leaves_thread():
-            self._write_end(item, call, error="it leaves a thread running")
+            self._write_end(item, call, error="a thread does not end")
         return report
 
     def _leaves_thread(self) -> bool:

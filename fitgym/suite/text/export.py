@@ -59,7 +59,7 @@ def export(
 
 
 def arranged(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTest]:
-    """Return the tests sorted by the source line of their operation; for each operation, tests that return come first."""
+    """Return the tests sorted by the source line of their operation; of each, tests that return come first."""
 
     def place(test: FinishedTest) -> tuple[int, int, bool]:
         operation = subject.operations[test.statements[-1].operation]
@@ -123,6 +123,7 @@ def write(content: str | bytes, path: Path) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
+        # The umask can only be read by setting it.
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(
@@ -205,7 +206,7 @@ def _heading(test: FinishedTest, subject: Subject) -> str:
 
 
 def _function(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
-    """Return the lines of one test function: arrange, act, assert, with blank lines between parts that are not short."""
+    """Return the lines of one test function: arrange, act, assert, with blank lines between longer parts."""
     body = _plain_body(test, subject, scope, dialect) or _full_body(test, subject, scope, dialect)
     return dialect.function(test, _without_double_blanks(body))
 

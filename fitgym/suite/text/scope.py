@@ -77,8 +77,7 @@ class Scope:
         return text
 
     def imports(self, width: int = 88, *, first_party: Container[str] = ()) -> list[str]:
-        """Return the import lines, sorted as by ruff and isort: blocks for standard library, third party and first
-        party.
+        """Return the import lines in blocks: standard library, third party, first party; sorted as by ruff and isort.
 
         Args:
             width: maximal length of a line.

@@ -392,7 +392,7 @@ class _Writer:
         return assigned(target, piece, self.width) if target else laid_out(piece, self.width)
 
     def _driven(self, drive: str, piece: Piece, target: str) -> list[str]:
-        """Return the statement with its result awaited, iterated or entered, and assigned to `target` if there is one."""
+        """Return the statement with its result awaited, iterated or entered, and assigned to `target` if given."""
         if drive == "":
             return self._plain(piece, target)
         if drive == "iterate":
