@@ -51,7 +51,7 @@ def train(
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
     options: Mapping[str, Any],
 ) -> int:
-    """Train an agent in an environment; if the environment has a subject, each episode uses another one of a corpus.
+    """Train an agent in an environment; each episode uses another subject of a corpus, if the environment has subjects.
 
     Parameters
     ----------

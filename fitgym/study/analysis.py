@@ -38,7 +38,7 @@ class ArmLine:
 
     Attributes:
         arm: its name.
-        runs, failed: numbers of finished runs.
+        runs, failed: numbers of runs with a result, and of failed runs.
         median: of the plan's metric over all runs.
         share: interquartile mean of the metric, normalised by subject; for a metric of 0 or 1, its probability.
         rank: mean rank over the subjects, NaN if there are no ranks.

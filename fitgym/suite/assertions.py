@@ -241,7 +241,7 @@ def steadied(seen: Sequence[Observed]) -> list[Observed]:
 def weaker(fact: Observation) -> Observation | None:
     """Return the fact that a value has its class, for values that differ in each run; None if there is no such fact.
 
-    There is none for a value that is sometimes None: "is not None" would fail.
+    There is none for a value that is sometimes None: "is not None" would fail in some runs.
     """
     if fact.path or fact.kind not in ("equal", "is", "approx", "nan"):
         return None
