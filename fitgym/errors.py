@@ -1,4 +1,4 @@
-"""Errors that fitgym raises on purpose.
+"""Exceptions that fitgym raises on purpose.
 
     FitgymError
     ├── InputError            the request cannot be met; the command line exits with 2
