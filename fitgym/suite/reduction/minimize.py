@@ -83,14 +83,13 @@ def minimize(
     deleted.
     3. Redundant tests are removed: by a greedy set cover, then by dropping every test without which the rest covers as
     much.
-    4. Every target is assigned to the first test that covers it. The following simplifications are made as long as a
-    test covers its targets:
-       - results of earlier statements are replaced by literals, so that these statements can be deleted;
-       - an object made from another one is replaced by that one, or by the simplest object of its class;
-       - arguments are left out, containers lose elements, literals become shorter and rounder.
+    4. Every target is assigned to the first test that covers it. Then tests are simplified as long as they cover their
+       targets. Results of earlier statements are replaced by literals, so that these statements can be deleted. An
+       object made from another one is replaced by that one, or by the simplest object of its class. Arguments are left
+       out, containers lose elements, literals become shorter and rounder. A test whose parts share no result is split.
+       Afterwards redundant tests are removed again.
 
-       If `kills` is given, a test that returns must also keep killing its mutants. A test whose parts share no result
-       is split. Then redundant tests are removed again.
+    If `kills` is given, a test that returns must also keep killing its mutants in step 4.
 
     Args:
         candidates: the suite, supplemented from the archive.
