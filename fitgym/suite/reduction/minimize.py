@@ -78,11 +78,11 @@ def minimize(
 
     1. Targets are processed in the order of their columns; targets covered by the tests chosen so far are skipped.
     2. The shortest candidate that covers the target is copied. Candidates that return are preferred to those that
-    raise; among equally short ones, the one that covers more targets, then the first. Statements are deleted from its
-    end, together with their dependents, as long as the target stays covered. In the end no single statement can be
-    deleted.
+       raise; among equally short ones, the one that covers more targets, then the first. Statements are deleted from
+       its end, together with their dependents, as long as the target stays covered. In the end no single statement can
+       be deleted.
     3. Redundant tests are removed: by a greedy set cover, then by dropping every test without which the rest covers as
-    much.
+       much.
     4. Every target is assigned to the first test that covers it. Then tests are simplified as long as they cover their
        targets. Results of earlier statements are replaced by literals, so that these statements can be deleted. An
        object made from another one is replaced by that one, or by the simplest object of its class. Arguments are left
